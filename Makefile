@@ -3,6 +3,7 @@
 SHELL  := /bin/sh
 STAMP  := bin/.setup
 BINARY := bin/driftscope
+LAB    := bin/driftlab
 
 # Frames to track before `make run` stops by itself; empty goes on until Ctrl-C.
 FRAMES ?=
@@ -18,7 +19,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build desks run test test-long recorded race check bench floors compare soak model schemas web dist dist-twice packages-test
+.PHONY: FORCE setup build desks run test test-long recorded race check bench floors compare soak model schemas web dist dist-twice packages-test
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -30,11 +31,16 @@ export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong -ffunction-sections -fdat
 export GOFLAGS += -buildmode=pie
 
 # gocv names all modules of OpenCV. LLVM's linker asks only for those that something left in calls, and so neither we nor Debian install Qt; GNU's
-# asks for the modules of functions that it leaves out, too (decision 0079).
+# asks for the modules of functions that it leaves out, too (decision 1).
 LINKED := -extldflags "-fuse-ld=lld -Wl,--gc-sections"
 
-build: setup
-	go build -ldflags '$(LINKED)' -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
+# driftlab is what measures driftscope: no part of the product, and in no package.
+build: $(BINARY) $(LAB)
+
+$(BINARY) $(LAB): setup FORCE
+	go build -ldflags '$(LINKED)' -buildvcs=$(STAMPED) -o $@ ./cmd/$(notdir $@)
+
+FORCE:
 
 # The program without cgo, and so without OpenCV, for the PC beside a microscope: docs/howto/desk.md. It needs no set-up. It is of each system's own
 # mode: on Linux one file that asks for nothing, not even a loader.
@@ -52,7 +58,7 @@ $(STAMP): internal/setup/install.sh
 	@./internal/setup/install.sh
 	@touch $(STAMP)
 
-run: build
+run: $(BINARY)
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
 # Tests are linked as the program is: a process that starts without OpenCV's 230 other libraries takes a tenth of the time, and tests start hundreds.
@@ -62,18 +68,18 @@ RACE   := $(GOTEST) -race -buildmode=default -tags matprofile
 # Three packages at once on two cores: at two, which wait for servers and cameras, a quarter of the processors' time was left.
 AT_ONCE := -p $(shell echo $$(( $$(nproc) * 3 / 2 )))
 
-# What is said of a test run: internal/testreport.
-REPORT := go run ./internal/testreport
+# What is said of a test run: cmd/driftlab/internal/testreport.
+REPORT := go run ./cmd/driftlab/internal/testreport
 
 # Budgets of long tests and what is covered, as make recorded found them with the recordings; without those less is covered, and nothing is compared.
-RECORDED := internal/testreport/recorded.txt
+RECORDED := cmd/driftlab/internal/testreport/recorded.txt
 
 # Where runs with the recordings leave what they and their child processes cover: make test what short tests do, make test-long what long ones do.
 COVER   := $(CURDIR)/out/cover
 COVERED  = $(if $(DRIFTSCOPE_DATA),-cover -exec "env GOCOVERDIR=$(COVER)/$(1)")
 INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
 SHORT    = $(GOTEST) $(AT_ONCE) -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
-LONG     = $(GOTEST) $(AT_ONCE) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
+LONG     = $(GOTEST) $(AT_ONCE) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./cmd/driftlab/internal/long) $(call INTO,long)
 TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
@@ -129,12 +135,12 @@ ROUNDS ?= 2
 
 # Measures the figures that have a floor, and fails below one: docs/explanation/performance.md.
 floors: build
-	go run ./internal/floors -only '$(ONLY)' -rounds $(ROUNDS)
+	$(LAB) floors --only='$(ONLY)' --rounds $(ROUNDS)
 
 # Measures the same figures of another commit beside this one, by turns, in a worktree that is removed afterwards: make compare BASE=17a9673.
 compare: ROUNDS := 4
 compare: build
-	go run ./internal/floors -only '$(ONLY)' -rounds $(ROUNDS) -base '$(or $(BASE),$(error compare: found no BASE, expected a commit: make compare BASE=17a9673))'
+	$(LAB) floors --only='$(ONLY)' --rounds $(ROUNDS) --base '$(or $(BASE),$(error compare: found no BASE, expected a commit: make compare BASE=17a9673))'
 
 # How long the soak lasts, such as 8h, and the seed of its faults; 0 draws one.
 SOAK ?= 10m
@@ -144,8 +150,7 @@ SEED ?= 0
 soak: build
 	@./internal/setup/install.sh tests
 	go build -tags matprofile -o bin/driftscope-mats ./cmd/driftscope
-	go build -o bin/soak ./internal/soak
-	bin/soak -for $(SOAK) -seed $(SEED) -mats bin/driftscope-mats -out out/soak.md
+	$(LAB) soak --for $(SOAK) --seed $(SEED) --mats bin/driftscope-mats --out out/soak.md
 
 # What make dist packs beside this machine's program, without OpenCV: every desk, as OS/ARCH; "PURE=" packs none, "PURE=windows/amd64" one.
 PURE ?= $(subst -,/,$(DESKS))
@@ -168,7 +173,7 @@ dist: setup
 		echo "go build, without OpenCV, for $$pair"; \
 		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build -buildmode=default $(DISTFLAGS) -ldflags '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
 	done
-	go run $(DISTFLAGS) $(NATIVE) ./internal/dist -from $(DIST)/build -into $(DIST)
+	go run $(DISTFLAGS) $(NATIVE) ./cmd/driftlab/internal/dist -from $(DIST)/build -into $(DIST)
 
 # Builds it twice, in two folders with two empty caches, and compares the bytes.
 dist-twice: setup
@@ -180,7 +185,7 @@ packages-test:
 	set -e; for release in $(RELEASES); do ./internal/setup/packages.sh $$release; done
 
 # Makes the shipped encoder for sim:molecule again.
-model: build
+model: $(BINARY)
 	$(BINARY) pretrain sim:molecule --latent 2 --train-frames 0:2000 --seed 1 --out configs/molecule.onnx
 
 # Writes docs/schemas again from the Go types, and from them the messages of the Python client.

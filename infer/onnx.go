@@ -22,7 +22,7 @@ const slack = 1e-3
 // ErrNoDecoder is what Decode returns for a model without a decoder.
 var ErrNoDecoder = errors.New("the model has no decoder: export it with one")
 
-// Encoder runs a model on frames. It is a pipeline.Encoder or a pipeline.Viewer and belongs to one goroutine; each goroutine
+// Encoder runs a model on frames. It is a pipeline.Viewer, or what encodes for one who tracks, and belongs to one goroutine; each goroutine
 // takes its own from Model.NewEncoder.
 type Encoder struct {
 	model   *Model

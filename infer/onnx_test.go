@@ -23,8 +23,7 @@ import (
 )
 
 var (
-	_ pipeline.Encoder = (*infer.Encoder)(nil)
-	_ pipeline.Viewer  = (*infer.Encoder)(nil)
+	_ pipeline.Viewer = (*infer.Encoder)(nil)
 )
 
 // parse makes a model of two graphs; decoder may be nil.

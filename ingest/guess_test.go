@@ -13,25 +13,18 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// recording is what the sources of files have in common.
-type recording interface {
-	pipeline.Source
-	Timed() bool
-	Frames() int
-}
-
 // newRecording makes a source from YAML options.
-func newRecording(t testing.TB, kind, options string) recording {
+func newRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	source, err := New(kind, ingesttest.DecodeYAML(options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source.(recording)
+	return source
 }
 
 // openRecording makes and opens a source; the test closes it.
-func openRecording(t testing.TB, kind, options string) recording {
+func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	s := newRecording(t, kind, options)
 	if err := s.Open(context.Background()); err != nil {

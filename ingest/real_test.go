@@ -39,8 +39,8 @@ func TestRealRecordings(t *testing.T) {
 				t.Fatalf("kind %q, %v; %q expected", kind, err, c.kind)
 			}
 			s := openRecording(t, kind, "{path: '"+path+"'}")
-			if s.Frames() != c.frames || s.Timed() != c.timed {
-				t.Errorf("%d frames, timed %v; %d and %v expected", s.Frames(), s.Timed(), c.frames, c.timed)
+			if s.Info().Frames != c.frames || s.Info().Timed != c.timed {
+				t.Errorf("%d frames, timed %v; %d and %v expected", s.Info().Frames, s.Info().Timed, c.frames, c.timed)
 			}
 			n, low, high := 0, float32(1e9), float32(-1e9)
 			for {

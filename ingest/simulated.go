@@ -35,14 +35,10 @@ func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
 	return &simulated{scene: scene, realtime: given(o.Realtime, scene.Paced())}, nil
 }
 
-// Live says that frames come by the clock, as a camera's do.
-func (s *simulated) Live() bool { return s.realtime }
-
-// Timed says that frame times are acquisition times: a simulation knows its own.
-func (s *simulated) Timed() bool { return true }
-
-// Frames is how many frames Read gives in all; 0 is endless.
-func (s *simulated) Frames() int { return s.scene.Frames() }
+// Info says whether frames come by the clock, as a camera's do. A simulation knows the times of its frames.
+func (s *simulated) Info() pipeline.Info {
+	return pipeline.Info{Live: s.realtime, Timed: true, Frames: s.scene.Frames()}
+}
 
 // Open starts the clock of a live scene. Opened again, the scene goes on where it was, with numbers from 0.
 func (s *simulated) Open(context.Context) error {

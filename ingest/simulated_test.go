@@ -17,7 +17,6 @@ import (
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
 )
 
 // openSimulated makes and opens a source from YAML options; the test closes it.
@@ -91,11 +90,8 @@ func TestSimulatedIsLiveByHabitOrWish(t *testing.T) {
 		{"{name: focus, realtime: false, frames: 9}", false, 9},
 	} {
 		s := openSimulated(t, c.options)
-		if s.Live() != c.live || s.Frames() != c.frames || !s.Timed() {
-			t.Errorf("%s: live %t, frames %d, timed %t; want %t, %d, true", c.options, s.Live(), s.Frames(), s.Timed(), c.live, c.frames)
-		}
-		if _, ok := pipeline.Source(s).(pipeline.Live); !ok {
-			t.Error("the runner cannot ask whether it is live")
+		if info := s.Info(); info.Live != c.live || info.Frames != c.frames || !info.Timed {
+			t.Errorf("%s: %+v; want live %t, %d frames, timed", c.options, info, c.live, c.frames)
 		}
 	}
 }

@@ -52,8 +52,8 @@
 //
 // # Symbols
 //
-// Those of Hasan, Pereira, Farsiu and Tarokh, "Identifying Latent Stochastic Differential Equations" (2021), and method.md. Code has words for
-// them, but in kernels, whose comments say which symbol a name is:
+// Symbols follow Hasan, Pereira, Farsiu and Tarokh, "Identifying Latent Stochastic Differential Equations" (2021). Code uses words, except in
+// kernels, whose comments give the symbol of each name:
 //
 //	z, d        latent and its dimension              latent.Latent.Mean, drift.Network.Dim
 //	m, S        the encoder's mean and variance of z  Latent.Mean, Latent.SD²; m is z measured

@@ -57,7 +57,7 @@ func driftError(e *Estimator, law onlinetest.Drift, truth [][]float64) float64 {
 }
 
 // L_mu scatters by about 0.4 from seed to seed, its mean over two by 0.3: each limit is what was measured (0.22, 0.23, 0.90,
-// 0.14, 0.12, 0.01) plus two or three of those, less for the quiet ones. For comparison (method.md, section 5), at n = 1000 zero drift gives
+// 0.14, 0.12, 0.01) plus two or three of those, less for the quiet ones. For comparison, in a prototype in NumPy and PyTorch at n = 1000, zero drift gives
 // 4.18 for OU, 0.125 for constant and 9.6 for onlinetest.Circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
 // from all that is remembered, so that few of them serve: with a lag of 150 frames there are six, the last one's of 850 latents.
 func TestDriftError(t *testing.T) {

@@ -98,7 +98,7 @@ func (c *clahe) equalise(m *gocv.Mat) error {
 	return nil
 }
 
-// Independent says that every frame is equalised by itself.
-func (c *clahe) Independent() bool { return true }
+// Can is independent: every frame is equalised by itself.
+func (c *clahe) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (c *clahe) Close() error { return c.bytes.Close() }

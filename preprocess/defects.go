@@ -145,7 +145,7 @@ func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([
 	return nil
 }
 
-// Independent says that every frame is mended alike.
-func (d *defects) Independent() bool { return true }
+// Can is independent: every frame is mended alike.
+func (d *defects) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (d *defects) Close() error { return nil }

@@ -3,7 +3,6 @@ package preprocess
 import (
 	"context"
 	"fmt"
-	"image"
 	"math"
 
 	"gocv.io/x/gocv"
@@ -34,8 +33,8 @@ func (n *filmRange) Look(f *frame.Frame) error {
 	return nil
 }
 
-// Independent is false: the window goes as far as the frames so far.
-func (n *filmRange) Independent() bool { return false }
+// Can is to look at films: the window goes as far as the frames so far.
+func (n *filmRange) Can() pipeline.Abilities { return pipeline.Abilities{Look: n.Look} }
 
 // Close frees what normalise took.
 func (n *filmRange) Close() error { return n.normalise.Close() }
@@ -116,14 +115,8 @@ func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	return r.roi.Apply(ctx, f)
 }
 
-// Independent is false: a film is looked at before its frames.
-func (r *filmROI) Independent() bool { return false }
-
-// Reach is the region's.
-func (r *filmROI) Reach() (corner image.Point, ok bool) { return r.roi.Reach() }
-
-// Move moves the region.
-func (r *filmROI) Move(corner image.Point) error { return r.roi.Move(corner) }
+// Can is to look at a film before its frames, and to move the region.
+func (r *filmROI) Can() pipeline.Abilities { return pipeline.Abilities{Look: r.Look, Region: r.roi} }
 
 // Close frees what the region and the search took.
 func (r *filmROI) Close() error { return r.roi.Close() }

@@ -34,8 +34,8 @@ func TestFilms(t *testing.T) {
 	} {
 		for n := range film.frames {
 			f := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, film.at, film.ground)...)
-			for _, s := range []pipeline.Looker{window, region} {
-				if err := s.Look(f); err != nil {
+			for _, s := range []pipeline.Step{window, region} {
+				if err := s.Can().Look(f); err != nil {
 					t.Fatal(err)
 				}
 			}

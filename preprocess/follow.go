@@ -39,6 +39,9 @@ func NewFollow() pipeline.Step {
 	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), blur: newBlur(), smooth: make([]float32, maxFollowSide*maxFollowSide)}
 }
 
+// Can is nothing more: the disc's radius comes from the frames so far.
+func (s *follow) Can() pipeline.Abilities { return pipeline.Abilities{} }
+
 // Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
 func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("centroid", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {

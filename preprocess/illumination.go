@@ -161,7 +161,7 @@ func (e *evenLight) take(pixels []float32, light [2]illumination.Light) {
 	}
 }
 
-// Independent says that a frame's light is told by the frame alone.
-func (e *evenLight) Independent() bool { return true }
+// Can is independent: a frame's light is told by the frame alone.
+func (e *evenLight) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (e *evenLight) Close() error { return nil }

@@ -142,8 +142,10 @@ func (n *normalise) scale(m *gocv.Mat) {
 	gocv.Threshold(*m, m, 0, 0, gocv.ThresholdToZero)
 }
 
-// Independent says whether the grey window is fixed.
-func (n *normalise) Independent() bool { return n.running == nil }
+// Can is independent where the grey window is fixed.
+func (n *normalise) Can() pipeline.Abilities {
+	return pipeline.Abilities{Independent: n.running == nil}
+}
 
 func (n *normalise) Close() error { return n.mean.Close() }
 

@@ -52,7 +52,7 @@ func (r *resize) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// Independent says that every frame is resized alike.
-func (r *resize) Independent() bool { return true }
+// Can is independent: every frame is resized alike.
+func (r *resize) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (r *resize) Close() error { return nil }

@@ -146,8 +146,10 @@ func (r *roi) find(f *frame.Frame) error {
 	return err
 }
 
-// Independent says whether the region is fixed.
-func (r *roi) Independent() bool { return r.finder == nil }
+// Can is to move the region, and independent where it is fixed.
+func (r *roi) Can() pipeline.Abilities {
+	return pipeline.Abilities{Independent: r.finder == nil, Region: r}
+}
 
 // Reach is known from the last frame.
 func (r *roi) Reach() (corner image.Point, ok bool) {

@@ -286,8 +286,8 @@ func FuzzSteps(f *testing.F) {
 				}
 			}
 			fr := frame.New(0, start, frame.Meta{}, m)
-			if l, ok := s.(pipeline.Looker); ok {
-				_ = l.Look(fr)
+			if look := s.Can().Look; look != nil {
+				_ = look(fr)
 			}
 			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
 			fr.Close()

@@ -37,6 +37,8 @@ type Env struct {
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
 	Metrics  *Metrics     // nil where nobody can ask for them
+	// Commands is given where commands arrive through a sink; nil where nobody applies them.
+	Commands func(arriving <-chan latent.Command)
 
 	Rules []string // names of the triggers' rules; nil where they are not known
 	Check bool     // options are checked: a sink that writes to a device opens none
@@ -65,11 +67,19 @@ var kinds = map[string]func(decode decoder, env Env) (Sink, error){
 	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
 	"gpio":     func(decode decoder, env Env) (Sink, error) { return pin.NewGPIO(decode, env.pin()) },
 	"jsonl":    func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
-	"nats":     func(decode decoder, env Env) (Sink, error) { return natsink.New(decode, env.nats()) },
+	"nats":     newNATS,
 	"osc":      func(decode decoder, env Env) (Sink, error) { return pin.NewOSC(decode, env.pin()) },
 	"parquet":  func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
 	"serial":   func(decode decoder, env Env) (Sink, error) { return pin.NewSerial(decode, env.pin()) },
 	"terminal": func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
+}
+
+func newNATS(decode decoder, env Env) (Sink, error) {
+	s, err := natsink.New(decode, env.nats())
+	if err == nil && env.Commands != nil {
+		env.Commands(s.Commands())
+	}
+	return s, err
 }
 
 // New makes a sink of the given kind. decode fills the kind's options, which are checked here.

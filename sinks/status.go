@@ -26,7 +26,7 @@ func (s *terminal) status() []string {
 	if !s.tracked {
 		return lines
 	}
-	if s.estimate.Objects.Width > 0 {
+	if s.estimate.Objects != nil {
 		lines = append(lines, s.field()...)
 		if len(s.estimate.Latent.Mean) == 0 {
 			return lines
@@ -46,7 +46,7 @@ func (s *terminal) status() []string {
 func (s *terminal) oneLine() string {
 	h := &s.health
 	line := fmt.Sprintf("%s %s %s frames %d tracked %d %.1f fps dropped %s", s.env.Stream, orStarting(h.State), uptime(h.UptimeS), h.Frames, h.Tracked, h.FPS, s.drops())
-	if s.tracked && s.estimate.Objects.Width > 0 {
+	if s.tracked && s.estimate.Objects != nil {
 		return line + " " + strings.Join(s.field(), " ") + "\n"
 	}
 	if s.tracked {
@@ -57,7 +57,7 @@ func (s *terminal) oneLine() string {
 
 // field is all objects together, as lines.
 func (s *terminal) field() []string {
-	o, p := &s.estimate.Objects, &s.population
+	o, p := s.estimate.Objects, &s.population
 	lines := []string{fmt.Sprintf("objects %d  born %d  ended %d", len(o.ID), p.Births, p.Deaths)}
 	if p.Steps == 0 {
 		return lines

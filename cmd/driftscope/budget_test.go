@@ -29,7 +29,7 @@ const budgetFrames = 2
 // readsNoPictures says why a command is in no case of TestBudget.
 var readsNoPictures = map[string]string{
 	"watch": "messages", "dashboard": "messages", "model": "models", "law": "tables", "pool": "messages", "stream": "configurations", "site": "streams and buckets of a server",
-	"work": "runs streams as run does", "sample": "what a model draws", "paper": "films that it simulates", "bench": "films that it simulates or fetches by name",
+	"work": "runs streams as run does", "sample": "what a model draws",
 	"lint": "configurations", "sources": "nothing", "doctor": "films of its own", "demo": "a film of its own", "version": "nothing", "completion": "nothing", "man": "nothing",
 	"trymodel": "models",
 }

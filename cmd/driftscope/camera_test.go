@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite/fakecamera"
 	"driftscope/sinks/message"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/suite"
-	"driftscope/internal/wallclock"
+	"driftscope/internal/suite/wallclock"
 )
 
 // TestClockSteps: the wall clocks of a publisher and of a run go an hour ahead and an hour back while frames are kept and tracked. Every frame is kept and tracked

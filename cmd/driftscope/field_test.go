@@ -56,7 +56,6 @@ func TestFieldJudged(t *testing.T) {
 		{[]string{"simulate", "vesicles", "--out", "other"}, `scene "vesicles" is not known: give one of molecule`},
 		{[]string{"run", "sim:vesicle?density=-1"}, "density is -1: give 0 to 20000"},
 		{[]string{"simulate", "vesicle", "--snr", "0", "--out", "other"}, "snr is 0: give 0.1 to 200"},
-		{[]string{"bench", "objects", "--scenario", "worm"}, `found "worm", expected one of`},
 	} {
 		drive(t, folder, c.args...).check(t, 2, c.want)
 	}

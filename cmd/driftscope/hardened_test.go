@@ -47,7 +47,7 @@ func TestTheProgramIsHardened(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "libopencv_videoio.") }) {
 		t.Errorf("the program is linked with %q (%v), expected videoio", names, err)
 	}
-	for _, name := range names { // what Qt, and with it a third of all packages, comes by: decision 0079
+	for _, name := range names { // what Qt, and with it a third of all packages, comes by: decision 1
 		for _, module := range []string{"highgui", "calib3d", "features2d", "objdetect", "photo", "video", "viz"} {
 			if strings.HasPrefix(name, "libopencv_"+module+".") {
 				t.Errorf("the program is linked with %s, of which it calls nothing", name)

@@ -1,26 +1,34 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// mistaken is the command that was used wrongly, as it was typed, as far as it is known.
-func mistaken(err error) string {
-	var at *kong.ParseError
-	if errors.As(err, &at) && at.Context.Selected() != nil {
-		return at.Context.Selected().FullPath()
-	}
-	return "driftscope"
-}
+// briefHelp has --help of the program itself fit on one screen.
+var briefHelp = []kong.Option{kong.Help(help)}
 
-// withDefault is a flag's help, with the default that kong leaves out where there is a placeholder.
-func withDefault(v *kong.Value) string {
-	help := kong.DefaultHelpValueFormatter(v)
-	if v.Flag == nil || v.Flag.PlaceHolder == "" || v.Default == "" {
-		return help
+// help prints a line a command, by group; a command's own help is kong's.
+func help(o kong.HelpOptions, k *kong.Context) error {
+	if k.Selected() != nil {
+		return kong.DefaultHelpPrinter(o, k)
 	}
-	return strings.TrimSuffix(help, ".") + "; " + v.Default + " unless given."
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: %s COMMAND. %[1]s COMMAND --help says what a command takes.\n", k.Model.Name)
+	group := ""
+	for _, c := range k.Model.Children {
+		if c.Hidden {
+			continue
+		}
+		title := ""
+		if c.Group != nil && c.Group.Title != group {
+			title = c.Group.Title
+			group = title
+		}
+		fmt.Fprintf(&b, "%-9s %-10s %s\n", title, c.Name, c.Help)
+	}
+	_, err := fmt.Fprint(k.Stdout, b.String())
+	return err
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"driftscope/infer"
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/fakecamera"
 	"driftscope/internal/suite/mats"
 )
 

@@ -43,7 +43,6 @@ type pretrainCmd struct {
 	DT             float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
 	FPS            float64  `name:"fps" help:"Frames a second, whatever the recording says."`
 	Assets         string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
-	Scale          []string `hidden:"" help:"Change tuned numbers, NAME=FACTOR, and leave cases out, NAME=0: for studies." placeholder:"NAME=FACTOR"`
 }
 
 // Run learns with the cores shared.

@@ -16,9 +16,9 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/exit"
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/pages"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/fakecamera"
 )
 
 // asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
@@ -71,7 +71,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 	}
 	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
 	last := lines[len(lines)-1]
-	if strings.HasPrefix(last, exit.More) && len(lines) > 1 {
+	if strings.HasPrefix(last, "driftscope"+exit.More) && len(lines) > 1 {
 		last = lines[len(lines)-2]
 	}
 	if !strings.HasPrefix(last, "driftscope: ") || !strings.Contains(last, want) {
@@ -108,7 +108,7 @@ func TestMistakesNameTheirPage(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			o := drive(t, folder, strings.Fields(args)...)
-			if o.status == 0 || !strings.HasSuffix(o.errors, "\n"+exit.More+page+"\n") {
+			if o.status == 0 || !strings.HasSuffix(o.errors, "\ndriftscope"+exit.More+page+"\n") {
 				t.Errorf("status %d, expected the page %s at the end:\n%s", o.status, page, o.errors)
 			}
 			if _, err := os.Stat(filepath.Join(root, page)); err != nil {
@@ -197,15 +197,15 @@ func TestHelp(t *testing.T) {
 	suite.Long(t)
 	o := drive(t, t.TempDir(), "--help")
 	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources", "version"} {
-		if !strings.Contains(o.out, "\n  "+name) {
+		if !strings.Contains(o.out, " "+name+" ") {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}
 		if help := drive(t, t.TempDir(), name, "--help"); help.status != 0 || !strings.Contains(help.out, "Usage: driftscope "+name) {
 			t.Errorf("%s --help: status %d\n%s%s", name, help.status, help.out, help.errors)
 		}
 	}
-	if o.status != 0 {
-		t.Errorf("status %d", o.status)
+	if lines := strings.Count(o.out, "\n"); o.status != 0 || lines > 24 {
+		t.Errorf("status %d and %d lines, expected 0 and those of a screen:\n%s", o.status, lines, o.out)
 	}
 	for name, want := range map[string]string{
 		"simulate": "How many frames; 1000 unless given.",

@@ -170,7 +170,7 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
 		return pages.About(pages.Frames, err)
 	}
-	patient := pipeline.Waits(p.source)
+	patient := !p.source.Info().Live
 	for {
 		f, err := p.source.Read(ctx)
 		var skip *pipeline.ErrSkip

@@ -30,7 +30,7 @@ type flaky struct {
 	lost uint64
 }
 
-func (*flaky) Live() bool { return true }
+func (*flaky) Info() pipeline.Info { return pipeline.Info{Live: true} }
 
 func (s *flaky) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
@@ -53,6 +53,8 @@ func (s *flaky) Read(ctx context.Context) (*frame.Frame, error) {
 
 // busy is a step that now and then takes longer than the queue can wait.
 type busy struct{ frames int }
+
+func (*busy) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 func (b *busy) Apply(ctx context.Context, _ *frame.Frame) error {
 	if b.frames++; b.frames%40 == 0 {

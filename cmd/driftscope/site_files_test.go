@@ -17,7 +17,7 @@ import (
 // parses wants that the program understands a command line.
 func parses(t *testing.T, args []string) {
 	t.Helper()
-	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.ValueFormatter(withDefault))
+	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.Help(help))
 	if err == nil {
 		_, err = parser.Parse(args)
 	}

@@ -172,7 +172,7 @@ type arrivals struct {
 	when map[uint64]time.Time
 }
 
-func (a *arrivals) Live() bool { return true }
+func (a *arrivals) Info() pipeline.Info { return pipeline.Info{Live: true} }
 
 func (a *arrivals) Read(ctx context.Context) (*frame.Frame, error) {
 	f, err := a.Source.Read(ctx)

@@ -31,13 +31,13 @@ func (e *Encoder) Dim() int {
 }
 
 // Encode writes the spots of a frame that went through Picture and Template into dst.
-func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (e *Encoder) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
 		return err
 	}
-	dst.Reset(0)
 	s := &dst.Spots
+	s.Reset()
 	s.Width, s.Height = sourceSize(f, w, h)
 	if f.Meta.Template.SD == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"driftscope/infer/finder"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/pipeline"
 )
 
 // Extent is how many latents a body has: its area, px², the standard deviations along and across its axis, px, and the axis' angle, radians.
@@ -45,13 +46,13 @@ func Latents(f *finder.Finder) int {
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
 // Encode writes the places of a frame that went through Picture into dst.
-func (e *Finds) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
 		return err
 	}
-	dst.Reset(0)
 	s := &dst.Spots
+	s.Reset()
 	s.Width, s.Height = sourceSize(f, w, h)
 	if e.finder.Kind == finder.Nothing {
 		return nil
@@ -87,9 +88,6 @@ func (e *Finds) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) er
 // mostScore bounds how far an object stands out: beyond it nothing is surer.
 const mostScore = 1e3
 
-// Close has nothing to free.
-func (e *Finds) Close() error { return nil }
-
 // Told is the step that tells once what a finder found, with the first frame.
 type Told struct {
 	finder *finder.Finder
@@ -102,8 +100,8 @@ func NewTold(f *finder.Finder) *Told {
 	return &Told{finder: f, light: Template{found: frame.Template{SD: max(f.Scale, .1), Dark: f.Dark}}}
 }
 
-// Independent says that frames have to come in order.
-func (*Told) Independent() bool { return false }
+// Can is nothing: frames have to come in order.
+func (*Told) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 // Apply adds the event, and looks for pictures that are cut off.
 func (t *Told) Apply(ctx context.Context, f *frame.Frame) error {

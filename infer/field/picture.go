@@ -23,8 +23,8 @@ func NewPicture() *Picture { return &Picture{} }
 // NewShown makes the step for pictures that are only shown.
 func NewShown() *Picture { return &Picture{shown: true} }
 
-// Independent says that frames may come in any order.
-func (*Picture) Independent() bool { return true }
+// Can is independent: frames may come in any order.
+func (*Picture) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 // Apply takes pictures of 8 or 16 bits or float32, grey or in colours.
 func (p *Picture) Apply(_ context.Context, f *frame.Frame) error {

@@ -28,8 +28,8 @@ type Template struct {
 // NewTemplate makes the step. Where given has an SD, px, that is the template's.
 func NewTemplate(given frame.Template) *Template { return &Template{given: given, found: given} }
 
-// Independent says that frames have to come in order.
-func (*Template) Independent() bool { return false }
+// Can is nothing more: frames have to come in order.
+func (*Template) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 // Apply writes the template into the frame's Meta: one without a width where nothing has been found yet.
 func (t *Template) Apply(_ context.Context, f *frame.Frame) error {

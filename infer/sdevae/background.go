@@ -11,7 +11,6 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -23,14 +22,12 @@ type dynamicBackground struct {
 	z        []float32 // frames × the model's latents, in its gauge
 }
 
-var backgroundCase = tuned.Case("locate.background", "a dynamic background behind a single sprite, which occludes a part of it; learnt where the sprite explains share.leastLayer of what moves and leaves as much, kept where it is as much of what both explain")
-
 // locateOne searches for one object. What it leaves, if it leaves something, is how the object itself changes, or a background that changes behind it,
 // of which it occludes a part: the one that leaves less with as many latents. Latents beyond are padding. It returns nil where neither the object
 // nor both together are what moves.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
-	t := j.locateSprites(ctx, 1, c.Seed, tuned.LeastLayer.Value())
-	if t != nil && c.Latent > 2 && t.sprites.Area() > tuned.Majority.Value() && overBackgroundCase.On() {
+	t := j.locateSprites(ctx, 1, c.Seed, numeric.LeastLayer)
+	if t != nil && c.Latent > 2 && t.sprites.Area() > numeric.Majority { // case locate.overBackground: a sprite over a picture that changes as a whole and holds more light
 		t = cmp.Or(j.locateOverBackground(ctx, c.Seed), t)
 	}
 	if t == nil {
@@ -38,15 +35,16 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	}
 	lowSNR := t.sprites.LowSNR > 0 // then noise leaves as much again, and nobody knows how much moves
 	// Of five balls in a picture one leaves 0.7 to 0.8 of the light of another.
-	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > tuned.Majority.Value() {
+	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > numeric.Majority {
 		return nil, nil
 	}
 	rigid := t
-	if !lowSNR && rigid.explained < 1-tuned.LeastLayer.Value() {
+	if !lowSNR && rigid.explained < 1-numeric.LeastLayer {
 		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
 	}
-	leaves := c.Latent > 2 && rigid.explained < 1-tuned.LeastLayer.Value() && !j.ownChange(t, rigid, c.Latent-2)
-	if backgroundCase.On() && (leaves || lowSNR) {
+	leaves := c.Latent > 2 && rigid.explained < 1-numeric.LeastLayer && !j.ownChange(t, rigid, c.Latent-2)
+	// case locate.background: a dynamic background behind a single sprite, which occludes a part of it; learnt where the sprite explains share.leastLayer of what moves and leaves as much, kept where it is as much of what both explain
+	if leaves || lowSNR {
 		full, err := j.withBackground(ctx, c, rigid)
 		if err != nil {
 			return nil, err
@@ -56,7 +54,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 		}
 		full.close()
 	}
-	if least := min(j.minExplained(), tuned.Majority.Value()); t.explained < least { // there is no other that it might be
+	if least := min(j.minExplained(), numeric.Majority); t.explained < least { // there is no other that it might be
 		return nil, nil
 	}
 	t.pad(c.Latent)
@@ -75,7 +73,7 @@ func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracke
 		return nil, err
 	}
 	full, err := j.trackOverBackground(b, t)
-	if err == nil && full != nil && full.explained >= j.minExplained() && t.left-full.left >= tuned.LeastLayer.Value()*(j.energyHeld()-full.left) {
+	if err == nil && full != nil && full.explained >= j.minExplained() && t.left-full.left >= numeric.LeastLayer*(j.energyHeld()-full.left) {
 		return full, nil
 	}
 	b.model.Close()

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"driftscope/infer/sdevae/network"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -52,13 +51,13 @@ const Recipe = 66
 // DefaultSteps is a run's length unless told otherwise.
 const DefaultSteps = 300
 
-var (
-	defaultRate   = tuned.Number("train.rate", 2e-3, "Adam's rate, at its peak")
-	defaultPairs  = tuned.Number("train.pairs", 50, "pairs of frames a step")
-	defaultWarmup = tuned.Number("train.warmup", 50, "steps of linear rise of Adam's rate, a fifth of all at most")
-	defaultPace   = tuned.Number("train.encoderRate", 0.2, "rate of the encoder's means, as a share, after the decoder has learnt alone: straight latents are bent by a decoder that is not there yet")
-	movingPerTau  = tuned.Number("tau.moving", 150, "of what moves, a frame, to a unit of tau: how much the dynamics shape the latents")
-	noisePerTau   = tuned.Number("tau.noise", 20, "of the pixels' noise, a frame, to a unit of tau: latents otherwise bend to explain noise")
+const (
+	defaultRate   float64 = 2e-3 // tuned train.rate: Adam's rate, at its peak
+	defaultPairs          = 50   // tuned train.pairs: pairs of frames a step
+	defaultWarmup         = 50   // tuned train.warmup: steps of linear rise of Adam's rate, a fifth of all at most
+	defaultPace   float64 = 0.2  // tuned train.encoderRate: rate of the encoder's means, as a share, after the decoder has learnt alone: straight latents are bent by a decoder that is not there yet
+	movingPerTau  float64 = 150  // tuned tau.moving: of what moves, a frame, to a unit of tau: how much the dynamics shape the latents
+	noisePerTau   float64 = 20   // tuned tau.noise: of the pixels' noise, a frame, to a unit of tau: latents otherwise bend to explain noise
 )
 
 // withDefaults fills the zero values for a clip with that many training pairs.
@@ -66,13 +65,13 @@ func (c Config) withDefaults(pairs int) Config {
 	for _, v := range []struct {
 		field *int
 		value int
-	}{{&c.Steps, DefaultSteps}, {&c.Pairs, defaultPairs.Count()}, {&c.Restarts, 4}, {&c.Every, 25}, {&c.Substeps, 1}} {
+	}{{&c.Steps, DefaultSteps}, {&c.Pairs, defaultPairs}, {&c.Restarts, 4}, {&c.Every, 25}, {&c.Substeps, 1}} {
 		if *v.field == 0 {
 			*v.field = v.value
 		}
 	}
 	if c.Warmup == 0 {
-		c.Warmup = min(defaultWarmup.Count(), c.Steps/5)
+		c.Warmup = min(defaultWarmup, c.Steps/5)
 	}
 	if c.SyntheticSteps == 0 {
 		c.SyntheticSteps = c.Steps / 2
@@ -81,13 +80,13 @@ func (c Config) withDefaults(pairs int) Config {
 		c.ReinitSteps = c.Steps / 2
 	}
 	if c.Rate == 0 {
-		c.Rate = defaultRate.Value()
+		c.Rate = defaultRate
 	}
 	if c.FreezeSteps == 0 {
 		c.FreezeSteps = c.Steps / 2
 	}
 	if c.EncoderRate == 0 {
-		c.EncoderRate = defaultPace.Value()
+		c.EncoderRate = defaultPace
 	}
 	if c.Posterior == "" {
 		c.Posterior = network.Diagonal
@@ -103,7 +102,7 @@ func (c Config) withDefaults(pairs int) Config {
 func (c *Config) rate(k int) float64 {
 	switch {
 	case k >= c.Steps:
-		return c.Rate * min(float64(k-c.Steps+1)/lateWarmup.Value(), 1) * cosine(k-c.Steps, c.ReinitSteps)
+		return c.Rate * min(float64(k-c.Steps+1)/lateWarmup, 1) * cosine(k-c.Steps, c.ReinitSteps)
 	case k < c.Warmup:
 		return c.Rate * float64(k+1) / float64(c.Warmup)
 	case c.Decay > 0:
@@ -137,7 +136,7 @@ func (c Config) TotalSteps() int {
 func TauOf(c *video.Clip) float64 {
 	noise := c.Noise()
 	moving := c.Energy() - noise
-	return moving/movingPerTau.Value() + min(noise/noisePerTau.Value(), max(moving/noisePerTau.Value(), noise/float64(c.Size())))
+	return moving/movingPerTau + min(noise/noisePerTau, max(moving/noisePerTau, noise/float64(c.Size())))
 }
 
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.

@@ -4,18 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-var deformingCase = tuned.Case("locate.deforming", "a single sprite whose light changes from frame to frame")
-
 // deform is a single sprite whose light changes, with as many of its modes as there are latents beside its place; nil where it does not change, or does
 // not persist from frame to frame. What it explains is with all of its modes, and what is left with those alone that are latents.
-func (j *job) deform(ctx context.Context, rigid *tracked, latents int) *tracked {
-	if !deformingCase.On() {
-		return nil
-	}
+func (j *job) deform(ctx context.Context, rigid *tracked, latents int) *tracked { // case locate.deforming: a single sprite whose light changes from frame to frame
 	held := video.FramesOf(j.held)
 	d := rigid.sprites.Deform(ctx, j.clip, video.FramesOf(j.train), held)
 	if d == nil {

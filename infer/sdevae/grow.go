@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"driftscope/infer/sdevae/tuned"
+	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -38,7 +38,7 @@ type Grown struct {
 // MaxGrown bounds the latents that Growth tries.
 const MaxGrown = 16
 
-var gainShare = tuned.Number("grow.gainShare", 0.25, "what one more latent has to gain, as a share of the mean gain of those before it: restarts of one model differ by less, the coordinates of one object's motion by less than a factor of four")
+const gainShare float64 = 0.25 // tuned grow.gainShare: what one more latent has to gain, as a share of the mean gain of those before it: restarts of one model differ by less, the coordinates of one object's motion by less than a factor of four
 
 // NewGrowth begins with nothing tried. c is the config of the training to come, with its Tau; its Latent does not matter.
 func NewGrowth(clip *video.Clip, c Config) *Growth {
@@ -63,7 +63,7 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 		return nil, ctx.Err()
 	}
 	left := j.leftByAll(ctx, g.search.Seed)
-	if left == nil && stepsCase.On() {
+	if left == nil {
 		if level, at := j.clip.WithoutSteps(); len(at) > 0 {
 			j.clip, j.moving = level, level.Moving()
 			left = j.leftByAll(ctx, g.search.Seed)
@@ -83,9 +83,9 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, seed)
-	wanted := 1 - tuned.LeastLayer.Value()
+	wanted := 1 - numeric.LeastLayer
 	if whole {
-		wanted = tuned.Majority.Value()
+		wanted = numeric.Majority
 	}
 	if serves := j.share(left[Fewest(still, left)-1]); !(serves >= wanted) { // NaN where all frames are the same
 		return nil
@@ -183,5 +183,5 @@ func outdone(still float64, nats []float64, i int) bool {
 
 // least is what each latent beyond those of nats[i] has to gain, nats.
 func least(still float64, nats []float64, i int) float64 {
-	return gainShare.Value() * max(still-nats[i], 0) / float64(i+1)
+	return gainShare * max(still-nats[i], 0) / float64(i+1)
 }

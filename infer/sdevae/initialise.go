@@ -3,7 +3,6 @@ package sdevae
 import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 )
 
 // initialPairs is how many pairs the first latents are found in, at most.
@@ -21,7 +20,7 @@ const (
 )
 
 // lowSNR says that nearly all of the clip's energy is noise.
-func (j *job) lowSNR() bool { return j.moving < tuned.LeastLayer.Value() }
+func (j *job) lowSNR() bool { return j.moving < numeric.LeastLayer }
 
 // initialise prepares random weights for the clip, before the first step.
 func (s *session) initialise() error {

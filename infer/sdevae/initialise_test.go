@@ -8,7 +8,6 @@ import (
 
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
@@ -19,7 +18,7 @@ func TestLowSNRTrains(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	sdevaetest.AddNoise(clip, 0.25, true)
-	if moves := 1 - clip.Noise()/clip.Energy(); moves > tuned.LeastLayer.Value() {
+	if moves := 1 - clip.Noise()/clip.Energy(); moves > numeric.LeastLayer {
 		t.Fatalf("%.3f of the clip's energy moves, too much to try", moves)
 	}
 	r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
@@ -56,7 +55,7 @@ func TestLowSNRNothing(t *testing.T) {
 	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
-	if s.best.Explained >= nothingLearnt.Value() {
+	if s.best.Explained >= nothingLearnt {
 		t.Errorf("%.3f of nothing is explained", s.best.Explained)
 	}
 }

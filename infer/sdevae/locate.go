@@ -10,7 +10,6 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -22,17 +21,11 @@ const (
 	spriteSteps     = 1200    // of the encoder, fewer where Steps are few
 )
 
-var (
-	minSprites       = tuned.Number("locate.sprites", 0.6, "share of what moves that sprites must explain to be tracked, several with identities, or one over a dynamic background: two that nobody can tell apart are right half of the time")
-	minSpritesLowSNR = tuned.Number("locate.spritesLowSNR", 0.4, "the same at low SNR, where a molecule changes its shape in every frame")
-	nothingLearnt    = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
-	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error")
-
-	identityCase       = tuned.Case("locate.identity", "which place is whose along the frames, of sprites that look alike")
-	lowSNRCase         = tuned.Case("locate.lowSNR", "sprites that no single frame shows, found in all frames together")
-	lowRankCase        = tuned.Case("locate.lowRank", "a picture that changes as a whole, under noise that hides it in every single frame")
-	stepsCase          = tuned.Case("locate.steps", "a still part of the picture that changes between two frames: dust that moves, a spot that bleaches")
-	overBackgroundCase = tuned.Case("locate.overBackground", "a sprite over a picture that changes as a whole and holds more light")
+const (
+	minSprites       float64 = 0.6  // tuned locate.sprites: share of what moves that sprites must explain to be tracked, several with identities, or one over a dynamic background: two that nobody can tell apart are right half of the time
+	minSpritesLowSNR float64 = 0.4  // tuned locate.spritesLowSNR: the same at low SNR, where a molecule changes its shape in every frame
+	nothingLearnt    float64 = 0.03 // tuned locate.explained: share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model
+	spriteRate       float64 = 6e-3 // tuned train.spriteRate: Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error
 )
 
 // searches says whether the clip is searched for rigid objects.
@@ -56,7 +49,7 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 		return nil, nil
 	case c.Latent > 2 || c.Latent == 2 && !j.lowSNR():
 		return j.locateOne(ctx, c)
-	case j.lowSNR() && lowRankCase.On():
+	case j.lowSNR(): // case locate.lowRank: a picture that changes as a whole, under noise that hides it in every single frame
 		return j.locateLowRank(ctx, c.Latent, c.Seed), nil
 	}
 	return nil, nil
@@ -65,8 +58,8 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 // locateWithoutSteps searches once more where rigid objects leave something, and the still part of the picture changes between two frames: without that
 // change, which modes of an object may have learnt. What leaves less of held-out frames is kept.
 func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
-	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-tuned.LeastLayer.Value()
-	if rigid || !j.searches(c) || !stepsCase.On() {
+	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-numeric.LeastLayer
+	if rigid || !j.searches(c) { // case locate.steps: a still part of the picture that changes between two frames: dust that moves, a spot that bleaches
 		return nil
 	}
 	level, at := j.clip.WithoutSteps()
@@ -88,9 +81,9 @@ func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
 
 func (j *job) minExplained() float64 {
 	if j.lowSNR() {
-		return minSpritesLowSNR.Value()
+		return minSpritesLowSNR
 	}
-	return minSprites.Value()
+	return minSprites
 }
 
 // locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
@@ -100,7 +93,7 @@ func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float
 		j.training.Watch(Progress{Seeking: n})
 	}
 	t := j.trackSprites(ctx, sprites.Find(ctx, j.clip, video.FramesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
-	if t == nil && j.lowSNR() && lowSNRCase.On() {
+	if t == nil && j.lowSNR() { // case locate.lowSNR: sprites that no single frame shows, found in all frames together
 		t = j.trackSprites(ctx, sprites.FindLowSNR(ctx, j.clip, video.FramesOf(j.train), n), least)
 	}
 	return t
@@ -113,14 +106,13 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	t, group := &tracked{sprites: m}, m.SharedTemplates()
 	m.ShareTemplates(group)
 	t.explained, t.left = j.explainedBy(m)
-	if !(t.explained >= least) || m.LowSNR > 0 && m.Area() > tuned.Majority.Value() {
+	if !(t.explained >= least) || m.LowSNR > 0 && m.Area() > numeric.Majority {
 		return nil
 	}
 	t.places, _ = m.Track(j.clip, j.clip.Frames())
-	if identityCase.On() {
-		if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
-			return nil
-		}
+	// case locate.identity: which place is whose along the frames, of sprites that look alike
+	if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
+		return nil
 	}
 	return t.settle(j.clip)
 }
@@ -172,12 +164,12 @@ func (c Config) withSprites() Config {
 // locateOverBackground searches for one sprite over a picture that changes as a whole; nil where it explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
-	if m == nil || m.Area() > tuned.Majority.Value() {
+	if m == nil || m.Area() > numeric.Majority {
 		return nil
 	}
 	t := &tracked{sprites: m, places: places}
 	t.left = t.sprites.MeanResidual(j.clip, video.FramesOf(j.held), t.places)
-	if t.explained = j.share(t.left); !(t.explained >= nothingLearnt.Value()) {
+	if t.explained = j.share(t.left); !(t.explained >= nothingLearnt) {
 		return nil
 	}
 	return t.settle(j.clip)
@@ -187,7 +179,7 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 // next to nothing of what moves.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
-	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, tuned.Degree.Count())}}
+	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}
 	w := g.Directions(ctx, d, rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	for range appearance.Rounds {
 		if ctx.Err() != nil || !t.standardise(g.Smooth(g.Scores(w)), d) {
@@ -201,7 +193,7 @@ func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	drawn := make([]float32, len(held)*j.clip.Size())
 	t.lowRank.Draw(drawn, t.posteriors(held, network.Diagonal).Mean, len(held))
 	t.left = numeric.SquaredError(j.clip.Pick(held), drawn) / float64(len(held))
-	if t.explained = j.share(t.left); !(j.moving > 0 && t.explained >= tuned.LeastLayer.Value()) {
+	if t.explained = j.share(t.left); !(j.moving > 0 && t.explained >= numeric.LeastLayer) {
 		return nil
 	}
 	return t

@@ -17,7 +17,6 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/sprites"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
@@ -81,15 +80,15 @@ func TestLocateNothing(t *testing.T) {
 		explained []float64 // from, to
 	}{
 		"a ring":             {one, Config{Latent: 2}, true, []float64{0.95, 1}},
-		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{minSpritesLowSNR.Value(), 1}},
+		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{minSpritesLowSNR, 1}},
 		"padding latents":    {one, Config{Latent: 4}, true, nil},
 		"not asked for":      {one, Config{Latent: 2, SpriteSteps: -1}, false, nil},
 		"one to spare":       {one, Config{Latent: 3}, true, nil},
 		"with a clock":       {one, Config{Latent: 2, Clock: true}, false, nil},
 		"two rings all over": {two, Config{Latent: 4}, false, nil},
 		"but 100 frames":     {brief, Config{Latent: 2}, true, nil},
-		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * tuned.Majority.Value()}},
-		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR.Value()}}, // as a low-rank picture
+		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * numeric.Majority}},
+		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR}}, // as a low-rank picture
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Tau, c.config.Steps = TauOf(c.clip), 4

@@ -8,14 +8,13 @@ import (
 
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/online/drift"
 )
 
 const reinitPairs = 1000 // that new latents are found in, at most
 
-var reinitPoorer = tuned.Number("train.reinitPoorer", 3, "factor by which the part that is not explained may grow where latents are found anew: straighter latents draw a little worse, those that do not hold the state far worse")
+const reinitPoorer float64 = 3 // tuned train.reinitPoorer: factor by which the part that is not explained may grow where latents are found anew: straighter latents draw a little worse, those that do not hold the state far worse
 
 // reinitialise finds new latents among the learnt features, as at the start: reconstruction bends latents, and the slowest components of the
 // features that it needs are straight. Then the decoder, aligned to them, learns alone. Where it explains far less than before, the new latents do
@@ -56,7 +55,7 @@ func (s *session) keepBefore() error {
 
 // keepBetter adopts the new latents, or those before where these explained far more.
 func (s *session) keepBetter() {
-	if 1-s.best.Explained > reinitPoorer.Value()*(1-s.beforeLook.Explained) {
+	if 1-s.best.Explained > reinitPoorer*(1-s.beforeLook.Explained) {
 		s.best, s.kept = s.beforeLook, s.before
 	}
 	s.model.Adopt(s.kept)

@@ -8,7 +8,6 @@ import (
 
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -19,10 +18,10 @@ const (
 	syntheticFrames = 2000 // that it may start from, at most
 )
 
-var (
-	syntheticRate  = tuned.Number("train.syntheticRate", 1e-3, "Adam's rate, at its peak, on frames that the decoder moved: the encoder has learnt already")
-	syntheticWidth = tuned.Number("train.syntheticWidth", 0.5, "distance of a synthetic frame from the frame that it starts from, in standard deviations of the latents over the clip: what is beyond the clip is drawn badly, and sprites wrap around the picture's edges")
-	lateWarmup     = tuned.Number("train.lateWarmup", 20, "steps of linear rise of the later phases, whose optimiser begins anew")
+const (
+	syntheticRate  float64 = 1e-3 // tuned train.syntheticRate: Adam's rate, at its peak, on frames that the decoder moved: the encoder has learnt already
+	syntheticWidth float64 = 0.5  // tuned train.syntheticWidth: distance of a synthetic frame from the frame that it starts from, in standard deviations of the latents over the clip: what is beyond the clip is drawn badly, and sprites wrap around the picture's edges
+	lateWarmup     float64 = 20   // tuned train.lateWarmup: steps of linear rise of the later phases, whose optimiser begins anew
 )
 
 // syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and what drawings leave of the
@@ -54,11 +53,11 @@ func (s *session) beginSynthetic() (err error) {
 	l := &syntheticPhase{frames: frames, start: make([]int, 2*s.job.config.Pairs), look: make([]int, 2*s.job.config.Pairs)}
 	if s.job.tracked == nil {
 		s.model.Adopt(s.kept)
-		l.steps, l.rate, l.width = s.job.config.SyntheticSteps, syntheticRate.Value(), syntheticWidth.Value()
+		l.steps, l.rate, l.width = s.job.config.SyntheticSteps, syntheticRate, syntheticWidth
 		l.draw = func(pictures, z []float32, frames []int) error { return s.model.Decode(pictures, z, len(frames)) }
 		l.left, l.targets, err = s.model.Read(s.job.clip, frames)
 	} else {
-		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate.Value(), syntheticWidth.Value(), s.job.tracked.draw, s.job.tracked.count()
+		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, syntheticWidth, s.job.tracked.draw, s.job.tracked.count()
 		s.job.tracked.keepLooks(s.job.clip, frames)
 		if l.changes = s.job.tracked.deforming != nil; l.changes {
 			l.width = changingWidth
@@ -109,7 +108,7 @@ func (s *session) trainOnSynthetic(ctx context.Context) error {
 		if err := l.graph.Machine.Run(); err != nil {
 			return fmt.Errorf("training on synthetic frames, step %d: %w", l.done, err)
 		}
-		rate := l.rate * min(float64(l.done+1)/lateWarmup.Value(), 1) * cosine(l.done, l.steps)
+		rate := l.rate * min(float64(l.done+1)/lateWarmup, 1) * cosine(l.done, l.steps)
 		if err := l.optimiser.Update(&l.graph.Machine, rate); err != nil {
 			return err
 		}

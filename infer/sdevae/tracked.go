@@ -10,7 +10,6 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -93,7 +92,7 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 			return false
 		}
 		for other := range i - i%2 {
-			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > tuned.Majority.Value() { // they are parts of one object
+			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > numeric.Majority { // they are parts of one object
 				return false
 			}
 		}
@@ -148,11 +147,10 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	return nil
 }
 
-var looksCase = tuned.Case("sprites.looks", "what a frame shows of a single rigid sprite beyond its template goes along where a synthetic frame moves it")
-
 // keepLooks has a single rigid sprite over a still picture drawn as each of the frames shows it.
 func (t *tracked) keepLooks(c *video.Clip, frames []int) {
-	if looksCase.On() && t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {
+	// case sprites.looks: what a frame shows of a single rigid sprite beyond its template goes along where a synthetic frame moves it
+	if t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {
 		t.looks = t.sprites.Looks(c, frames, t.places)
 	}
 }

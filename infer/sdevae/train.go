@@ -140,7 +140,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < gauge.MinPairs.Count() { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
+	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
 		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
@@ -196,7 +196,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := lead.finish(ctx); err != nil {
 		return err
 	}
-	if !(lead.best.Explained >= nothingLearnt.Value()) { // NaN where all frames are the same
+	if !(lead.best.Explained >= nothingLearnt) { // NaN where all frames are the same
 		return ErrMean
 	}
 	return nil

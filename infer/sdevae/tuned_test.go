@@ -9,36 +9,49 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
-
-	"driftscope/infer/sdevae/tuned"
 )
 
 // mostNumbers is how many tuned numbers there may be: whoever wants another finds one that is not needed.
 const mostNumbers = 40
 
+// judged are the comments of the training's code that say "tuned NAME: reason" beside a number, and "case NAME: reason" where a case is told.
+var judged = regexp.MustCompile(`(?m)^\s*(?:const |[a-z])?.*?(?:= (\S+) +)?// (tuned|case) ([a-z]\w*\.[\w.]+): (.+)$`)
+
 // TestTunedNumbersPage: the page lists every number and case with its reason. TUNED_NUMBERS=write writes it anew.
 func TestTunedNumbersPage(t *testing.T) {
 	const path = "../../docs/reference/tuned-numbers.md"
-	numbers, cases := "", ""
-	n := 0
-	for _, k := range tuned.All() {
-		if k.Case {
-			cases += fmt.Sprintf("| `%s` | %s |\n", k.Name, k.Reason)
-			continue
+	rows := map[string][]string{}
+	sources(t, func(_, file string) error {
+		text, err := os.ReadFile(file)
+		for _, m := range judged.FindAllStringSubmatch(string(text), -1) {
+			row := fmt.Sprintf("| `%s` | %s |\n", m[3], m[4])
+			if m[2] == "tuned" {
+				v, err := strconv.ParseFloat(m[1], 64)
+				if err != nil {
+					t.Errorf("%s: %s: %v, expected a number before the comment", file, m[3], err)
+				}
+				row = fmt.Sprintf("| `%s` | %g | %s |\n", m[3], v, m[4])
+			}
+			rows[m[2]] = append(rows[m[2]], row)
 		}
-		n++
-		numbers += fmt.Sprintf("| `%s` | %g | %s |\n", k.Name, k.Ships, k.Reason)
+		return err
+	})
+	for _, all := range rows {
+		slices.SortFunc(all, func(a, b string) int { return strings.Compare(strings.Split(a, "`")[1], strings.Split(b, "`")[1]) })
 	}
-	if n > mostNumbers {
-		t.Errorf("%d tuned numbers, expected %d at most: find one that is not needed", n, mostNumbers)
+	n := len(rows["tuned"])
+	if n > mostNumbers || n < mostNumbers/2 {
+		t.Errorf("%d tuned numbers, expected %d at most, and most of them: find one that is not needed", n, mostNumbers)
 	}
 	page := fmt.Sprintf("# Tuned numbers\n\nWhat `pretrain` decides by judgement: %d numbers that a film could want otherwise, and cases that could be left out. "+
-		"`driftscope paper --studies ablation` measures what half and twice each number, and the lack of each case, make of films; what was measured so far is in [the study's table](../paper/ablation/ablation.md).\n\n"+
-		"Rounds, frames, starts, guards of the arithmetic and what a word means are not tuned. They are constants in the code, listed in `infer/sdevae/tuned/constants.txt`.\n\n"+
-		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | what it is |\n|---|---|\n%s", n, numbers, cases)
+		"Each is a constant that says `tuned`, or a place that says `case`, in the code. What half and twice each number, and the lack of each case, made of films is in [the study's table](../paper/ablation/ablation.md).\n\n"+
+		"Rounds, frames, starts, guards of the arithmetic and what a word means are not tuned. They are constants in the code, listed in `infer/sdevae/constants.txt`.\n\n"+
+		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | what it is |\n|---|---|\n%s", n, strings.Join(rows["tuned"], ""), strings.Join(rows["case"], ""))
 	if os.Getenv("TUNED_NUMBERS") == "write" {
 		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 			t.Fatal(err)
@@ -57,7 +70,7 @@ func TestTunedNumbersPage(t *testing.T) {
 func TestConstants(t *testing.T) {
 	kinds := []string{"budget", "start", "guard", "definition", "level"}
 	var listed []string
-	f, err := os.Open("tuned/constants.txt")
+	f, err := os.Open("constants.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,30 +98,39 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// constants are the names of those with a number in their value, each behind its package's.
-func constants(t *testing.T) (names []string) {
+// sources visits the files of the training's code, each with the name of its folder. The kernels' own (package dnnl) are shapes.
+func sources(t *testing.T, visit func(room, file string) error) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		room := filepath.Base(filepath.Dir(path))
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"dnnl", "sdevaetest", "tuned"}, room) {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"dnnl", "sdevaetest"}, room) {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		return visit(room, path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// constants are the names of those with a number in their value that are not tuned, each behind its package's.
+func constants(t *testing.T) (names []string) {
+	sources(t, func(_, path string) error {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if g, ok := n.(*ast.GenDecl); ok && g.Tok == token.CONST {
 				for _, s := range g.Specs {
-					names = append(names, numbered(file.Name.Name, s.(*ast.ValueSpec))...)
+					if v := s.(*ast.ValueSpec); !strings.HasPrefix(v.Comment.Text(), "tuned ") {
+						names = append(names, numbered(file.Name.Name, v)...)
+					}
 				}
 			}
 			return true
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return names
 }
 

@@ -36,11 +36,11 @@ type opencvStream struct {
 	printed printed.Video
 }
 
-// Live says that frames come whether or not they are read.
-func (s *opencvStream) Live() bool { return true }
+// aCamera does not wait, and times its frames.
+var aCamera = pipeline.Info{Live: true, Timed: true}
 
-// Timed says that frame times are acquisition times.
-func (s *opencvStream) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *opencvStream) Info() pipeline.Info { return aCamera }
 
 // Open connects and waits for the first frame.
 func (s *opencvStream) Open(ctx context.Context) (err error) {

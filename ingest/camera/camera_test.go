@@ -71,7 +71,7 @@ func TestURL(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(path))))
 	defer server.Close()
 	s := openRecording(t, "url", "{url: '"+server.URL+"/"+filepath.Base(path)+"'}")
-	if !s.(pipeline.Live).Live() {
+	if !s.Info().Live {
 		t.Error("not live")
 	}
 	var got uint64

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/fakecamera"
 )
 
 // The fake camera's region and rate in these tests: small, and slow enough for a busy machine, fast enough for a short test.
@@ -131,7 +131,7 @@ func TestGenICam(t *testing.T) {
 	for pixel, kind := range map[string]gocv.MatType{"mono8": gocv.MatTypeCV8UC1, "mono16": gocv.MatTypeCV16UC1} {
 		t.Run(pixel, func(t *testing.T) {
 			s := openRecording(t, "genicam", "{camera: "+fakecamera.Name+", pixel: "+pixel+", "+fakeRate+", "+fakeRegion+"}")
-			if !s.(pipeline.Live).Live() || !s.Timed() {
+			if !s.Info().Live || !s.Info().Timed {
 				t.Error("a camera that is not live or does not know the time")
 			}
 			shots := shoot(t, s, 500, kind)

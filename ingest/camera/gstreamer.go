@@ -39,11 +39,8 @@ type gstreamer struct {
 	first    *frame.Frame // pulled by Open and not yet given
 }
 
-// Live says that frames come whether or not they are read.
-func (s *gstreamer) Live() bool { return true }
-
-// Timed says that frame times are acquisition times.
-func (s *gstreamer) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *gstreamer) Info() pipeline.Info { return aCamera }
 
 // Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
 func (s *gstreamer) Open(ctx context.Context) (err error) {

@@ -33,11 +33,8 @@ func newHTTP(o urlOptions, address *url.URL) pipeline.Source {
 	return &httpCamera{name: shown(address), address: address, ca: o.CA, timing: timing{reports: o.Clock == byCamera}}
 }
 
-// Live says that frames come whether or not they are read.
-func (s *httpCamera) Live() bool { return true }
-
-// Timed says that frame times are acquisition times.
-func (s *httpCamera) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *httpCamera) Info() pipeline.Info { return aCamera }
 
 // Open asks the server, and waits for the first frame.
 func (s *httpCamera) Open(ctx context.Context) error {

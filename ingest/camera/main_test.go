@@ -8,8 +8,8 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/fakecamera"
 	"driftscope/internal/suite/mats"
 )
 
@@ -37,12 +37,12 @@ var kinds = map[string]child.Constructor{
 	"url":     child.Apart("url", NewURL),
 }
 
-func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func newRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.New(t, kinds[kind], options)
 }
 
-func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.Open(t, kinds[kind], options)
 }

@@ -27,6 +27,9 @@ type mjpegCamera struct {
 	clock  cameraClock
 }
 
+// Info says what all cameras do.
+func (s *mjpegCamera) Info() pipeline.Info { return aCamera }
+
 // Open waits for the first picture. One that cannot be read is Read's to report: a camera may send no other.
 func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, firstFrame)

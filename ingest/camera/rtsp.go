@@ -46,11 +46,8 @@ type rtspCamera struct {
 // key frame makes an end. So many in a row are of a kind that is not read: said while stall_after, 5 s, is not over, at 2 frames a second or more.
 const hopeless = 10
 
-// Live says that frames come whether or not they are read.
-func (s *rtspCamera) Live() bool { return true }
-
-// Timed says that frame times are acquisition times.
-func (s *rtspCamera) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *rtspCamera) Info() pipeline.Info { return aCamera }
 
 // Open connects and waits until the camera sends. It does not wait for a picture: a camera that is opened again may be asked between two key frames.
 func (s *rtspCamera) Open(ctx context.Context) error {

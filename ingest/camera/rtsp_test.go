@@ -138,7 +138,7 @@ func TestRTSP(t *testing.T) {
 				transport = "udp"
 			}
 			s := opened(t, "{url: '"+rtsptest.Start(t, o).URL()+"', transport: "+transport+"}")
-			if !s.(pipeline.Live).Live() || !s.(interface{ Timed() bool }).Timed() {
+			if !s.Info().Live || !s.Info().Timed {
 				t.Error("a camera that is not live or does not know the time")
 			}
 			frames := watch(t, s, 60)

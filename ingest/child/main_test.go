@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 // kinds are the sources that the child knows.
 var kinds = map[string]Constructor{"trial": Apart("trial", newTrial)}
 
-func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func newRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.New(t, kinds[kind], options)
 }
 
-func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.Open(t, kinds[kind], options)
 }

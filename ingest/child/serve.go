@@ -130,15 +130,13 @@ func (c *handover) read(ctx context.Context) {
 
 // announce is what a source says of itself: whether it is live and timed, and how many frames it has.
 func announce(source pipeline.Source) header {
-	h := header{What: wireOpened}
-	if s, ok := source.(pipeline.Live); ok && s.Live() {
+	info := source.Info()
+	h := header{What: wireOpened, Seq: uint64(max(info.Frames, 0))}
+	if info.Live {
 		h.Flags |= flagLive
 	}
-	if s, ok := source.(interface{ Timed() bool }); !ok || s.Timed() {
+	if info.Timed {
 		h.Flags |= flagTimed
-	}
-	if s, ok := source.(interface{ Frames() int }); ok {
-		h.Seq = uint64(max(s.Frames(), 0))
 	}
 	return h
 }

@@ -57,14 +57,10 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Live says that frames come whether or not they are read.
-func (s *Source) Live() bool { return s.about.Flags&flagLive != 0 }
-
-// Timed says that frame times are acquisition times; good after Open.
-func (s *Source) Timed() bool { return s.about.Flags&flagTimed != 0 }
-
-// Frames is how many frames there will be, 0 where that is not known; good after Open.
-func (s *Source) Frames() int { return int(s.about.Seq) }
+// Info is what the child said; before Open, what the prototype says.
+func (s *Source) Info() pipeline.Info {
+	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
+}
 
 // Open starts the child and waits until its source is open. When ctx ends first, the child is killed.
 func (s *Source) Open(ctx context.Context) (err error) {

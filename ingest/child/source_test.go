@@ -57,10 +57,11 @@ func newTrial(decode func(dst any) error) (pipeline.Source, error) {
 	return &trial{o: o}, nil
 }
 
-func (s *trial) Live() bool   { return s.o.Live }
-func (s *trial) Timed() bool  { return s.o.Scale != 1 }
-func (s *trial) Frames() int  { return int(s.o.Frames) }
 func (s *trial) Close() error { return nil }
+
+func (s *trial) Info() pipeline.Info {
+	return pipeline.Info{Live: s.o.Live, Timed: s.o.Scale != 1, Frames: int(s.o.Frames)}
+}
 
 func (s *trial) Open(context.Context) error {
 	if s.o.PID != "" {
@@ -125,8 +126,8 @@ func TestApart(t *testing.T) {
 		if err := s.Open(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if s.Frames() != 6 || !s.Timed() || s.(pipeline.Live).Live() {
-			t.Errorf("%d frames, timed %v, live %v; 6, true and false expected", s.Frames(), s.Timed(), s.(pipeline.Live).Live())
+		if info := s.Info(); info.Frames != 6 || !info.Timed || info.Live {
+			t.Errorf("%+v; 6 frames, timed and not live expected", info)
 		}
 		frames, skipped := ingesttest.ReadAll(t, s)
 		if err := s.Close(); err != nil {

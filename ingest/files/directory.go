@@ -74,8 +74,14 @@ func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	return &growingFolder{path: o.Path, clock: c, tail: t}, nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (d *directory) Timed() bool { return d.clock.Timed() }
+// Info gives the first picture's format.
+func (d *directory) Info() pipeline.Info {
+	info := pipeline.Info{Timed: d.clock.Timed(), Frames: d.frames}
+	if len(d.pictures) > 0 {
+		info.Compression = string(format.Of(d.pictures[0].path))
+	}
+	return info
+}
 
 // Open lists the pictures and reads frames.csv. It opens no picture but the first, and that only where it is a TIFF.
 func (d *directory) Open(context.Context) error {
@@ -144,17 +150,6 @@ func (d *directory) count() int {
 }
 
 func isTIFF(path string) bool { return format.Of(path) == format.TIFF }
-
-// Compression is the first picture's format; good after Open.
-func (d *directory) Compression() string {
-	if len(d.pictures) == 0 {
-		return ""
-	}
-	return string(format.Of(d.pictures[0].path))
-}
-
-// Frames is the number of frames, 0 where it is not known; good after Open.
-func (d *directory) Frames() int { return d.frames }
 
 // Read returns the next picture. One that cannot be read is skipped as unreadable_file.
 func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {

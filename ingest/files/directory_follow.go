@@ -14,6 +14,7 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 )
 
 // The patience with a picture that cannot be read. It is tried again when its file has changed, and now and then, for the clock of a
@@ -57,8 +58,8 @@ func stateOf(path string) fileState {
 	return fileState{info.Size(), info.ModTime()}
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *growingFolder) Timed() bool { return s.clock.Timed() }
+// Info does not know the number of frames.
+func (s *growingFolder) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
 // Open begins to watch the folder, which may be empty.
 func (s *growingFolder) Open(context.Context) (err error) {

@@ -48,8 +48,8 @@ func TestDirectoryTimetable(t *testing.T) {
 	const table = "t,file,trajectory,note\n0.5,f2.png,7,x\n0.75,f1.png,7,\n0.1,f4.png,9,\n0.2,f3.png,9,\n"
 	ingesttest.Write(t, filepath.Join(dir, "frames.csv"), []byte(table))
 	s := openRecording(t, "directory", "{path: "+dir+"}")
-	if !s.Timed() || s.Frames() != 4 {
-		t.Errorf("timed %v, %d frames; true and 4 expected", s.Timed(), s.Frames())
+	if !s.Info().Timed || s.Info().Frames != 4 {
+		t.Errorf("timed %v, %d frames; true and 4 expected", s.Info().Timed, s.Info().Frames)
 	}
 	frames, _ := ingesttest.ReadAll(t, s)
 	want := []ingesttest.Seen{
@@ -142,8 +142,8 @@ func TestDirectoryPagesNeedTimes(t *testing.T) {
 	ingesttest.Write(t, filepath.Join(dir, "a.tif"), join(t, ingesttest.Page(6, 4, 1, tiff.Uint8, 1), ingesttest.Page(6, 4, 1, tiff.Uint8, 2)))
 	ingesttest.Write(t, filepath.Join(dir, "frames.csv"), []byte("file,t\na.tif,0\n"))
 	s := openRecording(t, "directory", "{path: "+dir+"}")
-	if s.Frames() != 0 {
-		t.Errorf("%d frames, 0 for unknown expected", s.Frames())
+	if s.Info().Frames != 0 {
+		t.Errorf("%d frames, 0 for unknown expected", s.Info().Frames)
 	}
 	frames, skipped := ingesttest.ReadAll(t, s)
 	if len(frames) != 0 || !reflect.DeepEqual(skipped, []string{"unreadable_file"}) {

@@ -82,11 +82,10 @@ func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, 
 	return &finishedSource{kind: kind, path: o.Path, clock: c, choice: choice{o.Channel, o.Slice}, open: open, before: math.Inf(-1)}, nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *finishedSource) Timed() bool { return s.clock.Timed() }
-
-// Frames is the number of frames that were chosen; good after Open.
-func (s *finishedSource) Frames() int { return s.frames }
+// Info counts the frames that were chosen.
+func (s *finishedSource) Info() pipeline.Info {
+	return pipeline.Info{Timed: s.clock.Timed(), Frames: s.frames}
+}
 
 // PixelUM are the sides of a pixel in micrometres, 0 where the file says nothing; good after Open.
 func (s *finishedSource) PixelUM() (x, y float64) {

@@ -89,8 +89,8 @@ func TestFinished(t *testing.T) {
 		{"nd2", nd2File(t, append(nd2test.Film(3, 1, 20), nd2test.Loops(nd2test.Slices(3)))...), "", []float64{0, 0.02, 0.04}, []float64{0, 1000, 2000}, "slices_as_frames", "", true},
 	} {
 		s := openRecording(t, c.kind, fmt.Sprintf("{path: %q, %s}", c.path, c.options))
-		if s.Frames() != len(c.corners)+len(strings.Fields(c.skipped)) || s.Timed() != c.timed {
-			t.Errorf("%s %s: %d frames, timed %v", c.path, c.options, s.Frames(), s.Timed())
+		if s.Info().Frames != len(c.corners)+len(strings.Fields(c.skipped)) || s.Info().Timed != c.timed {
+			t.Errorf("%s %s: %d frames, timed %v", c.path, c.options, s.Info().Frames, s.Info().Timed)
 		}
 		frames, skipped := ingesttest.ReadAll(t, s)
 		var times, corners []float64

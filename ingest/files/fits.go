@@ -48,8 +48,14 @@ func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	return &fitsSource{path: o.Path, clock: c}, nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *fitsSource) Timed() bool { return s.clock.Timed() }
+// Info counts the planes.
+func (s *fitsSource) Info() pipeline.Info {
+	info := pipeline.Info{Timed: s.clock.Timed()}
+	if s.cube != nil {
+		info.Frames = s.cube.Planes
+	}
+	return info
+}
 
 // Open reads the header.
 func (s *fitsSource) Open(context.Context) error {
@@ -95,14 +101,6 @@ func (s *fitsSource) measured(keywords []string) (keyword string, seconds float6
 		}
 	}
 	return "", 0, false
-}
-
-// Frames is the number of planes; good after Open.
-func (s *fitsSource) Frames() int {
-	if s.cube == nil {
-		return 0
-	}
-	return s.cube.Planes
 }
 
 // Read returns the next plane.

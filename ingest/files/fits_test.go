@@ -16,8 +16,8 @@ import (
 func TestFITS(t *testing.T) {
 	path := ingesttest.Write(t, filepath.Join(t.TempDir(), "0V-1.fits"), ingesttest.FITS(5, 3, 4))
 	s := openRecording(t, "fits", "{path: "+path+", dt: 0.25}")
-	if s.Frames() != 4 || !s.Timed() {
-		t.Errorf("%d frames, timed %t; want 4 and true", s.Frames(), s.Timed())
+	if s.Info().Frames != 4 || !s.Info().Timed {
+		t.Errorf("%d frames, timed %t; want 4 and true", s.Info().Frames, s.Info().Timed)
 	}
 	frames, skipped := ingesttest.ReadAll(t, s)
 	if len(frames) != 4 || len(skipped) != 0 {
@@ -75,8 +75,8 @@ func TestFITSTimes(t *testing.T) {
 		s := openRecording(t, "fits", "{path: "+path+c.options+"}")
 		frames, _ := ingesttest.ReadAll(t, s)
 		// Times are whole nanoseconds.
-		if len(frames) != 2 || math.Abs(frames[1].T-c.step) > 1e-9 || s.Timed() != c.timed || !slices.Equal(frames[0].Events, c.events) {
-			t.Errorf("%v%s: %+v, timed %t; want steps of %g s, timed %t, events %v", c.cards, c.options, frames, s.Timed(), c.step, c.timed, c.events)
+		if len(frames) != 2 || math.Abs(frames[1].T-c.step) > 1e-9 || s.Info().Timed != c.timed || !slices.Equal(frames[0].Events, c.events) {
+			t.Errorf("%v%s: %+v, timed %t; want steps of %g s, timed %t, events %v", c.cards, c.options, frames, s.Info().Timed, c.step, c.timed, c.events)
 		}
 	}
 }

@@ -90,8 +90,14 @@ func IndexFolder(path string) string {
 	return ""
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *ndtiffSource) Timed() bool { return s.clock.Timed() }
+// Info counts the images where the recording is complete.
+func (s *ndtiffSource) Info() pipeline.Info {
+	info := pipeline.Info{Timed: s.clock.Timed()}
+	if !s.follow {
+		info.Frames = s.frames
+	}
+	return info
+}
 
 // Open reads the index as far as it is there.
 func (s *ndtiffSource) Open(context.Context) error {
@@ -120,14 +126,6 @@ func (s *ndtiffSource) nothing() error {
 		return fmt.Errorf("%s: %w", s.path, s.torn)
 	}
 	return fmt.Errorf("%s: no image at axes %v, there is %s: choose among them", s.path, s.series.chosen, s.series)
-}
-
-// Frames is the number of images where the recording is complete; good after Open.
-func (s *ndtiffSource) Frames() int {
-	if s.follow {
-		return 0
-	}
-	return s.frames
 }
 
 // collect picks the images whose entries have come.

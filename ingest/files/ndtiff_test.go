@@ -103,8 +103,8 @@ func TestNDTiff(t *testing.T) {
 			t.Errorf("the index is in %q, expected in %s", IndexFolder(dir), dir)
 		}
 		s := openRecording(t, "ndtiff", "{path: "+dir+", axes: {channel: FITC}}")
-		if !s.Timed() || s.Frames() != 3 {
-			t.Errorf("timed %v, %d frames; true and 3 expected", s.Timed(), s.Frames())
+		if !s.Info().Timed || s.Info().Frames != 3 {
+			t.Errorf("timed %v, %d frames; true and 3 expected", s.Info().Timed, s.Info().Frames)
 		}
 		frames, skipped := ingesttest.ReadAll(t, s)
 		want := []ingesttest.Seen{
@@ -171,8 +171,8 @@ func TestNDTiffTimes(t *testing.T) {
 			times = append(times, f.T)
 		}
 		near := func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 } // a microsecond, the clock's own step
-		if s.Timed() != c.timed || !slices.EqualFunc(times, c.times, near) || !reflect.DeepEqual(skipped, c.skipped) {
-			t.Errorf("%s: timed %v, times %v, skipped %v; %v, %v, %v expected", c.name, s.Timed(), times, skipped, c.timed, c.times, c.skipped)
+		if s.Info().Timed != c.timed || !slices.EqualFunc(times, c.times, near) || !reflect.DeepEqual(skipped, c.skipped) {
+			t.Errorf("%s: timed %v, times %v, skipped %v; %v, %v, %v expected", c.name, s.Info().Timed, times, skipped, c.timed, c.times, c.skipped)
 		}
 	}
 }

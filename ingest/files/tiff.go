@@ -69,8 +69,20 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	return &tiffSource{path: o.Path, clock: c, choice: chosen}, nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *tiffSource) Timed() bool { return s.clock.Timed() }
+// Info counts the pages that were chosen, and says how the page that was read last is packed.
+func (s *tiffSource) Info() pipeline.Info {
+	info := pipeline.Info{Timed: s.clock.Timed()}
+	if s.stack.Pages == nil {
+		return info
+	}
+	info.Compression = s.stack.Pages.Compression()
+	for page := range s.stack.Pages.Pages() {
+		if s.choice.has(s.series, page) {
+			info.Frames++
+		}
+	}
+	return info
+}
 
 // Open reads the first page, so that a file without one is refused here.
 func (s *tiffSource) Open(context.Context) error {
@@ -108,27 +120,6 @@ func (s *tiffSource) open() error {
 // mixed warns of a series whose pages differ in more than time.
 func mixed(c *timing.Clock, s tiff.Series) {
 	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: choose one of each, as tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
-}
-
-// Frames is the number of pages that were chosen; good after Open.
-func (s *tiffSource) Frames() (n int) {
-	if s.stack.Pages == nil {
-		return 0
-	}
-	for page := range s.stack.Pages.Pages() {
-		if s.choice.has(s.series, page) {
-			n++
-		}
-	}
-	return n
-}
-
-// Compression is how the page that was read last is packed; good after Open.
-func (s *tiffSource) Compression() string {
-	if s.stack.Pages == nil {
-		return ""
-	}
-	return s.stack.Pages.Compression()
 }
 
 // Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,

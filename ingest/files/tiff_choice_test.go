@@ -47,7 +47,7 @@ func TestTIFFChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := openRecording(t, "tiff", string(text)).(*tiffSource)
-		if n := s.Frames(); n != len(c.first) {
+		if n := s.Info().Frames; n != len(c.first) {
 			t.Errorf("%s: %d frames said, %d expected", c.query, n, len(c.first))
 		}
 		frames, skipped := ingesttest.ReadAll(t, s)

@@ -15,6 +15,7 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 )
 
 // rollsOver is the length in bytes from which a file may go on in another: writers turn to it before 2 or 4 GiB. Of shorter files,
@@ -38,8 +39,8 @@ type growingTIFF struct {
 	opened, behind fileState // of the open part and the one behind it, when it was opened
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *growingTIFF) Timed() bool { return s.clock.Timed() }
+// Info does not know the number of frames.
+func (s *growingTIFF) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
 // Open opens the file, which need not hold anything yet.
 func (s *growingTIFF) Open(context.Context) error {

@@ -75,8 +75,8 @@ func TestTIFFTimes(t *testing.T) {
 		{", fps: 8", 0.125, true, nil},
 	} {
 		s := openRecording(t, "tiff", "{path: "+path+c.options+"}")
-		if s.Timed() != c.timed || s.Frames() != 3 {
-			t.Errorf("%q: timed %v, %d frames; %v and 3 expected", c.options, s.Timed(), s.Frames(), c.timed)
+		if s.Info().Timed != c.timed || s.Info().Frames != 3 {
+			t.Errorf("%q: timed %v, %d frames; %v and 3 expected", c.options, s.Info().Timed, s.Info().Frames, c.timed)
 		}
 		frames, _ := ingesttest.ReadAll(t, s)
 		if len(frames) != 3 {
@@ -126,8 +126,8 @@ func TestTIFFDescribed(t *testing.T) {
 	} {
 		path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.tif"), describe(ingesttest.EncodeTIFF(t, ingesttest.Page(5, 3, 1, tiff.Uint8, 1)), c.text))
 		s := openRecording(t, "tiff", "{path: "+path+c.options+"}").(*tiffSource)
-		if timed := !slices.Contains(c.events, "no_frame_interval"); s.clock.At(1) != c.interval || s.Timed() != timed {
-			t.Errorf("%q%s: a step takes %g s, timed %v; %g and %v expected", c.text, c.options, s.clock.At(1), s.Timed(), c.interval, timed)
+		if timed := !slices.Contains(c.events, "no_frame_interval"); s.clock.At(1) != c.interval || s.Info().Timed != timed {
+			t.Errorf("%q%s: a step takes %g s, timed %v; %g and %v expected", c.text, c.options, s.clock.At(1), s.Info().Timed, c.interval, timed)
 		}
 		if frames, _ := ingesttest.ReadAll(t, s); len(frames) != 1 || !reflect.DeepEqual(frames[0].Events, c.events) {
 			t.Errorf("%q%s: %+v, one frame with %v expected", c.text, c.options, frames, c.events)

@@ -73,8 +73,14 @@ func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
 	})(decode)
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (v *video) Timed() bool { return v.clock.Timed() }
+// Info gives the number of frames that the file claims, and the codec's four letters.
+func (v *video) Info() pipeline.Info {
+	info := pipeline.Info{Timed: v.clock.Timed(), Frames: int(v.claimed)}
+	if v.capture != nil {
+		info.Compression = strings.Trim(v.capture.CodecString(), "\x00 ")
+	}
+	return info
+}
 
 // Open reads the first frame, so that a file without one is refused here. FFmpeg alone is asked: OpenCV's other readers would
 // take the name for a camera or for a pattern of pictures.
@@ -161,17 +167,6 @@ func depth(format uint32) int {
 	}
 	return 0
 }
-
-// Compression is the codec's four letters; good after Open.
-func (v *video) Compression() string {
-	if v.capture == nil {
-		return ""
-	}
-	return strings.Trim(v.capture.CodecString(), "\x00 ")
-}
-
-// Frames is the number of frames that the file claims; good after Open.
-func (v *video) Frames() int { return int(v.claimed) }
 
 // Read returns the next frame. A file that ends before the frames it claims gives one ErrSkip, truncated_video, before io.EOF.
 func (v *video) Read(ctx context.Context) (*frame.Frame, error) {

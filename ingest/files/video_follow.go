@@ -14,6 +14,7 @@ import (
 	"driftscope/ingest/format"
 	"driftscope/ingest/mpegts"
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 )
 
 // growingVideo gives the frames of an MKV or MPEG-TS that is still being written. FFmpeg reads a pipe, through which the file is passed
@@ -44,8 +45,12 @@ type at struct {
 // frame, the recorder does not pause: the file is damaged.
 const pauseOfFFmpeg = 20 * time.Second
 
-// Timed says whether the frames' times are known; good after Open.
-func (v *growingVideo) Timed() bool { return v.video.Timed() }
+// Info does not know the number of frames.
+func (v *growingVideo) Info() pipeline.Info {
+	info := v.video.Info()
+	info.Frames = 0
+	return info
+}
 
 // Open waits until the file has begun, and until FFmpeg knows what is in it.
 func (v *growingVideo) Open(ctx context.Context) (err error) {
@@ -118,12 +123,6 @@ func (v *growingVideo) feed(ctx context.Context, to io.Writer) {
 	}
 	v.torn, _ = whole.End() // FFmpeg has gone where it fails
 }
-
-// Compression is the codec's four letters; good after Open.
-func (v *growingVideo) Compression() string { return v.video.Compression() }
-
-// Frames is not known.
-func (v *growingVideo) Frames() int { return 0 }
 
 // Read returns the next frame once it is whole. It waits in FFmpeg, which sees the end of its file when ctx ends.
 func (v *growingVideo) Read(ctx context.Context) (*frame.Frame, error) {

@@ -30,8 +30,8 @@ func TestVideo(t *testing.T) {
 		{", fps: 4", 0.25, nil},
 	} {
 		s := openRecording(t, "video", "{path: "+path+c.options+"}")
-		if !s.Timed() || s.Frames() != n {
-			t.Errorf("timed %v, %d frames; true and %d expected", s.Timed(), s.Frames(), n)
+		if !s.Info().Timed || s.Info().Frames != n {
+			t.Errorf("timed %v, %d frames; true and %d expected", s.Info().Timed, s.Info().Frames, n)
 		}
 		frames, skipped := ingesttest.ReadAll(t, s)
 		if len(frames) != n || len(skipped) != 0 {

@@ -184,8 +184,14 @@ func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
 	return nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *zarrSource) Timed() bool { return s.clock.Timed() }
+// Info counts the frames up to the last that was written.
+func (s *zarrSource) Info() pipeline.Info {
+	info := pipeline.Info{Timed: s.clock.Timed()}
+	if s.image != nil {
+		info.Frames = s.last + 1
+	}
+	return info
+}
 
 // Open reads the metadata, and finds out which frames were written.
 func (s *zarrSource) Open(context.Context) (err error) {
@@ -201,14 +207,6 @@ func (s *zarrSource) Open(context.Context) (err error) {
 	}
 	tellUnwritten(&s.clock, "store", room, s.last+1)
 	return nil
-}
-
-// Frames is the number of frames up to the last that was written; good after Open.
-func (s *zarrSource) Frames() int {
-	if s.image == nil {
-		return 0
-	}
-	return s.last + 1
 }
 
 // Read returns the next frame. One that cannot be read is skipped as unreadable_frame, one that was not written as missing_frame, the last one that was

@@ -13,6 +13,7 @@ import (
 	"driftscope/ingest/timing"
 	"driftscope/ingest/zarr"
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 )
 
 const (
@@ -42,8 +43,8 @@ type growingZarr struct {
 	torn    time.Time  // since when they are half there, before the first frame
 }
 
-// Timed says whether the frames' times are known; good after the first frame was read.
-func (s *growingZarr) Timed() bool { return s.clock.Timed() }
+// Info does not know the number of frames. The frames' times are known once the first was read.
+func (s *growingZarr) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
 // Open opens the store, which need not hold anything yet.
 func (s *growingZarr) Open(context.Context) error {

@@ -61,8 +61,8 @@ func TestZarr(t *testing.T) {
 		{"v3.zip", "sharded", "channel: 2", 0.05, []float64{300, 1300, 2300}, "described_interval"},
 	} {
 		s := openRecording(t, "zarr", fmt.Sprintf("{path: %q, %s}", filepath.Join(stores[c.file], c.name), c.options))
-		if s.Frames() != len(c.corners) || !s.Timed() {
-			t.Errorf("%s: %d frames, timed %v; %d expected", c.name, s.Frames(), s.Timed(), len(c.corners))
+		if s.Info().Frames != len(c.corners) || !s.Info().Timed {
+			t.Errorf("%s: %d frames, timed %v; %d expected", c.name, s.Info().Frames, s.Info().Timed, len(c.corners))
 		}
 		var frames []ingesttest.Seen
 		for n := range c.corners {

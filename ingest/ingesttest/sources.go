@@ -20,25 +20,18 @@ import (
 // Constructor makes one kind of source.
 type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
-// Recording is what the sources of files have in common.
-type Recording interface {
-	pipeline.Source
-	Timed() bool
-	Frames() int
-}
-
 // New makes a source from YAML options.
-func New(t testing.TB, construct Constructor, options string) Recording {
+func New(t testing.TB, construct Constructor, options string) pipeline.Source {
 	t.Helper()
 	source, err := construct(DecodeYAML(options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source.(Recording)
+	return source
 }
 
 // Open makes and opens a source; the test closes it.
-func Open(t testing.TB, construct Constructor, options string) Recording {
+func Open(t testing.TB, construct Constructor, options string) pipeline.Source {
 	t.Helper()
 	s := New(t, construct, options)
 	if err := s.Open(context.Background()); err != nil {

@@ -27,14 +27,13 @@ type Durable struct {
 	notices []string
 }
 
-// Public says that the frames are those of anyone who may publish on the subject.
-func (d *Durable) Public() bool { return true }
+// Info says that the publisher gives the times, and that anyone who may publish on the subject gives the frames.
+func (d *Durable) Info() pipeline.Info {
+	return pipeline.Info{Timed: true, Public: true, ResumeAfter: d.resumeAfter}
+}
 
-// Timed says that the publisher gives the times.
-func (d *Durable) Timed() bool { return true }
-
-// ResumeAfter has the next Open go on behind place, and count from frames.
-func (d *Durable) ResumeAfter(place, frames uint64) {
+// resumeAfter has the next Open go on behind place, and count from frames.
+func (d *Durable) resumeAfter(place, frames uint64) {
 	d.assembly = assembly{options: d.options, first: -frames, place: place}
 	d.primed, d.resumes, d.expired = false, true, 0
 }

@@ -33,11 +33,11 @@ func durable(t testing.TB, url string, place, frames uint64) *Durable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !pipeline.Waits(source) {
+	if source.Info().Live {
 		t.Error("a source that drops frames")
 	}
 	if place > 0 {
-		source.(pipeline.Resumer).ResumeAfter(place, frames)
+		source.Info().ResumeAfter(place, frames)
 	}
 	if err := source.Open(t.Context()); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -100,22 +101,34 @@ type choosy struct {
 	events  []latent.Event
 }
 
-func (c *choosy) Dim() int { return 1 }
+func (c *choosy) Dim() int                 { return 1 }
+func (c *choosy) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
 
-func (c *choosy) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (c *choosy) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
 	if f.Mat().Cols() != 3 || f.Mat().Rows() != 2 {
 		return errors.New("3x2 pixels expected")
 	}
-	dst.Reset(1)
+	dst.Latent.Reset(1)
 	return nil
 }
 
-func (c *choosy) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (c *choosy) Alarms() []latent.Event          { return nil }
+func (c *choosy) Reports() []latent.Message       { return nil }
+func (c *choosy) Last() []latent.Message          { return nil }
+func (c *choosy) Finish(*latent.SDE, uint64) bool { return false }
+func (c *choosy) Freeze(bool)                     {}
+func (c *choosy) Reset()                          {}
+func (c *choosy) Follow(uint64) error             { return nil }
+func (c *choosy) Save(io.Writer) error            { return nil }
+func (c *choosy) Restore(io.Reader) error         { return nil }
+
+func (c *choosy) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	z := seen.Latent
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.latents = append(c.latents, latent.Latent{Seq: z.Seq, Trajectory: z.Trajectory})
 	dst.Latent.Copy(z)
-	return nil
+	return true, nil
 }
 
 func (c *choosy) Write(_ context.Context, m latent.Message) error {

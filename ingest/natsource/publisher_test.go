@@ -56,7 +56,7 @@ func TestNATSRoundTrip(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, %d wide, encoding %v", picture.TypeName(int(c.kind)), c.width, c.encoding), func(t *testing.T) {
 			s, p := subscribed(t, conn.URL()), publisherTo(t, conn, c.encoding)
-			if !s.Live() || !s.Timed() {
+			if !s.Info().Live || !s.Info().Timed {
 				t.Error("neither live nor timed")
 			}
 			for k := range uint64(3) {

@@ -100,14 +100,8 @@ func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// Live says that the publisher does not wait.
-func (s *Source) Live() bool { return true }
-
-// Public says that the frames are those of anyone who may publish on the subject.
-func (s *Source) Public() bool { return true }
-
-// Timed says that the publisher gives the times.
-func (s *Source) Timed() bool { return true }
+// Info says that the publisher does not wait and gives the times, and that anyone who may publish on the subject gives the frames.
+func (s *Source) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true, Public: true} }
 
 // Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
 func (s *Source) Open(ctx context.Context) (err error) {

@@ -81,17 +81,8 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	return r, nil
 }
 
-// Live says what the source does.
-func (r *Recorder) Live() bool {
-	live, ok := r.source.(pipeline.Live)
-	return ok && live.Live()
-}
-
-// Public says what the source does.
-func (r *Recorder) Public() bool {
-	public, ok := r.source.(pipeline.Public)
-	return ok && public.Public()
-}
+// Info is the source's.
+func (r *Recorder) Info() pipeline.Info { return r.source.Info() }
 
 // Open opens the source, and the recording: begun where it is the first time, gone on with where the source was lost.
 func (r *Recorder) Open(ctx context.Context) error {

@@ -26,9 +26,7 @@ type camera struct {
 	closed    int
 }
 
-func (c *camera) Live() bool { return true }
-
-func (c *camera) Public() bool { return true }
+func (c *camera) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true, Public: true} }
 
 func (c *camera) Open(context.Context) error { c.seq = 0; return nil }
 
@@ -91,11 +89,8 @@ func recorder(t testing.TB, c *camera, most int64) (*Recorder, string) {
 	if err := r.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !r.Public() {
-		t.Error("the frames may be anyone's")
-	}
-	if !r.Live() {
-		t.Error("a camera is live")
+	if info := r.Info(); !info.Public || !info.Live {
+		t.Errorf("%+v: a camera is live, and the frames may be anyone's", info)
 	}
 	return r, folder
 }
@@ -437,5 +432,6 @@ func BenchmarkRecorder(b *testing.B) {
 type still struct{ f *frame.Frame }
 
 func (s still) Open(context.Context) error                 { return nil }
+func (s still) Info() pipeline.Info                        { return pipeline.Info{Timed: true} }
 func (s still) Read(context.Context) (*frame.Frame, error) { return s.f, nil }
 func (s still) Close() error                               { return nil }

@@ -70,8 +70,8 @@ func IsRecording(folder string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Timed says that the times are those of acquisition.
-func (r *replay) Timed() bool { return true }
+// Info says that the times are those of acquisition.
+func (r *replay) Info() pipeline.Info { return pipeline.Info{Timed: true} }
 
 // Open reads the index' first line.
 func (r *replay) Open(context.Context) (err error) {

@@ -54,7 +54,7 @@ func execute(ctx context.Context) int {
 			err = command.Run()
 		}
 	}
-	exit.Report(err)
+	(&exit.Program{Name: "driftscope"}).Report(err)
 	return exit.Status(err)
 }
 

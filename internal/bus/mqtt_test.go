@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"driftscope/internal/bus/bustest"
-	"driftscope/internal/fakecamera"
+	"driftscope/internal/suite/fakecamera"
 )
 
 // mosquitto finds a program of mosquitto-clients.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"driftscope/infer/field"
 	"driftscope/internal/frame"
@@ -49,16 +50,16 @@ func Take(ctx context.Context, r *recording.Recording) (c Count, err error) {
 		return c, err
 	}
 	defer t.close()
-	_, err = t.read(ctx, r, func(*latent.Latent, *latent.Objects) bool { return t.frames < Frames })
+	_, err = t.read(ctx, r, func(time.Time, *latent.Objects) bool { return t.frames < Frames })
 	if err != nil {
 		return c, err
 	}
 	return t.count(), nil
 }
 
-// Follow follows the objects of a recording, of the light that is given. visit is lent the spots of every frame, and the objects there with what
+// Follow follows the objects of a recording, of the light that is given. visit is lent the time of every frame, and the objects there with what
 // look makes of them; it says whether to go on. look is closed.
-func Follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(z *latent.Latent, o *latent.Objects) bool) error {
+func Follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(at time.Time, o *latent.Objects) bool) error {
 	t, err := newTaker(light, look)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ type taker struct {
 	steps     []pipeline.Step
 	encoder   *field.Encoder
 	estimator *objects.Estimator
-	z         latent.Latent
+	seen      latent.Sight
 	estimate  latent.Estimate
 	frames    int
 	template  frame.Template // as of the last frame
@@ -101,7 +102,7 @@ func (t *taker) close() {
 }
 
 // read takes the recording's frames until visit has enough.
-func (t *taker) read(ctx context.Context, r *recording.Recording, visit func(*latent.Latent, *latent.Objects) bool) (timed bool, err error) {
+func (t *taker) read(ctx context.Context, r *recording.Recording, visit func(time.Time, *latent.Objects) bool) (timed bool, err error) {
 	timed, err = r.Each(ctx, nil, func(f *frame.Frame) error {
 		var skip *pipeline.ErrSkip
 		switch err := t.look(ctx, f); {
@@ -109,7 +110,7 @@ func (t *taker) read(ctx context.Context, r *recording.Recording, visit func(*la
 			return nil
 		case err != nil:
 			return err
-		case !visit(&t.z, &t.estimate.Objects):
+		case !visit(t.seen.Time, t.estimate.Objects):
 			return errEnough
 		}
 		return nil
@@ -126,12 +127,12 @@ func (t *taker) look(ctx context.Context, f *frame.Frame) error {
 			return err
 		}
 	}
-	if err := t.encoder.Encode(ctx, &t.z, f); err != nil {
+	if err := t.encoder.Encode(ctx, &t.seen, f); err != nil {
 		return err
 	}
 	t.template = f.Meta.Template
-	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
-	if err := t.estimator.Update(&t.estimate, &t.z); err != nil {
+	t.seen.Head = latent.Head{Seq: f.Seq, Time: f.Time, Trajectory: f.Meta.Trajectory}
+	if _, err := t.estimator.Update(&t.estimate, &t.seen); err != nil {
 		return &pipeline.ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.frames++

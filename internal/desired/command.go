@@ -104,7 +104,7 @@ type addCommand struct {
 	Model   string   `help:"The encoder: nats:NAME, one that the server keeps, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
 	Labels  []string `help:"What its worker must have, such as the camera's name." placeholder:"LABEL"`
-	Cores   float64  `default:"1" help:"Cores that it takes: driftscope bench frames tells."`
+	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames tells."`
 	Worker  string   `help:"Where it should run; any worker that can unless told otherwise." placeholder:"WORKER"`
 	Replace bool     `help:"Replace the stream of that name: it goes on by the new configuration."`
 	server

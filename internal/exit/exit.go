@@ -39,20 +39,20 @@ func Status(err error) int {
 	return 1
 }
 
-// More begins the line that names a page.
-const More = "driftscope: more in "
+// More is in the line that names a page, behind the program's name.
+const More = ": more in "
 
 // Report prints err on standard error, one line a problem, and last the page that says more; pages are where the reader finds them.
-func Report(err error) {
+func (p *Program) Report(err error) {
 	if err == nil {
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
-			fmt.Fprintln(os.Stderr, "driftscope: "+pages.Located(line))
+			fmt.Fprintln(os.Stderr, p.Name+": "+pages.Located(line))
 		}
 	}
 	if page := pages.Of(err); page != "" {
-		fmt.Fprintln(os.Stderr, More+pages.Located(page))
+		fmt.Fprintln(os.Stderr, p.Name+More+pages.Located(page))
 	}
 }

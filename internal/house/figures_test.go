@@ -1,6 +1,7 @@
 package house
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -13,19 +14,19 @@ var measured = map[string]struct {
 	graph string
 	list  []string
 }{
-	"bench cluster":       {"internal/bench/cluster", []string{"internal/lease", "internal/placement", "internal/site"}},
-	"bench frames":        {"internal/bench/frames", framePath},
-	"bench linear":        {"internal/bench/linear", []string{"infer/sdevae/..."}},
-	"bench loop":          {"internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},
-	"bench nats":          {"internal/bench/frames", append([]string{"internal/bus", "sinks/spool"}, framePath...)},
-	"bench nuisance":      {"internal/bench/nuisance", training},
-	"bench objects":       {"internal/bench/objects", []string{"infer/field", "infer/locate", "internal/pipeline", "internal/stream", "online/objects", "online/tracks"}},
-	"bench online":        {"internal/bench/estimator", []string{"online/..."}},
-	"bench population":    {"internal/bench/population", []string{"online/..."}},
-	"bench recordings":    {"internal/bench/recordings", []string{"online/...", "preprocess"}},
-	"bench train":         {"internal/bench/train", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
-	"bench verdict":       {"internal/bench/nuisance", training},
-	"driftscope paper":    {"internal/paper", append([]string{"online/offline"}, training...)},
+	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/lease", "internal/placement", "internal/site"}},
+	"bench frames":        {"cmd/driftlab/internal/bench/frames", framePath},
+	"bench linear":        {"cmd/driftlab/internal/bench/linear", []string{"infer/sdevae/..."}},
+	"bench loop":          {"cmd/driftlab/internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},
+	"bench nats":          {"cmd/driftlab/internal/bench/frames", append([]string{"internal/bus", "sinks/spool"}, framePath...)},
+	"bench nuisance":      {"cmd/driftlab/internal/bench/nuisance", training},
+	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/pipeline", "internal/stream", "online/objects", "online/tracks"}},
+	"bench online":        {"cmd/driftlab/internal/bench/estimator", []string{"online/..."}},
+	"bench population":    {"cmd/driftlab/internal/bench/population", []string{"online/..."}},
+	"bench recordings":    {"cmd/driftlab/internal/bench/recordings", []string{"online/...", "preprocess"}},
+	"bench train":         {"cmd/driftlab/internal/bench/train", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
+	"bench verdict":       {"cmd/driftlab/internal/bench/nuisance", training},
+	"driftlab paper":      {"cmd/driftlab/internal/paper", append([]string{"online/offline"}, training...)},
 	"driftscope pretrain": {"internal/training", training},
 	"driftscope run":      {"internal/stream", framePath},
 	"make model":          {"internal/training", training},
@@ -39,7 +40,7 @@ var (
 
 var (
 	section     = regexp.MustCompile(`(?m)^#+ `)
-	aCommand    = regexp.MustCompile("(?:`|driftscope )(bench [a-z]+)|\\b(driftscope (?:paper|pretrain|run)|make model|make soak)\\b")
+	aCommand    = regexp.MustCompile("(?:`|driftlab )(bench [a-z]+)|\\b(driftlab paper|driftscope (?:pretrain|run)|make model|make soak)\\b")
 	goTest      = regexp.MustCompile("go test [^`\n]*")
 	testedPath  = regexp.MustCompile(`\./([\w/]+)`)
 	aCommit     = regexp.MustCompile(`\bcommits?(?: not recorded, at the latest)? ([0-9a-f]{7,40})\b(?: and ([0-9a-f]{7,40})\b)?`)
@@ -153,14 +154,33 @@ func matches(pattern, name string) bool {
 	return name == above || all && strings.HasPrefix(name, above+"/")
 }
 
+// sameOutput begins the line of a commit's message that says how it was shown that no output changed: such a commit makes no figure older.
+const sameOutput = "^Same-output: "
+
+// formerly returns the folders with those where they lay before, by moved.txt.
+func formerly(t *testing.T, folders []string) []string {
+	t.Helper()
+	text, err := os.ReadFile("moved.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Clone(folders)
+	for line := range strings.Lines(string(text)) {
+		if old, now, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(folders, now) {
+			all = append(all, old)
+		}
+	}
+	return all
+}
+
 // changed returns the last change of the folders' code since a commit, or that the commit is not known, or nothing.
 func changed(t *testing.T, commit string, folders []string) string {
 	t.Helper()
 	if exec.Command("git", "-C", root, "merge-base", "--is-ancestor", commit, "HEAD").Run() != nil {
 		return "it is not in the history"
 	}
-	arguments := []string{"-C", root, "log", "-1", "--format=%h changed what they measure (%s)", commit + "..HEAD", "--", ":(exclude,glob)**/*_test.go"}
-	for _, folder := range folders {
+	arguments := []string{"-C", root, "log", "-1", "--invert-grep", "--grep=" + sameOutput, "--format=%h changed what they measure (%s)", commit + "..HEAD", "--", ":(exclude,glob)**/*_test.go"}
+	for _, folder := range formerly(t, folders) {
 		for _, kind := range []string{"*.go", "*.c", "*.h", "*.cpp", "*.s"} {
 			arguments = append(arguments, ":(glob)"+folder+"/"+kind)
 		}

@@ -9,7 +9,10 @@ import (
 )
 
 // floorsFile names each figure that was won, with its floor.
-const floorsFile = "internal/floors/floors.txt"
+const floorsFile = "cmd/driftlab/internal/floors/floors.txt"
+
+// formerFloorsFile is where it lay before there was a laboratory.
+const formerFloorsFile = "internal/floors/floors.txt"
 
 // bound is a floor: a relation, >= or <=, and its number.
 type bound struct {
@@ -20,7 +23,7 @@ type bound struct {
 // TestFloorsOnlyRise: no floor is lower than in a commit before, and none is away, unless a page of docs/decisions names the figure with the floor that it has now.
 // In a shallow clone the commits that are there count.
 func TestFloorsOnlyRise(t *testing.T) {
-	history, err := exec.Command("git", "-C", root, "log", "--format=%H", "--", floorsFile).Output()
+	history, err := exec.Command("git", "-C", root, "log", "--format=%H", "--", floorsFile, formerFloorsFile).Output()
 	if err != nil {
 		t.Skip("not a checkout: what the floors were is not known")
 	}
@@ -35,12 +38,14 @@ func TestFloorsOnlyRise(t *testing.T) {
 	now := floorsIn(page(t, root, floorsFile))
 	for commit := range strings.Lines(string(history)) {
 		commit = strings.TrimSpace(commit)
-		text, err := exec.Command("git", "-C", root, "show", commit+":"+floorsFile).Output()
-		if err != nil {
-			continue // the file was not there
-		}
-		for _, what := range lowered(floorsIn(string(text)), now, decisions.String()) {
-			t.Errorf("%s: %s since %.12s: raise it again, or write a page in docs/decisions that gives the reason and has these words in backquotes", floorsFile, what, commit)
+		for _, file := range []string{floorsFile, formerFloorsFile} {
+			text, err := exec.Command("git", "-C", root, "show", commit+":"+file).Output()
+			if err != nil {
+				continue // the file was not there
+			}
+			for _, what := range lowered(floorsIn(string(text)), now, decisions.String()) {
+				t.Errorf("%s: %s since %.12s: raise it again, or write a page in docs/decisions that gives the reason and has these words in backquotes", floorsFile, what, commit)
+			}
 		}
 	}
 }

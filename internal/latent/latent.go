@@ -46,23 +46,20 @@ type Latent struct {
 	Centroid []float64 `json:"centroid_px,omitempty"`
 	Light    float64   `json:"light"` // of the raw picture: its bright parts above its dark ones, grey values; 0 where not known
 
-	Spots   Spots     `json:"-"` // of a field; then Mean and SD are empty
 	Arrived time.Time `json:"-"` // at the host
 	Place   uint64    `json:"-"` // in a durable stream of frames; 0 where none
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
 func (l *Latent) Reset(d int) {
-	mean, sd, centroid, s := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0], l.Spots
-	*l = Latent{Mean: mean, SD: sd, Centroid: centroid, Spots: Spots{Found: s.Found[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]}}
+	*l = Latent{Mean: Resize(l.Mean, d), SD: Resize(l.SD, d), Centroid: l.Centroid[:0]}
 }
 
 // Copy makes l a deep copy of src, reusing l's memory.
 func (l *Latent) Copy(src *Latent) {
-	mean, sd, centroid, spots := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...), l.Spots
+	mean, sd, centroid := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...)
 	*l = *src
-	l.Mean, l.SD, l.Centroid, l.Spots = mean, sd, centroid, spots
-	l.Spots.copy(&src.Spots)
+	l.Mean, l.SD, l.Centroid = mean, sd, centroid
 }
 
 // Resize returns s with length n, reusing its memory where it can; the values are unspecified.
@@ -149,9 +146,7 @@ type Estimate struct {
 
 	Alarms []string // the codes of those that are on
 
-	Objects Objects // of a field; Latent.Mean is then that of the object that is followed, or empty
-
-	Later bool // the estimator holds the frame back, and this says nothing: no sink sees it
+	Objects *Objects // of a field, whose Latent is that of the object that is followed, or empty; nil of a scene
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -170,7 +165,15 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.Ahead = append(e.Ahead[:0], src.Ahead...)
 	e.AheadSD = append(e.AheadSD[:0], src.AheadSD...)
 	e.Alarms = append(e.Alarms[:0], src.Alarms...)
-	e.Objects.copy(&src.Objects)
+	switch {
+	case src.Objects == nil:
+		e.Objects = nil
+	case e.Objects == nil:
+		e.Objects = &Objects{}
+		e.Objects.copy(src.Objects)
+	default:
+		e.Objects.copy(src.Objects)
+	}
 }
 
 // Law is the law that a whole recording leads to, told after its last frame. It is never changed once it is here.

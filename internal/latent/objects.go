@@ -17,8 +17,11 @@ type Spots struct {
 	Z, ZSD        []float64 // Latents a spot: what the object there looks like, and its standard deviation
 	Left          int       // spots beyond the most that a frame may have
 	Template      float64   // sd of the template, px; 0 while no frame had spots that told it
-	Width, Height int       // of the frame as it was read, px; 0 where the stream is not one of a field
+	Width, Height int       // of the frame as it was read, px
 }
+
+// Reset empties s, keeping its memory.
+func (s *Spots) Reset() { *s = Spots{Found: s.Found[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]} }
 
 func (s *Spots) copy(src *Spots) {
 	found, z, sd := append(s.Found[:0], src.Found...), append(s.Z[:0], src.Z...), append(s.ZSD[:0], src.ZSD...)
@@ -40,7 +43,7 @@ const (
 
 // Objects are the objects of a field in one frame: columns with one entry an object, in the order of their numbers.
 type Objects struct {
-	Width   int       // of the frame as it was read, px; 0 where the stream is not one of a field, and everything else is empty
+	Width   int       // of the frame as it was read, px
 	Height  int       // the same
 	PixelUM float64   // side of a pixel in the specimen, µm; 0 where not known
 	ID      []uint64  // numbers are never used again

@@ -16,7 +16,7 @@ const keepEvery = 30 * time.Second
 
 // checkpoints keeps the law: every so often it takes a checkpoint between two frames, which another goroutine writes.
 type checkpoints struct {
-	law         Checkpointer // nil where the estimator has no state to keep
+	law         Estimator
 	write       func([]byte, Place) error
 	every       time.Duration
 	at          Place      // behind the last frame that was folded
@@ -33,8 +33,7 @@ type checkpoints struct {
 const maxAsked = 16
 
 func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
-	law, _ := e.(Checkpointer)
-	return &checkpoints{law: law, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
+	return &checkpoints{law: e, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
 }
 
 // visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.
@@ -49,7 +48,7 @@ func (c *checkpoints) visit(now time.Time) error {
 		}
 	}
 	due := now.Sub(c.last) >= c.every
-	if c.law == nil || !due && len(c.asked) == 0 {
+	if !due && len(c.asked) == 0 {
 		return failed
 	}
 	state, err := c.take()
@@ -64,8 +63,6 @@ func (c *checkpoints) visit(now time.Time) error {
 // frame comes after which to take it, so ask waits for it. The error is that of a checkpoint that could not be written.
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
-	case c.law == nil:
-		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
 	case c.write == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: the state is kept nowhere: give run --state FILE, online.state or nats.durable"))
 	case len(c.asked) == maxAsked:
@@ -117,7 +114,7 @@ func (c *checkpoints) take() (state []byte, err error) {
 
 // end takes and writes the last checkpoint, and returns once it is on its way to the disk.
 func (c *checkpoints) end() error {
-	if c.law == nil || c.write == nil {
+	if c.write == nil {
 		return nil
 	}
 	var failed error

@@ -71,7 +71,7 @@ type prompt struct {
 	at []time.Time
 }
 
-func (p *prompt) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (p *prompt) Update(dst *latent.Estimate, z latent.Observation) (told bool, err error) {
 	p.at = append(p.at, time.Now())
 	return p.lawful.Update(dst, z)
 }

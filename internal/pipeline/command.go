@@ -104,21 +104,11 @@ func (t *tracker) apply(c latent.Command) error {
 		t.paused = true
 	case "resume":
 		t.paused = false
-		if e, ok := t.estimator.(Freezer); ok {
-			e.Freeze(false)
-		}
+		t.estimator.Freeze(false)
 	case "freeze":
-		e, ok := t.estimator.(Freezer)
-		if !ok {
-			return latent.Refuse(latent.Conflict, "freeze: this estimator cannot be frozen: pause the stream")
-		}
-		e.Freeze(true)
+		t.estimator.Freeze(true)
 	case "reset":
-		e, ok := t.estimator.(Resetter)
-		if !ok {
-			return latent.Refuse(latent.Conflict, "reset: this estimator cannot be reset: start the stream again")
-		}
-		e.Reset()
+		t.estimator.Reset()
 	case "roll_back":
 		return t.checkpoints.rollBack()
 	case "stop":
@@ -132,21 +122,17 @@ func (t *tracker) apply(c latent.Command) error {
 
 // follow chooses the object whose latents are published, or none.
 func (t *tracker) follow(c latent.Command) error {
-	e, ok := t.estimator.(Follower)
-	if !ok {
-		return latent.Refuse(latent.Conflict, "%s: this stream follows one scene: run it with --objects to follow objects by their numbers", c.Name)
-	}
 	if c.Name == "unfollow" {
 		if err := plain(c); err != nil {
 			return err
 		}
-		return e.Follow(0)
+		return t.estimator.Follow(0)
 	}
 	var which struct{ ID uint64 }
 	if err := latent.DecodePayload(c.Payload, &which); err != nil || which.ID == 0 {
 		return latent.Refuse(latent.Malformed, `follow: found %.80q: send {"id": 17}, the number of an object`, c.Payload)
 	}
-	return e.Follow(which.ID)
+	return t.estimator.Follow(which.ID)
 }
 
 // move puts the region of interest elsewhere.
@@ -156,7 +142,7 @@ func (t *tracker) move(c latent.Command) error {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.pool.steps {
-		if _, ok := step.Steps[0].(Mover); ok {
+		if step.Steps[0].Can().Region != nil {
 			return move(step.Steps, image.Pt(*to.X, *to.Y))
 		}
 	}
@@ -168,7 +154,7 @@ func move(steps []Step, to image.Point) error {
 	var reach image.Point
 	known := false
 	for _, s := range steps {
-		if corner, ok := s.(Mover).Reach(); ok {
+		if corner, ok := s.Can().Region.Reach(); ok {
 			reach, known = corner, true
 		}
 	}
@@ -180,7 +166,7 @@ func move(steps []Step, to image.Point) error {
 	}
 	var errs []error
 	for _, s := range steps {
-		errs = append(errs, s.(Mover).Move(to))
+		errs = append(errs, s.Can().Region.Move(to))
 	}
 	return errors.Join(errs...)
 }

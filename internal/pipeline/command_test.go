@@ -28,6 +28,7 @@ type movable struct {
 	x, y  int
 }
 
+func (m *movable) Can() Abilities                { return Abilities{Region: m} }
 func (m *movable) Reach() (image.Point, bool)    { return image.Pt(9, 9), m.known }
 func (m *movable) Move(corner image.Point) error { m.x, m.y = corner.X, corner.Y; return nil }
 
@@ -38,7 +39,7 @@ func TestRefusals(t *testing.T) {
 		g.source.interval = time.Millisecond
 		g.sinks[0].commands = make(chan latent.Command)
 		stages := g.stages()
-		estimator, region := &steerable{}, &movable{known: true}
+		estimator, region := &estimator{}, &movable{known: true}
 		stages.Estimator = estimator
 		stages.Steps = append(stages.Steps, NamedStep{"roi", []Step{region}})
 		go func() {
@@ -109,7 +110,7 @@ func TestCommands(t *testing.T) {
 			g.source.interval = time.Millisecond
 			g.sinks[0].commands = make(chan latent.Command)
 			go func() {
-				for name, want := range map[string]string{"freeze": "cannot be frozen", "reset": "cannot be reset", "dance": "not known"} {
+				for name, want := range map[string]string{"unfollow": "one scene", "dance": "not known"} {
 					if err := send(g, name); err == nil || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s: found error %v", name, err)
 					}
@@ -127,7 +128,7 @@ func TestCommands(t *testing.T) {
 				g.source.live, g.source.interval = live, time.Millisecond
 				g.sinks[0].commands = make(chan latent.Command)
 				stages := g.stages()
-				s := &steerable{}
+				s := &estimator{}
 				stages.Estimator = s
 				go func() {
 					for _, name := range []string{"freeze", "reset", "pause"} {
@@ -184,7 +185,7 @@ func FuzzCommand(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
-		estimator, region, stopped := &steerable{}, &movable{known: true}, false
+		estimator, region, stopped := &estimator{}, &movable{known: true}, false
 		r := newRunner(Stages{Estimator: estimator, Steps: []NamedStep{{"roi", []Step{region}}}}, Options{})
 		r.stop = func() { stopped = true }
 		tracker := &tracker{runner: r, estimator: estimator, pool: &workerPool{steps: r.stages.Steps}, checkpoints: newCheckpoints(estimator, &Options{}, time.Now())}

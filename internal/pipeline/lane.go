@@ -18,7 +18,8 @@ type lane struct {
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
-	z        latent.Latent // reused
+	seen     latent.Observation // reused
+	head     latent.Head        // of it
 }
 
 // stage is a step on a lane.
@@ -45,10 +46,10 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	defer l.tracker.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
 	l.tracker.last.enter(t.number)
-	tracked := l.tracker.conclude(ctx, t.frame, &l.z, stage, err)
+	tracked := l.tracker.conclude(ctx, t.frame, l, stage, err)
 	l.tracker.last.leave()
 	if t.frame.Meta.Overview != nil {
-		l.pool.preview.take(t.frame, &l.z, tracked)
+		l.pool.preview.take(t.frame, l.seen, tracked)
 		return
 	}
 	t.frame.Close()
@@ -78,12 +79,14 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 		return where, err
 	}
 	start := time.Now()
-	if err := l.encoder.Encode(ctx, &l.z, f); err != nil {
+	if err := l.encoder.Encode(ctx, l.seen, f); err != nil {
 		return "encoder", err
 	}
 	l.encoding.since(start)
-	l.z.Seq, l.z.Time, l.z.Trajectory, l.z.Light, l.z.Arrived, l.z.Place = f.Seq, f.Time, f.Meta.Trajectory, light, f.Meta.Arrived, f.Meta.Place
-	l.z.Centroid = append(l.z.Centroid[:0], f.Meta.Centroid...)
+	l.head = latent.Head{Seq: f.Seq, Time: f.Time, Trajectory: f.Meta.Trajectory, Light: light, Arrived: f.Meta.Arrived, Place: f.Meta.Place}
+	if z := l.seen.Latent; z != nil {
+		z.Centroid = append(z.Centroid[:0], f.Meta.Centroid...)
+	}
 	return "", nil
 }
 
@@ -102,7 +105,7 @@ func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Vie
 	w := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
 	encoding := &clock{name: "encode"}
 	for _, encoder := range encoders {
-		w.lanes = append(w.lanes, &lane{tracker: t, pool: w, encoder: encoder, encoding: encoding})
+		w.lanes = append(w.lanes, &lane{tracker: t, pool: w, encoder: encoder, encoding: encoding, seen: encoder.Sees()})
 	}
 	for _, step := range steps {
 		s := stage{name: step.Name, clock: &clock{name: step.Name}}

@@ -33,7 +33,8 @@ func (o *ordered) Apply(_ context.Context, f *frame.Frame) error {
 	time.Sleep(time.Millisecond)
 	return nil
 }
-func (o *ordered) Close() error { return nil }
+func (o *ordered) Can() Abilities { return Abilities{} }
+func (o *ordered) Close() error   { return nil }
 
 // fickle is an independent step that takes a frame's own time for it, refuses some, and notices if two frames are in it at once.
 type fickle struct {
@@ -54,7 +55,8 @@ func (s *fickle) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	return nil
 }
-func (s *fickle) Close() error { return nil }
+func (s *fickle) Can() Abilities { return Abilities{Independent: true} }
+func (s *fickle) Close() error   { return nil }
 
 // laneRig is a stream of n lanes: a step of every lane, one that all share, and an encoder each.
 func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
@@ -64,7 +66,7 @@ func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
 		Steps:     []NamedStep{{Name: "first"}, {"shared", []Step{&ordered{t: t}}}, {Name: "second"}, {"last", []Step{&ordered{t: t}}}},
 		Viewer:    &viewer{},
 		Estimator: e,
-		Sinks:     []NamedSink{{Name: "a", Sink: out}},
+		Sinks:     []NamedSink{{Name: "a", Sink: out, Commands: out.commands}},
 	}
 	for range lanes {
 		stages.Steps[0].Steps = append(stages.Steps[0].Steps, &fickle{t: t})
@@ -138,7 +140,7 @@ func checkViews(views []latent.View, length time.Duration) error {
 // TestCommandsBetweenLanes: a command is applied when every frame before it has its estimate, and before any after it.
 func TestCommandsBetweenLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &steerable{}
+		e := &estimator{}
 		s := &source{n: 300}
 		stages, out := laneRig(t, 4, s, e)
 		go func() {

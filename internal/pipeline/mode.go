@@ -29,8 +29,8 @@ const (
 
 // settle decides the mode and the queue's depth, once the source is open.
 func (r *runner) settle() error {
-	source, ok := r.stages.Source.(Live)
-	live := ok && source.Live()
+	info := r.stages.Source.Info()
+	live := info.Live
 	mode := r.o.Mode
 	switch {
 	case mode == Latest && !live:
@@ -38,6 +38,7 @@ func (r *runner) settle() error {
 	case mode == OwnMode && live:
 		mode = Latest
 	}
+	r.public = info.Public
 	r.waits.Store(!live)
 	r.latest.Store(mode == Latest)
 	r.depth, r.room = shallow, maxShallow

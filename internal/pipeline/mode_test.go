@@ -22,7 +22,7 @@ type counting struct {
 	most int
 }
 
-func (c *counting) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (c *counting) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
 	c.most = max(c.most, mats.Open())
 	return c.encoder.Encode(ctx, dst, f)
 }
@@ -183,7 +183,7 @@ func TestLosslessAway(t *testing.T) {
 		g := newRig(-1)
 		g.source.live, g.source.interval = true, time.Millisecond
 		g.source.lost = map[int]uint64{300: 5} // while tracking is held up
-		g.sinks = []*sink{{}, {failAt: 1, err: undelivered{}}}
+		g.sinks = []*sink{{}, {failAt: 1, err: latent.Undelivered{Cause: errServerAway}}}
 		g.options.Mode = Lossless
 		summary, err := g.run(t, 0)
 		if !strings.HasPrefix(fmt.Sprint(err), "mode lossless: frame ") || summary.Dropped["dropped_by_source"] != 5 {

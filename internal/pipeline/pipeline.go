@@ -37,15 +37,22 @@ type Source interface {
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
 	// or after an Open that failed.
 	Close() error
+	// Info is called from any goroutine before Open, and between two calls after it. What a file says of itself is there only after Open.
+	Info() Info
 }
 
-// Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
-type Live interface{ Live() bool }
-
-// Waits says whether a source gives the next frame only when it is asked.
-func Waits(source Source) bool {
-	live, ok := source.(Live)
-	return !ok || !live.Live()
+// Info is what a Source says of itself.
+type Info struct {
+	Live        bool   // its producer does not wait: frames come whether or not they are read
+	Timed       bool   // the frames' times are those of acquisition, not an assumption
+	Frames      int    // that Read gives in all; 0 where that is not known, or there is no end
+	Compression string // how a file packs its pictures; empty where that is not known
+	// Public says that the frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and no number of
+	// skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
+	Public bool
+	// ResumeAfter has the source go on behind a place, a frame's Meta.Place; nil where it cannot. It is called before Open: the first frame given then
+	// is the one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
+	ResumeAfter func(place, frames uint64)
 }
 
 // Place is how far the frames of a durable source are folded into a law.
@@ -54,104 +61,89 @@ type Place struct {
 	Frames   uint64 // the number that the next frame has
 }
 
-// Public is implemented by a Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and
-// no number of skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
-type Public interface{ Public() bool }
-
-// Resumer is a Source that can go on behind a place, a frame's Meta.Place. ResumeAfter is called before Open: the first frame given then is the
-// one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
-type Resumer interface{ ResumeAfter(place, frames uint64) }
-
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
 type Step interface {
 	Apply(ctx context.Context, f *frame.Frame) error
+	Can() Abilities
 	Close() error
 }
 
-// Independent is implemented by a Step of which several may share the frames of a stream between them: what it does to a frame does not
-// depend on the frames before.
-type Independent interface{ Independent() bool }
+// Abilities are what a Step can do beside Apply.
+type Abilities struct {
+	// Independent says that several such steps may share the frames of a stream between them: what one does to a frame does not depend on the frames
+	// before.
+	Independent bool
+	// Region is what a step cuts out of the picture; nil where it cuts none.
+	Region Region
+	// Look suits a step to whole films; nil where it has no use for them. Where a complete recording is read, Look is shown every frame of a
+	// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
+	// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
+	Look func(f *frame.Frame) error
+}
 
-// Mover is implemented by a Step that cuts a region out of the picture. Reach is the region's corner, left and up, when it lies as far right
-// and down as it can in the step's input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame
-// on, and begins a trajectory there.
-type Mover interface {
+// Region is a part of the picture that can be moved. Reach is the region's corner, left and up, when it lies as far right and down as it can in the step's
+// input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame on, and begins a trajectory there.
+type Region interface {
 	Reach() (corner image.Point, ok bool)
 	Move(corner image.Point) error
 }
 
-// Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
-// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
-// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
-type Looker interface {
-	Look(f *frame.Frame) error
-}
-
-// Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
+// Encoder sees what is in a frame. Dim, of a scene's latent or of each object's, is fixed for the encoder's life. Sees makes memory for what Encode sees, which
+// Encode resizes; the runner says which frame that is.
 type Encoder interface {
 	Dim() int
-	Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error
+	Sees() latent.Observation
+	Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error
 	Close() error
 }
 
 // Viewer shows what the encoders of its model see: the input and the reconstruction from z, as JPEG. It belongs to a goroutine beside the
-// frame path.
+// frame path. z is empty of a field.
 type Viewer interface {
 	View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	Close() error
 }
 
-// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
-// the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
-// what it keeps of z. It may hold frames back: then dst is of an earlier one, or Later. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
-type Estimator interface {
-	Update(dst *latent.Estimate, z *latent.Latent) error
+// Law is what was learnt of motion, and can be held, forgotten and kept.
+type Law interface {
+	// Alarms are the events of the last Update; the runner publishes them, and counts those that are not of level info.
+	Alarms() []latent.Event
+	// Freeze holds the law as it is while latents go on: a touched sample, a new focus.
+	Freeze(frozen bool)
+	// Reset forgets all that was learnt, as before the first Update.
+	Reset()
+	Save(w io.Writer) error
+	Restore(r io.Reader) error
 	Close() error
 }
 
-// Finisher is implemented by an Estimator that sets latents aside to learn from them later. Where a recording has ended, Finish learns from
-// those that are left, after the latent with that Seq, and writes the law of all of them into dst; false says that it is none but the last.
-type Finisher interface {
+// Estimator folds what is seen into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents give the same
+// estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
+type Estimator interface {
+	Law
+	// Update fills dst except Latency, which only the runner's clock knows, and copies what it keeps of what was seen. It may hold frames back: then dst is of an
+	// earlier one, or told is false and dst unspecified. Its error refuses one frame (not finite, out of order): the frame is dropped and the stream goes on.
+	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
+	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
+	// the runner's. Estimates among them are of frames that were held back.
+	Reports() []latent.Message
+	Last() []latent.Message
+	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
+	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
+	// Follow has the latents of one of many objects published as those of a single object, 0 those of none; its error is a *latent.Refusal.
+	Follow(id uint64) error
 }
 
 // Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,
 // *latent.Track, *latent.Population. It copies what it keeps.
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
-// An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
-// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
-// message that was delivered without a part of it, which is counted. One that says Lost() is of so many triggers that a device did not take, of this
-// Write or of earlier ones: they are counted, and none is tried again in either mode, because late they are worth nothing.
+// An error of Write ends the run, but for those of latent: Undelivered, CutShort and NotTaken say how the stream goes on.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
 }
-
-// Commander is implemented by a Sink through which commands arrive; the runner applies them between frames.
-type Commander interface{ Commands() <-chan latent.Command }
-
-// Freezer is implemented by an Estimator whose law can be held as it is while latents go on: a touched sample, a new focus.
-type Freezer interface{ Freeze(frozen bool) }
-
-// Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
-type Resetter interface{ Reset() }
-
-// Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
-// next; the runner publishes them, and counts those that are not of level info.
-type Alarmer interface{ Alarms() []latent.Event }
-
-// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate, however much. Reports are the messages of the last Update and Last,
-// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
-// them are of frames that were held back.
-type Reporter interface {
-	Reports() []latent.Message
-	Last() []latent.Message
-}
-
-// Follower is implemented by an Estimator of many objects. Follow has the latents of one of them published as those of a single object, 0 those of
-// none; its error is a *latent.Refusal.
-type Follower interface{ Follow(id uint64) error }
 
 // Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
 // lent until the next Watch; the triggers in it are new, and the runner's.
@@ -174,10 +166,4 @@ type Replacement struct {
 	Estimator Estimator                          // the one before, where it goes on
 	Keep      func(state []byte, at Place) error // as Options.Keep
 	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
-}
-
-// Checkpointer is implemented by an Estimator whose state can be kept. It is called between two frames, so it must not wait.
-type Checkpointer interface {
-	Save(w io.Writer) error
-	Restore(r io.Reader) error
 }

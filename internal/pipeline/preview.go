@@ -51,15 +51,17 @@ func (p *preview) end() {
 // ask asks for a View of a frame that is being dispatched; take answers it. It is false where one is being made, or none can be.
 func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
-// take takes the frame of which a View was asked for, and its latent. Of a frame that was not tracked no View is made.
-func (p *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
+// take takes the frame of which a View was asked for, and what was seen in it. Of a frame that was not tracked no View is made.
+func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
 	if !tracked {
 		f.Close()
 		p.busy.Store(false)
 		return
 	}
 	e := previewFrame{frame: f}
-	e.z.Copy(z)
+	if seen.Latent != nil {
+		e.z.Copy(seen.Latent)
+	}
 	p.frames <- e
 }
 

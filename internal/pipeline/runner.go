@@ -41,9 +41,10 @@ type NamedStep struct {
 
 // NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
 type NamedSink struct {
-	Name string
-	Sink Sink
-	Lost error // why the sink has lost a message that it was given before the run, which counts it; nil where it has not
+	Name     string
+	Sink     Sink
+	Commands <-chan latent.Command // that arrive through the sink, and are applied between frames; nil where none do
+	Lost     error                 // why the sink has lost a message that it was given before the run, which counts it; nil where it has not
 }
 
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
@@ -134,7 +135,7 @@ type runner struct {
 	waits      atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
 	latest     atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
 	sourceLost atomic.Bool // it is opened again until it is back
-	public     bool        // the source's frames may be anyone's
+	public     bool        // set once the source is open: its frames may be anyone's
 	stop       func()      // ends reading
 	abort      func()      // ends tracking
 
@@ -179,9 +180,6 @@ func newRunner(s Stages, o Options) *runner {
 		counters: newCounters(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
-	if source, ok := s.Source.(Public); ok {
-		r.public = source.Public()
-	}
 	for _, sink := range s.Sinks {
 		r.writers = append(r.writers, newWriter(sink))
 	}
@@ -199,8 +197,8 @@ func (r *runner) flow(tracker *tracker, p phases) {
 	}
 	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
 	for _, w := range r.writers {
-		if c, ok := w.sink.(Commander); ok {
-			r.spawn(&background, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
+		if w.commands != nil {
+			r.spawn(&background, "commands of "+w.name, func() { r.relay(w.commands, tracked.Done()) })
 		}
 	}
 	if r.stages.Swap != nil {

@@ -32,7 +32,7 @@ func newRig(n int) *rig {
 func (g *rig) stages() Stages {
 	s := Stages{Source: g.source, Steps: []NamedStep{{"look", []Step{g.step}}}, Encoders: []Encoder{g.encoder}, Viewer: g.viewer, Estimator: g.estimator}
 	for i, sink := range g.sinks {
-		s.Sinks = append(s.Sinks, NamedSink{Name: string(rune('a' + i)), Sink: sink})
+		s.Sinks = append(s.Sinks, NamedSink{Name: string(rune('a' + i)), Sink: sink, Commands: sink.commands})
 	}
 	return s
 }
@@ -313,7 +313,7 @@ func TestUndelivered(t *testing.T) {
 	t.Run("file waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(10)
-			g.sinks[0].failAt, g.sinks[0].err, g.sinks[0].refuse = 5, undelivered{}, 3
+			g.sinks[0].failAt, g.sinks[0].err, g.sinks[0].refuse = 5, latent.Undelivered{Cause: errServerAway}, 3
 			// After its third try the sink refuses again for ever: only the cancellation ends the run.
 			summary, err := g.run(t, 10*time.Second)
 			if !errors.Is(err, errGrace) {
@@ -328,7 +328,7 @@ func TestUndelivered(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(100)
 			g.source.live, g.source.interval = true, time.Millisecond
-			g.sinks[0].failAt, g.sinks[0].err = 50, undelivered{}
+			g.sinks[0].failAt, g.sinks[0].err = 50, latent.Undelivered{Cause: errServerAway}
 			summary, err := g.run(t, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -363,7 +363,7 @@ func TestLostBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(10)
 		stages := g.stages()
-		stages.Sinks[0].Lost = undelivered{}
+		stages.Sinks[0].Lost = latent.Undelivered{Cause: errServerAway}
 		summary, err := Run(t.Context(), stages, g.options)
 		if err != nil || summary.Dropped["sink_a"] != 1 || summary.Tracked != 10 {
 			t.Errorf("%v: %+v", err, summary)
@@ -451,7 +451,7 @@ func TestTrackAllocates(t *testing.T) {
 		}
 		tr.last.enter(given.number)
 		defer tr.last.leave()
-		if err := tr.fold(f, &l.z); err != nil {
+		if _, err := tr.fold(f, l); err != nil {
 			t.Fatal(err)
 		}
 		g.estimator.seen = g.estimator.seen[:0]

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -36,8 +37,7 @@ type source struct {
 }
 
 func (s *source) Open(context.Context) error { s.opens++; return s.openErr }
-func (s *source) Live() bool                 { return s.live }
-func (s *source) Public() bool               { return s.public }
+func (s *source) Info() Info                 { return Info{Live: s.live, Public: s.public} }
 func (s *source) Close() error               { s.closes++; return s.closeErr }
 
 func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
@@ -87,7 +87,8 @@ func (s *step) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	return s.errs[f.Seq]
 }
-func (s *step) Close() error { s.closes++; return nil }
+func (s *step) Can() Abilities { return Abilities{} }
+func (s *step) Close() error   { s.closes++; return nil }
 
 // encoder gives z = [Seq] after a delay.
 type encoder struct {
@@ -96,10 +97,11 @@ type encoder struct {
 	closes int
 }
 
-func (e *encoder) Dim() int { return 1 }
-func (e *encoder) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
-	dst.Reset(1)
-	dst.Mean[0], dst.SD[0] = float64(f.Seq), 1
+func (e *encoder) Dim() int                 { return 1 }
+func (e *encoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
+func (e *encoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	dst.Latent.Reset(1)
+	dst.Latent.Mean[0], dst.Latent.SD[0] = float64(f.Seq), 1
 	if e.delay > 0 {
 		select {
 		case <-time.After(e.delay):
@@ -134,26 +136,31 @@ type estimator struct {
 	closes int
 }
 
-func (e *estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (e *estimator) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	z := seen.Latent
 	if err := e.errs[z.Seq]; err != nil {
-		return err
+		return false, err
 	}
 	var kept latent.Latent
 	kept.Copy(z)
 	e.seen = append(e.seen, kept)
 	dst.Latent.Copy(z)
 	dst.Drift = append(dst.Drift[:0], 0)
-	return nil
+	return true, nil
 }
-func (e *estimator) Close() error { e.closes++; return nil }
 
-// steerable is an estimator that takes freeze and reset.
-type steerable struct{ estimator }
-
-func (s *steerable) Freeze(frozen bool) {
-	s.calls = append(s.calls, map[bool]string{true: "freeze", false: "unfreeze"}[frozen])
+func (e *estimator) Freeze(frozen bool) {
+	e.calls = append(e.calls, map[bool]string{true: "freeze", false: "unfreeze"}[frozen])
 }
-func (s *steerable) Reset() { s.calls = append(s.calls, "reset") }
+func (e *estimator) Reset()                          { e.calls = append(e.calls, "reset") }
+func (e *estimator) Follow(uint64) error             { return latent.Refuse(latent.Conflict, "there is one scene") }
+func (e *estimator) Alarms() []latent.Event          { return nil }
+func (e *estimator) Reports() []latent.Message       { return nil }
+func (e *estimator) Last() []latent.Message          { return nil }
+func (e *estimator) Finish(*latent.SDE, uint64) bool { return false }
+func (e *estimator) Save(io.Writer) error            { return nil }
+func (e *estimator) Restore(io.Reader) error         { return nil }
+func (e *estimator) Close() error                    { e.closes++; return nil }
 
 // watchful is an estimator that rings on the frames whose number it holds.
 type watchful struct {
@@ -190,8 +197,6 @@ type sink struct {
 	wrote     chan uint64 // numbers of written estimates, where not nil
 }
 
-func (s *sink) Commands() <-chan latent.Command { return s.commands }
-
 func (s *sink) Write(ctx context.Context, m latent.Message) error {
 	if s.delay > 0 {
 		select {
@@ -218,17 +223,17 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 		s.events = append(s.events, *m)
 	case *latent.Health:
 		if s.deaf {
-			return undelivered{}
+			return latent.Undelivered{Cause: errServerAway}
 		}
 		s.healths = append(s.healths, *m)
 	case *latent.View:
 		s.views = append(s.views, *m)
 	}
 	if s.writes == s.cutAt {
-		return cut{}
+		return latent.CutShort{Places: 1}
 	}
 	if s.writes == s.lostAt {
-		return lostThree{}
+		return latent.NotTaken{Count: 3, Cause: errDeviceAway}
 	}
 	return nil
 }
@@ -245,23 +250,8 @@ func (s *sink) count(code string) (n uint64) {
 	return n
 }
 
-// undelivered is what a sink says whose server is away.
-type undelivered struct{}
-
-func (undelivered) Error() string     { return "the server is away" }
-func (undelivered) Undelivered() bool { return true }
-
-// cut is what a sink says that has delivered a part.
-type cut struct{}
-
-func (cut) Error() string { return "the server takes no larger message" }
-func (cut) Cut() bool     { return true }
-
-// lostThree is what a sink says whose device did not take three triggers.
-type lostThree struct{}
-
-func (lostThree) Error() string { return "the device was away" }
-func (lostThree) Lost() int     { return 3 }
+// Why sinks say that they lost something.
+var errServerAway, errDeviceAway = errors.New("the server is away"), errors.New("the device was away")
 
 // frameDrops sums what was lost of frames; the sinks lose messages.
 func frameDrops(s Summary) (n uint64) {

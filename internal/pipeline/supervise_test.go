@@ -44,7 +44,7 @@ type camera struct {
 	opens, closes int
 }
 
-func (c *camera) Live() bool   { return true }
+func (c *camera) Info() Info   { return Info{Live: true} }
 func (c *camera) Close() error { c.closes++; return nil }
 
 func (c *camera) Open(ctx context.Context) error {

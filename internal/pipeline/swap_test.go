@@ -23,12 +23,14 @@ type flat struct {
 	closed atomic.Int64
 }
 
-func (e *flat) Dim() int     { return e.d }
-func (e *flat) Close() error { e.closed.Add(1); return nil }
-func (e *flat) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
-	dst.Reset(e.d)
-	for i := range dst.Mean {
-		dst.Mean[i], dst.SD[i] = e.value, 1
+func (e *flat) Dim() int                 { return e.d }
+func (e *flat) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
+func (e *flat) Close() error             { e.closed.Add(1); return nil }
+func (e *flat) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
+	z := dst.Latent
+	z.Reset(e.d)
+	for i := range z.Mean {
+		z.Mean[i], z.SD[i] = e.value, 1
 	}
 	time.Sleep(2 * time.Millisecond)
 	return nil
@@ -41,12 +43,12 @@ type law struct {
 	taken atomic.Int64
 }
 
-func (l *law) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := l.estimator.Update(dst, z); err != nil {
-		return err
+func (l *law) Update(dst *latent.Estimate, z latent.Observation) (told bool, err error) {
+	if told, err = l.estimator.Update(dst, z); err != nil {
+		return false, err
 	}
 	dst.SDE.Revision = uint64(l.taken.Add(1))
-	return nil
+	return told, nil
 }
 func (l *law) Alarms() []latent.Event {
 	if len(l.seen) != 3 {

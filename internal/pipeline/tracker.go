@@ -69,15 +69,14 @@ func (t *tracker) run(p phases) {
 // wait for that law.
 func (t *tracker) finish(p phases) {
 	if p.track.Err() == nil {
-		t.report(p.track, Reporter.Last)
+		t.report(p.track, t.estimator.Last())
 	}
-	e, ok := t.estimator.(Finisher)
-	if !ok || !t.runner.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
+	if !t.runner.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
 		return
 	}
 	last := &t.estimate.Latent
 	law := &latent.Law{Seq: last.Seq, Time: last.Time}
-	if e.Finish(&law.SDE, last.Seq) {
+	if t.estimator.Finish(&law.SDE, last.Seq) {
 		law.SDE.Revision += t.revisions
 		t.runner.publish(p.track, law, time.Time{})
 	}
@@ -145,13 +144,15 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude folds a frame's latent into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
-func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
+// conclude folds what lane l saw in a frame into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
+func (t *tracker) conclude(ctx context.Context, f *frame.Frame, l *lane, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
 		t.runner.publish(ctx, e, time.Time{})
 	}
+	told := false
 	if err == nil {
-		stage, err = "estimator", t.fold(f, z)
+		stage = "estimator"
+		told, err = t.fold(f, l)
 	}
 	t.checkpoints.at = Place{f.Meta.Place, f.Seq + 1}
 	skip, skips := skipped(err)
@@ -162,10 +163,10 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	case err == nil:
 		t.inARow.frames = 0
 		t.runner.counters.track()
-		if !t.estimate.Later {
+		if told {
 			t.tell(ctx, &t.estimate)
 		}
-		t.report(ctx, Reporter.Reports)
+		t.report(ctx, t.estimator.Reports())
 		t.alarm(ctx)
 		t.keep(ctx)
 		return true
@@ -193,17 +194,18 @@ func (t *tracker) end(err error) {
 }
 
 // fold updates the estimator. A latent that it refuses costs one frame.
-func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
+func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	start := time.Now()
-	z.Dropped = f.Meta.Dropped + t.gap
-	z.Trajectory += t.trajectories
-	if err := t.estimator.Update(&t.estimate, z); err != nil {
-		return &ErrSkip{Cause: "estimator_refused", Err: err}
+	l.head.Dropped = f.Meta.Dropped + t.gap
+	l.head.Trajectory += t.trajectories
+	l.seen.Of(l.head)
+	if told, err = t.estimator.Update(&t.estimate, l.seen); err != nil {
+		return false, &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.runner.folding.since(start)
 	t.estimate.SDE.Revision += t.revisions
 	t.gap = 0
-	return nil
+	return told, nil
 }
 
 // tell publishes an estimate, and ahead of it the triggers of its frame.
@@ -220,12 +222,7 @@ func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 }
 
 // report publishes what the estimator tells beside its estimates.
-func (t *tracker) report(ctx context.Context, reports func(Reporter) []latent.Message) {
-	r, ok := t.estimator.(Reporter)
-	if !ok {
-		return
-	}
-	all := reports(r)
+func (t *tracker) report(ctx context.Context, all []latent.Message) {
 	for len(all) > 0 {
 		held := slices.IndexFunc(all, isEstimate) // of a frame that was held back: the messages of the frames before it go first
 		if held < 0 {
@@ -251,11 +248,7 @@ func (t *tracker) viewDue() bool {
 
 // alarm tells what the estimator has noticed.
 func (t *tracker) alarm(ctx context.Context) {
-	alarmer, ok := t.estimator.(Alarmer)
-	if !ok {
-		return
-	}
-	for _, e := range alarmer.Alarms() {
+	for _, e := range t.estimator.Alarms() {
 		if e.Level == latent.Info {
 			t.runner.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			delete(t.ringing, e.Code)

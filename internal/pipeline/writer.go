@@ -27,10 +27,11 @@ func (q *queued) messages() int { return 1 + len(q.more) }
 // writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
 // events, triggers, health and views, which never change once made.
 type writer struct {
-	name  string
-	sink  Sink
-	queue *queue[queued]
-	spare chan *latent.Estimate
+	name     string
+	sink     Sink
+	commands <-chan latent.Command
+	queue    *queue[queued]
+	spare    chan *latent.Estimate
 
 	cause         string // of messages that are lost
 	behind, ended error  // why they are
@@ -39,7 +40,7 @@ type writer struct {
 
 func newWriter(s NamedSink) *writer {
 	return &writer{
-		name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
+		name: s.Name, sink: s.Sink, commands: s.Commands, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
 		cause: sinkCause + s.Name, before: s.Lost,
 		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
 		ended:  fmt.Errorf("the sink %s ended first", s.Name),
@@ -212,13 +213,8 @@ func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, er
 func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, arrived time.Time) error {
 	for told := false; ; told = true {
 		err := w.sink.Write(ctx, m)
-		if shortened(err) {
-			r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
-			err = nil
-		}
-		if n := lostByThen(err); n > 0 {
-			r.lose(ctx, r.messagesLost(w, err, n))
-			err = nil
+		if err != nil { // of few messages: errors.As allocates
+			err = r.lostOn(ctx, w, err)
 		}
 		if err == nil {
 			r.counters.publish()
@@ -227,8 +223,7 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 			}
 			return nil
 		}
-		var lost interface{ Undelivered() bool }
-		if !errors.As(err, &lost) || !lost.Undelivered() {
+		if _, passes := errors.AsType[latent.Undelivered](err); !passes {
 			return err
 		}
 		if r.latest.Load() || passing(m) {
@@ -246,25 +241,17 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 	}
 }
 
-// shortened says whether err is of a message that was delivered, but not whole.
-func shortened(err error) bool {
-	if err == nil { // most messages: errors.As would allocate
-		return false
+// lostOn counts what is lost of a message that was delivered all the same, and returns nil; or returns err, of one that was not.
+func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
+	if _, cut := errors.AsType[latent.CutShort](err); cut {
+		r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
+		return nil
 	}
-	var part interface{ Cut() bool }
-	return errors.As(err, &part) && part.Cut()
-}
-
-// lostByThen is how many messages err says were lost that the sink had taken, 0 where it says nothing of that.
-func lostByThen(err error) int {
-	if err == nil {
-		return 0
+	if missed, some := errors.AsType[latent.NotTaken](err); some && missed.Count > 0 {
+		r.lose(ctx, r.messagesLost(w, err, missed.Count))
+		return nil
 	}
-	var lost interface{ Lost() int }
-	if !errors.As(err, &lost) {
-		return 0
-	}
-	return lost.Lost()
+	return err
 }
 
 // keep returns what a queue may hold of m: a copy of an estimate, anything else itself.

@@ -120,19 +120,8 @@ func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 		return nil, errors.New("not one pixel is a finite number: check that it is the right file")
 	}
 	p.Low, p.High = p.percentile(0.001), p.percentile(0.999)
-	p.Timed = true
-	if t, ok := source.(interface{ Timed() bool }); ok {
-		p.Timed = t.Timed()
-	}
-	if t, ok := source.(interface{ Frames() int }); ok {
-		p.Total = t.Frames()
-	}
-	if l, ok := source.(pipeline.Live); ok {
-		p.Live = l.Live()
-	}
-	if c, ok := source.(interface{ Compression() string }); ok {
-		p.Stored = c.Compression()
-	}
+	info := source.Info()
+	p.Timed, p.Total, p.Live, p.Stored = info.Timed, info.Frames, info.Live, info.Compression
 	p.judgeTimes()
 	p.judgeRange()
 	p.judgeStorage()

@@ -74,7 +74,7 @@ func (r *Recording) Live() (bool, error) {
 	if err != nil {
 		return false, exit.Usage(err)
 	}
-	return !pipeline.Waits(source), nil
+	return source.Info().Live, nil
 }
 
 // open opens a source of the recording's frames, from the first.
@@ -98,10 +98,7 @@ func (r *Recording) Each(ctx context.Context, steps []card.Step, fn func(*frame.
 		return false, err
 	}
 	defer source.Close()
-	timed = true
-	if t, ok := source.(interface{ Timed() bool }); ok {
-		timed = t.Timed()
-	}
+	timed = source.Info().Timed
 	chain, err := newChain(steps)
 	if err != nil {
 		return false, err

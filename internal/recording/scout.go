@@ -13,9 +13,9 @@ import (
 // scout reads a recording a second time, a film ahead of its reader, for the steps that suit themselves to whole films. A film is one
 // trajectory, in one piece.
 type scout struct {
-	steps  []pipeline.Looker
-	source pipeline.Source // nil where no step looks
-	next   *frame.Frame    // the first of the film to come
+	looks  []func(*frame.Frame) error // of the steps that look
+	source pipeline.Source            // nil where no step looks
+	next   *frame.Frame               // the first of the film to come
 	begun  bool
 	film   uint64 // trajectory of the one shown last
 }
@@ -23,11 +23,11 @@ type scout struct {
 func (r *Recording) scout(ctx context.Context, chain chain) (s *scout, err error) {
 	s = &scout{}
 	for _, step := range chain {
-		if l, ok := step.(pipeline.Looker); ok {
-			s.steps = append(s.steps, l)
+		if look := step.Can().Look; look != nil {
+			s.looks = append(s.looks, look)
 		}
 	}
-	if len(s.steps) > 0 {
+	if len(s.looks) > 0 {
 		s.source, err = r.open(ctx)
 	}
 	return s, err
@@ -73,8 +73,8 @@ func (s *scout) read(ctx context.Context) (err error) {
 // show shows the steps the next frame, and is done with it.
 func (s *scout) show() error {
 	defer s.drop()
-	for _, step := range s.steps {
-		if err := step.Look(s.next); err != nil {
+	for _, look := range s.looks {
+		if err := look(s.next); err != nil {
 			return err
 		}
 	}

@@ -181,7 +181,7 @@ func (p *player) publish(ctx context.Context, r *record) error {
 	if r.line != nil {
 		return p.sink.Relay(r.kind, r.line)
 	}
-	p.estimate.Latent.Seq, p.estimate.Latent.Time, p.estimate.Objects = p.seq, p.at, r.field
+	p.estimate.Latent.Seq, p.estimate.Latent.Time, p.estimate.Objects = p.seq, p.at, &r.field
 	p.estimate.Objects.Width, p.estimate.Objects.Height = p.size.width, p.size.height
 	return p.sink.Write(ctx, &p.estimate)
 }

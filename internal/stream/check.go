@@ -11,7 +11,6 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/config"
 	"driftscope/internal/model"
-	"driftscope/internal/pipeline"
 	"driftscope/internal/reach"
 	"driftscope/online/objects"
 	"driftscope/preprocess"
@@ -42,7 +41,7 @@ func Check(cfg config.Config) error {
 	var errs []error
 	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
 	if errs = append(errs, err, checkFrames(cfg)); err == nil {
-		_, err := newLead(cfg, pipeline.Waits(source))
+		_, err := newLead(cfg, !source.Info().Live)
 		errs = append(errs, err)
 	}
 	steps, err := newSteps(cfg.Preprocess, 1)

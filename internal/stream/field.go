@@ -7,104 +7,53 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"runtime"
 
 	"driftscope/infer/field"
 	"driftscope/internal/config"
-	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
+	"driftscope/online"
 	"driftscope/online/objects"
 )
 
 // fieldName is what takes the place of a model's name where objects are followed without one.
 const fieldName = "objects"
 
-// finishField makes what comes after the source where every object is followed: the steps that are written and those of a field, an encoder a core, the
-// estimator of objects.
-func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []uint64, deterministic bool) (err error) {
-	var m *Model
-	if cfg.Model != "" {
-		if m, err = LoadModel(ctx, cfg, s.bus); err != nil {
-			return exit.Usage(err)
-		}
-	}
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v", fieldName, cfg.Preprocess))
-	alone := tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}
-	if s.what = alone; m != nil {
-		s.what = looking(m)
-	}
+// fieldBuilder makes what follows every object of a field, with a model of objects or without one. The objects, their numbers and laws go on through a change of
+// model.
+type fieldBuilder struct {
+	cfg      config.Config
+	locators *field.Locators
+	follow   online.Config // of the law of the object that is followed
+
+	law fieldLaw // of nothing before it has begun
+}
+
+func newFieldBuilder(cfg config.Config, follow online.Config) (*fieldBuilder, error) {
 	locators, err := field.NewLocators(cfg.Objects.Max)
-	if err == nil {
-		s.Stages.Steps, s.Stages.Encoders, err = newFieldTrack(cfg, locators, m)
-	}
-	if err != nil {
-		return exit.Usage(err)
-	}
-	s.Stages.Viewer = field.NewViewer()
-	if s.ahead, err = newLead(cfg, deterministic); err != nil {
-		return exit.Usage(err)
-	}
-	if err := s.followObjects(cfg, s.what.latents-objects.Dim, applied, deterministic); err != nil {
-		return err
-	}
-	s.looks = &lookSwapper{cfg: cfg, locators: locators, estimator: s.Stages.Estimator.(*objects.Estimator), alone: alone, now: m}
-	return s.ruleAndRestore(cfg)
+	return &fieldBuilder{cfg: cfg, locators: locators, follow: follow}, err
 }
 
-// followObjects makes the estimator of objects, each of which has latents.
-func (s *Stream) followObjects(cfg config.Config, latents int, applied []uint64, deterministic bool) error {
-	follow := lawConfig(cfg.Online, 0, deterministic, applied)
-	follow.Lead = s.ahead.asked()
-	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
-		Depth: cfg.Optics.FocalDepth, Pairs: cfg.Objects.Pairs, Latents: latents, Follow: follow})
-	if err != nil {
-		return exit.Usage(err)
+func (b *fieldBuilder) plan(_ context.Context, m *Model) (plan, error) {
+	if m != nil {
+		about := ofModel(m)
+		about.latents += objects.Dim
+		return plan{about: about, model: m}, nil
 	}
-	s.law, s.Stages.Estimator = estimator, estimator
-	return nil
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v", fieldName, b.cfg.Preprocess))
+	return plan{about: tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}}, nil
 }
 
-// looking is what runs with a model of objects.
-func looking(m *Model) tracked {
-	return tracked{m.name, m.Net.Digest, objects.Dim + m.Net.Card.Latent, m.Net.Card.Training.Seed}
-}
+func (b *fieldBuilder) lanes(plan) int { return allLanes() }
 
-// newFieldTrack makes the steps and the encoders of a field. A configuration's template goes before the model's.
-func newFieldTrack(cfg config.Config, locators *field.Locators, m *Model) (steps []pipeline.NamedStep, encoders []pipeline.Encoder, err error) {
-	template := frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"}
-	if m != nil && template.SD == 0 {
-		template = frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
+// steps are those that are written, and behind them those that the locators need. A configuration's template goes before the model's.
+func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
+	template := frame.Template{SD: b.cfg.Objects.Template, Dark: b.cfg.Objects.Polarity == "dark"}
+	if p.model != nil && template.SD == 0 {
+		template = frame.Template{SD: p.model.Net.Card.Objects.Template, Dark: p.model.Net.Card.Objects.Dark}
 	}
-	lanes := runtime.NumCPU()
-	if steps, err = newFieldSteps(cfg.Preprocess, template, lanes); err != nil {
-		return nil, nil, err
-	}
-	if encoders, err = newFieldEncoders(locators, m, lanes); err != nil {
-		closeSteps(steps)
-		return nil, nil, err
-	}
-	return steps, encoders, nil
-}
-
-// newFieldEncoders makes an encoder per core, each with the model where there is one: all or none.
-func newFieldEncoders(locators *field.Locators, m *Model, lanes int) (made []pipeline.Encoder, err error) {
-	for range lanes {
-		var look field.Look
-		if m != nil {
-			if look, err = field.NewAppearance(m.Net); err != nil {
-				closeEncoders(made)
-				return nil, fmt.Errorf("%s: %w", m.name, err)
-			}
-		}
-		made = append(made, field.NewEncoder(locators, look))
-	}
-	return made, nil
-}
-
-// newFieldSteps makes the steps that are written, and behind them those that the locators need.
-func newFieldSteps(written []config.Component, template frame.Template, lanes int) ([]pipeline.NamedStep, error) {
-	made, err := newSteps(written, lanes)
+	made, err := newSteps(b.cfg.Preprocess, lanes)
 	if err != nil {
 		return nil, err
 	}
@@ -114,3 +63,73 @@ func newFieldSteps(written []config.Component, template frame.Template, lanes in
 	}
 	return append(made, picture, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{field.NewTemplate(template)}}), nil
 }
+
+func (b *fieldBuilder) encoder(p plan) (pipeline.Encoder, error) {
+	if p.model == nil {
+		return fieldEncoder{field.NewEncoder(b.locators, nil)}, nil
+	}
+	look, err := field.NewAppearance(p.model.Net)
+	if err != nil {
+		return nil, err
+	}
+	return fieldEncoder{field.NewEncoder(b.locators, look)}, nil
+}
+
+func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewViewer(), nil }
+
+// begin makes the estimator of the first plan, which is the one of all.
+func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
+	if b.law.estimator != nil {
+		return b.law, nil
+	}
+	o := b.cfg.Objects
+	made, err := objects.New(objects.Config{Every: o.Every, Lag: o.Lag, MaxGap: b.follow.MaxGap, Exposure: b.cfg.Online.Exposure, PixelUM: b.cfg.Online.PixelUM,
+		Depth: b.cfg.Optics.FocalDepth, Pairs: o.Pairs, Latents: p.about.latents - objects.Dim, Follow: b.follow})
+	if err != nil {
+		return nil, err
+	}
+	b.law = fieldLaw{made, made}
+	return b.law, nil
+}
+
+func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
+
+// fieldEncoder sees a field.
+type fieldEncoder struct{ locating *field.Encoder }
+
+// Dim is the number of latents of each object.
+func (e fieldEncoder) Dim() int { return e.locating.Dim() }
+
+// Close frees the look.
+func (e fieldEncoder) Close() error { return e.locating.Close() }
+
+// Sees makes the sight of a field.
+func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
+
+// Encode fills the sight.
+func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	return e.locating.Encode(ctx, dst.Sight, f)
+}
+
+// fieldLaw is the law of all objects of a field, and of the one that is followed.
+type fieldLaw struct {
+	pipeline.Law
+	estimator *objects.Estimator // the same
+}
+
+// Update takes in the sight.
+func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	return l.estimator.Update(dst, seen.Sight)
+}
+
+// Reports are the estimator's.
+func (l fieldLaw) Reports() []latent.Message { return l.estimator.Reports() }
+
+// Last are the estimator's.
+func (l fieldLaw) Last() []latent.Message { return l.estimator.Last() }
+
+// Follow is the estimator's.
+func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
+
+// Finish has nothing to learn: what the objects did is folded already.
+func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }

@@ -12,6 +12,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
@@ -23,6 +24,7 @@ type slides struct {
 }
 
 func (s *slides) Open(context.Context) error { s.seq = 0; return nil }
+func (s *slides) Info() pipeline.Info        { return pipeline.Info{Timed: true} }
 func (s *slides) Close() error               { return nil }
 
 func (s *slides) Read(context.Context) (*frame.Frame, error) {

@@ -46,8 +46,7 @@ func newDish(pulled, away, frames int) *dish {
 	return d
 }
 
-func (d *dish) Live() bool                 { return true }
-func (d *dish) Timed() bool                { return true }
+func (d *dish) Info() pipeline.Info        { return pipeline.Info{Live: true, Timed: true} }
 func (d *dish) Open(context.Context) error { d.seq = 0; return nil }
 func (d *dish) Close() error               { return nil }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"driftscope/infer/field"
 	"driftscope/infer/finder"
@@ -17,6 +16,8 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
@@ -32,7 +33,7 @@ func Recorded(c config.Component) (bool, error) {
 	if err != nil {
 		return false, exit.Usage(err)
 	}
-	return pipeline.Waits(source), nil
+	return !source.Info().Live, nil
 }
 
 // first is what a stream knows of a film that nobody described.
@@ -58,7 +59,7 @@ func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 		return nil, exit.Usage(err)
 	}
 	defer source.Close()
-	if !pipeline.Waits(source) {
+	if source.Info().Live {
 		return nil, exit.Usage(fmt.Errorf("objects.find: %s does not wait, and only a recording is looked at before it is tracked: give --objects, or a model", cfg.Source.Kind))
 	}
 	steps, err := newSteps(cfg.Preprocess, 1)
@@ -127,45 +128,82 @@ func learnFirst(sampler *finder.Sampler, cfg config.Config) (*first, error) {
 	return &first{finder: learnt}, nil
 }
 
-// finishFirst makes what comes after the source of a recording that nobody described: the steps that are written, an encoder that places what was found,
-// and the estimator of objects.
-func (s *Stream) finishFirst(ctx context.Context, cfg config.Config, applied []uint64, deterministic bool) (err error) {
-	if s.first, err = lookFirst(ctx, cfg); err != nil {
-		return err
+// firstBuilder makes what follows the objects of a recording that nobody described.
+type firstBuilder struct {
+	*fieldBuilder
+	seen *first // nil before the plan is made
+}
+
+// plan looks at the recording.
+func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
+	if m != nil {
+		return plan{}, exit.Usage(fmt.Errorf("model %s: what was found at first sight is followed without a model: start again with --objects --model", m.name))
 	}
-	f := s.first.finder
-	latents := field.Latents(f)
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v %s", fieldName, cfg.Preprocess, f))
-	s.what = tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim + latents}
-	lanes := runtime.NumCPU()
-	if f.Kind == finder.One || f.Kind == finder.OneBody {
-		lanes = 1 // each frame begins where the object was in the one before
+	seen, err := lookFirst(ctx, b.cfg)
+	if err != nil {
+		return plan{}, err
 	}
-	if s.Stages.Steps, err = newSteps(cfg.Preprocess, lanes); err != nil {
-		return exit.Usage(err)
+	b.seen = seen
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v %s", fieldName, b.cfg.Preprocess, seen.finder))
+	return plan{about: tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim + field.Latents(seen.finder)}}, nil
+}
+
+// lanes is one for a single object: each frame begins where the object was in the one before.
+func (b *firstBuilder) lanes(plan) int {
+	if k := b.seen.finder.Kind; k == finder.One || k == finder.OneBody {
+		return 1
+	}
+	return allLanes()
+}
+
+func (b *firstBuilder) steps(_ plan, lanes int) ([]pipeline.NamedStep, error) {
+	made, err := newSteps(b.cfg.Preprocess, lanes)
+	if err != nil {
+		return nil, err
 	}
 	picture := pipeline.NamedStep{Name: "picture"}
 	for range lanes {
 		picture.Steps = append(picture.Steps, field.NewPicture())
-		s.Stages.Encoders = append(s.Stages.Encoders, field.NewFinds(f, cfg.Objects.Max, &s.first.tally))
 	}
-	s.Stages.Steps = append(s.Stages.Steps, picture, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(f)}})
-	s.Stages.Viewer = field.NewViewer()
-	if s.ahead, err = newLead(cfg, deterministic); err != nil {
-		return exit.Usage(err)
+	return append(made, picture, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(b.seen.finder)}}), nil
+}
+
+func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
+	return firstEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
+}
+
+// firstEncoder sees what was found.
+type firstEncoder struct{ finds *field.Finds }
+
+// Dim is the number of latents of each object.
+func (e firstEncoder) Dim() int { return e.finds.Dim() }
+
+// Close has nothing to free.
+func (firstEncoder) Close() error { return nil }
+
+// Sees makes the sight of a field.
+func (firstEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
+
+// Encode fills the sight.
+func (e firstEncoder) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
+	return e.finds.Encode(dst.Sight, f)
+}
+
+// first is what was found at first sight; nil where somebody described the film.
+func (s *Stream) first() *first {
+	if b, ok := s.tracking.builder.(*firstBuilder); ok {
+		return b.seen
 	}
-	if err := s.followObjects(cfg, latents, applied, deterministic); err != nil {
-		return err
-	}
-	return s.ruleAndRestore(cfg)
+	return nil
 }
 
 // conclude says at the end of a run what became of what the film was taken to show. Nothing found is an error.
 func (s *Stream) conclude() error {
-	if s.first == nil {
+	seen := s.first()
+	if seen == nil {
 		return nil
 	}
-	f, t := s.first.finder, &s.first.tally
+	f, t := seen.finder, &seen.tally
 	frames, found := t.Frames.Load(), t.Found.Load()
 	switch {
 	case f.Kind == finder.Nothing:

@@ -5,7 +5,6 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/config"
-	"driftscope/internal/pipeline"
 )
 
 // TestFramesKept: the embedded server of a stream that keeps its frames has room for them, beside those of another stream, and the source reads
@@ -40,7 +39,7 @@ func TestFramesKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, resumes := source.(pipeline.Resumer); !resumes || !pipeline.Waits(source) {
+		if info := source.Info(); info.ResumeAfter == nil || info.Live {
 			t.Errorf("%T, one that can be resumed and waits expected", source)
 		}
 		if err := source.Open(t.Context()); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
-func restore(e law, path string) (from string, err error) {
+func restore(e pipeline.Estimator, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
 	}
@@ -46,7 +46,7 @@ func checkState(path string) error {
 }
 
 // goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
-func goOn(e law, state io.Reader) error {
+func goOn(e pipeline.Estimator, state io.Reader) error {
 	if err := e.Restore(state); err != nil {
 		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
 	}
@@ -75,13 +75,13 @@ func (s *Stream) openBucket() (err error) {
 
 // restoreKept has the law go on from KV, of so many frames at most, and says up to which frames that is; false where it begins anew.
 func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
-	kept, err := s.bucket.State(s.what.digest, frames)
+	kept, err := s.bucket.State(s.tracking.first, frames)
 	switch {
 	case errors.Is(err, natsink.ErrNotKept):
 		s.anew = err
 		return at, nil
 	case err == nil:
-		err = goOn(s.law, kept.Checkpoint)
+		err = goOn(s.Stages.Estimator, kept.Checkpoint)
 	case kept.Where == "":
 		return at, err // it cannot be read
 	}
@@ -98,7 +98,7 @@ func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil
 	}
-	return keeping(s.cfg.Online.State, s.bucket, s.what.digest)
+	return keeping(s.cfg.Online.State, s.bucket, s.tracking.first)
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.

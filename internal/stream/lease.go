@@ -34,7 +34,7 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	if err := s.build(ctx, nil); err != nil {
 		return err
 	}
-	if s.resumer != nil { // its frames come again
+	if s.source.ResumeAfter != nil { // its frames come again
 		standing, err := natsink.Stand(ctx, s.bus, s.cfg.Stream)
 		if err != nil {
 			return err
@@ -72,11 +72,11 @@ func (s *Stream) takeOver() error {
 		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
-	if numbers, ok := s.law.(interface{ Reserve(numbers uint64) }); ok && kept.Frames > at.Frames {
-		numbers.Reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
+	if kept.Frames > at.Frames {
+		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
 	}
 	if at.Sequence != 0 {
-		s.resumer.ResumeAfter(at.Sequence, at.Frames)
+		s.source.ResumeAfter(at.Sequence, at.Frames)
 	}
 	s.from = at
 	return nil

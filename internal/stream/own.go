@@ -27,9 +27,13 @@ type Own struct {
 // Behind makes run's stages for a source of the caller's. They publish on a server that stays the caller's, or nowhere where that is nil.
 // With an error nothing is left open but these two.
 func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (*Stream, error) {
-	s := &Stream{cfg: cfg, written: cfg, model: own.Model, told: own.Wrote}
+	s := &Stream{cfg: cfg, written: cfg, bus: server, told: own.Wrote}
 	s.Stages.Source = own.Source
-	if err := s.behind(ctx, server, own); err != nil {
+	err := s.track(ctx, own, false)
+	if err == nil {
+		err = s.attach(server, false)
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
@@ -37,28 +41,4 @@ func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (
 		s.Stages.Sinks[0].Sink = own.Sink(s.Stages.Sinks[0].Sink)
 	}
 	return s, nil
-}
-
-// behind fills s as far as it gets.
-func (s *Stream) behind(ctx context.Context, server *bus.Conn, own Own) (err error) {
-	if s.cfg.Objects.Enabled {
-		if err := s.finishField(ctx, s.cfg, own.Applied, false); err != nil {
-			return err
-		}
-		return s.attach(server, false)
-	}
-	if s.model == nil {
-		if s.model, err = LoadModel(ctx, s.cfg, server); err != nil {
-			return err
-		}
-	}
-	if own.Steps == nil {
-		if own.Steps, err = s.model.Steps(ctx, s.cfg); err != nil {
-			return err
-		}
-	}
-	if err := s.finish(ctx, s.cfg, own.Steps, own.Applied, false); err != nil {
-		return err
-	}
-	return s.attach(server, false)
 }

@@ -257,7 +257,7 @@ func ofStream(stream string, streams int, err error) error {
 
 // Run tracks the stream; it owns the stages from now on.
 func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, error) {
-	defer s.swapper.close()
+	defer s.tracking.close()
 	summary, err := pipeline.Run(ctx, s.Stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
 		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), KeepEvery: s.cfg.Online.CheckpointEvery, Log: logger(s.cfg), Keep: s.keep(), From: pipeline.Place(s.from),

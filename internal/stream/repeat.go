@@ -88,7 +88,7 @@ type repeated struct {
 
 // repeat narrows a source to what the earlier run saw of it. Live sources cannot be seen again.
 func (e *Earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
-	if live, ok := s.(pipeline.Live); ok && live.Live() {
+	if s.Info().Live {
 		return nil, errors.New("--repeat: a live source cannot be seen again: give the recording, or a simulation with realtime: false")
 	}
 	return &repeated{Source: s, earlier: e}, nil

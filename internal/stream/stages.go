@@ -7,16 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
 
-	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/infer/sdevae"
 	"driftscope/ingest"
 	"driftscope/ingest/recorder"
 	"driftscope/internal/bus"
@@ -24,7 +20,6 @@ import (
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/internal/model"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
 	"driftscope/online"
@@ -44,43 +39,23 @@ type Stream struct {
 	rules   []string                                    // names of the triggers' rules
 	told    func(t *latent.Trigger, took time.Duration) // when a device had taken a trigger; nil tells nobody
 	ahead   *lead                                       // to which triggers forecast; nil where they do not
-	model   *Model                                      // nil where objects are followed without one
-	what    tracked                                     // the same for those who ask
-	law     law
-	bus     *bus.Conn        // lent; nil where nats.url is off
-	service *natsink.Service // lent; nil where the stream ends with its run
+	bus     *bus.Conn                                   // lent; nil where nats.url is off
+	service *natsink.Service                            // lent; nil where the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
 	recorder *recorder.Recorder // of the source's frames; nil where none are kept
-	swapper  *swapper           // nil where objects are followed
-	looks    *lookSwapper       // nil where a scene is followed, or what was found
-	first    *first             // of a film that nobody described; nil where somebody did
+	tracking *tracking          // nil before it is made
 	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
 	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
 	anew     error             // why no law that is kept was taken; nil where one was, or none was looked for
 	from     natsink.At        // where frames go on, the same
-	resumer  pipeline.Resumer  // the source, where it can go on behind a place; nil where it cannot
+	source   pipeline.Info     // of the source, before it is opened
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
-}
-
-// tracked is by what frames are tracked, as people and kept states know it.
-type tracked struct {
-	name    string
-	digest  string // SHA-256
-	latents int
-	seed    uint64 // of the training
-}
-
-// law is an estimator whose state can be kept.
-type law interface {
-	pipeline.Estimator
-	pipeline.Checkpointer
-	pipeline.Freezer
 }
 
 // assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
@@ -101,13 +76,13 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	if s.Stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return exit.Usage(err)
 	}
-	s.resumer, _ = s.Stages.Source.(pipeline.Resumer)
-	var applied []uint64
+	s.source = s.Stages.Source.Info()
+	var own Own
 	if before != nil {
 		if s.Stages.Source, err = before.repeat(s.Stages.Source); err != nil {
 			return exit.Usage(err)
 		}
-		applied = before.applied
+		own.Applied = before.applied
 	}
 	if cfg.Record.Path != "" {
 		if s.recorder, err = recorder.New(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
@@ -115,59 +90,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		}
 		s.Stages.Source = s.recorder
 	}
-	switch waits := pipeline.Waits(s.Stages.Source); {
-	case cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "":
-		return s.finishFirst(ctx, cfg, applied, waits)
-	case cfg.Objects.Enabled:
-		return s.finishField(ctx, cfg, applied, waits)
-	}
-	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
-		if strings.HasPrefix(cfg.Model, model.OnServer) {
-			return s.ofServer(err)
-		}
-		return exit.Usage(err)
-	}
-	steps, err := s.model.Steps(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	return s.finish(ctx, cfg, steps, applied, pipeline.Waits(s.Stages.Source))
-}
-
-// finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
-func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
-	card := &s.model.Net.Card
-	s.what = tracked{s.model.name, s.model.Net.Digest, card.Latent, card.Training.Seed}
-	if s.Stages.Encoders, err = newEncoders(s.model); err != nil {
-		return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
-	}
-	if s.Stages.Steps, err = newTrack(steps, len(s.Stages.Encoders)); err != nil {
-		return exit.Usage(err)
-	}
-	if s.ahead, err = newLead(cfg, deterministic); err != nil {
-		return exit.Usage(err)
-	}
-	law := lawConfig(cfg.Online, card.DT, deterministic, applied)
-	law.Lead = s.ahead.asked()
-	estimator, err := newEstimator(law, s.model.Net)
-	if err != nil {
-		return exit.Usage(err)
-	}
-	s.law, s.Stages.Estimator = estimator, estimator
-	s.swapper = newSwapper(cfg, modelState{s.model, steps, estimator}, deterministic)
-	s.swapper.lead = s.ahead
-	return s.ruleAndRestore(cfg)
-}
-
-// ruleAndRestore makes the triggers' rules, and has the law go on from its file where there is one.
-func (s *Stream) ruleAndRestore(cfg config.Config) (err error) {
-	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.what.latents, s.ahead); err != nil {
-		return exit.Usage(err)
-	}
-	if !s.repeats {
-		s.restored, err = restore(s.law, cfg.Online.State)
-	}
-	return exit.Usage(err)
+	return s.track(ctx, own, !s.source.Live)
 }
 
 // attach makes the sinks. The screen belongs to a stream that is alone.
@@ -180,20 +103,18 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	if err := s.openBucket(); err != nil {
 		return s.ofServer(err)
 	}
-	if b != nil && s.model != nil {
-		s.swapper.bus, s.swapper.bucket, s.Stages.Swap = b, s.bucket, s.swapper.swap
-		viewer, err := s.model.Net.NewEncoder()
+	if b != nil {
+		t := s.tracking
+		t.bus, t.bucket, s.Stages.Swap = b, s.bucket, t.swap
+		viewer, err := t.viewer(t.now)
 		if err != nil {
-			return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
+			return exit.Usage(fmt.Errorf("%s: %w", t.now.about.name, err))
 		}
 		s.Stages.Viewer = viewer
 	}
-	if b != nil && s.looks != nil {
-		s.looks.bus, s.Stages.Swap = b, s.looks.swap
-	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Lease: s.lease, Standing: s.standing, Log: logger(s.cfg), Metrics: s.metrics,
-		About: func() natsink.About { return s.looks.about(s.swapper.about(about)) },
+		About: func() natsink.About { return s.tracking.about(about) },
 		Rules: append([]string{}, s.rules...), Wrote: s.wrote,
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
@@ -224,8 +145,7 @@ func (s *Stream) ofServer(err error) error {
 func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
 	return natsink.About{
-		Source: recording.SourceName(s.cfg.Source), Model: s.what.name, ModelSHA256: s.what.digest, ConfigSHA256: digest,
-		Latents: s.what.latents, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
+		Source: recording.SourceName(s.cfg.Source), ConfigSHA256: digest, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err
 }
 
@@ -243,37 +163,10 @@ func (s *Stream) close() {
 	s.bucket.Close()
 }
 
-// newEncoders makes one for each core, all or none; a model with a clock has one, since that needs the frames in order.
-func newEncoders(m *Model) (made []pipeline.Encoder, err error) {
-	lanes := runtime.NumCPU()
-	if m.Net.Card.Clock > 0 {
-		lanes = 1
-	}
-	giveCores(lanes)
-	for range lanes {
-		encoder, err := m.Net.NewEncoder()
-		if err != nil {
-			closeEncoders(made)
-			return nil, err
-		}
-		made = append(made, encoder)
-	}
-	return made, nil
-}
-
 func closeEncoders(made []pipeline.Encoder) {
 	for _, encoder := range made {
 		encoder.Close()
 	}
-}
-
-// newTrack makes the preprocessing steps, and the one that follows the object's centroid.
-func newTrack(components []config.Component, lanes int) ([]pipeline.NamedStep, error) {
-	steps, err := newSteps(components, lanes)
-	if err != nil {
-		return nil, err
-	}
-	return append(steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}}), nil
 }
 
 // newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.
@@ -292,7 +185,7 @@ func newSteps(components []config.Component, lanes int) (made []pipeline.NamedSt
 				return made, fmt.Errorf("preprocess[%d]: %w", i, err)
 			}
 			named.Steps = append(named.Steps, step)
-			if s, ok := step.(pipeline.Independent); !ok || !s.Independent() {
+			if !step.Can().Independent {
 				break
 			}
 		}
@@ -308,21 +201,12 @@ func closeSteps(made []pipeline.NamedStep) {
 	}
 }
 
-// newEstimator starts from the drift that the model was trained with, by what lawConfig says.
-func newEstimator(c online.Config, model *infer.Model) (*online.Estimator, error) {
-	c.Dim, c.TrainMean, c.TrainSD = model.Card.Latent, model.Card.Mean, model.Card.SD
-	if model.Card.Drift != nil {
-		c.Prior = sdevae.DriftOf(&model.Card)
-	}
-	return online.New(c)
-}
-
 // lawConfig is what the configuration says of a law, of frames dt seconds apart where that is known. Where the source waits for tracking, the estimator waits
 // for its refinements too, and the same input gives the same output.
-func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64) online.Config {
+func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64, l *lead) online.Config {
 	return online.Config{
 		Seed: o.Seed, MaxGap: longestStep(o.MaxGap, dt), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
-		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames),
+		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), Lead: l.asked(),
 	}
 }
 
@@ -350,11 +234,13 @@ func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	}
 	var made []pipeline.NamedSink
 	for _, c := range components {
-		sink, err := sinks.New(c.Kind, c.Decode, env)
-		if err != nil {
+		named := pipeline.NamedSink{Name: c.Kind}
+		env.Commands = func(arriving <-chan latent.Command) { named.Commands = arriving }
+		var err error
+		if named.Sink, err = sinks.New(c.Kind, c.Decode, env); err != nil {
 			return nil, errors.Join(err, closeSinks(made))
 		}
-		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
+		made = append(made, named)
 	}
 	if env.Metrics != nil {
 		made = append(made, pipeline.NamedSink{Name: "metrics", Sink: env.Metrics.Sink(cfg.Stream, cfg.StallAfter)})
@@ -395,10 +281,11 @@ func (s *Stream) introduce() {
 	if seed, ok := cfg.Source.Options()["seed"]; ok {
 		source += fmt.Sprintf(" (seed %v)", seed)
 	}
-	by := fmt.Sprintf("model %s (%d latents, seed %d)", s.what.name, s.what.latents, s.what.seed)
-	switch {
-	case s.first != nil:
-		by = s.first.finder.String()
+	what := s.tracking.now.about
+	by := fmt.Sprintf("model %s (%d latents, seed %d)", what.name, what.latents, what.seed)
+	switch seen := s.first(); {
+	case seen != nil:
+		by = seen.finder.String()
 	case cfg.Objects.Enabled && cfg.Model == "":
 		by = "every object in the field"
 	case cfg.Objects.Enabled:

@@ -105,11 +105,10 @@ func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
 	for i := range s.Stages.Sinks {
 		sink := &s.Stages.Sinks[i]
-		var lost interface{ Undelivered() bool }
-		switch err := sink.Sink.Write(ctx, e); {
-		case errors.As(err, &lost) && lost.Undelivered():
+		err := sink.Sink.Write(ctx, e)
+		if _, passes := errors.AsType[latent.Undelivered](err); passes {
 			sink.Lost = err
-		case err != nil:
+		} else if err != nil {
 			return fmt.Errorf("sink %s: %w", sink.Name, err)
 		}
 	}

@@ -14,34 +14,27 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
-	"driftscope/online"
 	"driftscope/sinks/natsink"
 )
 
-// modelState is a model with its preprocessing and the law of its latents.
-type modelState struct {
-	model *Model
-	steps []config.Component
-	law   *online.Estimator
-}
-
-// swapper makes other models ready for a running stream: those that the server keeps, and the one before, with its law as it was left.
-type swapper struct {
-	cfg           config.Config
-	bus           *bus.Conn
-	bucket        *natsink.Bucket // nil where nothing is kept in KV
-	deterministic bool
-	first         string // digest of the model that the run began with
-	lead          *lead  // of the stream
+// tracking is what tracks a stream's frames now, and makes other models ready while the stream runs: those that the server keeps, and the one before, with its
+// law as it was left.
+type tracking struct {
+	builder
+	cfg    config.Config
+	bus    *bus.Conn       // nil where nobody asks for another model
+	bucket *natsink.Bucket // nil where nothing is kept in KV
+	first  string          // digest of what the run began with
 
 	mu      sync.Mutex // over now, which others ask for
-	now     modelState
-	before  modelState // its law is held here; no model before the first change
+	now     plan
+	before  plan // its law is held here
+	changed bool // there is one before
 	closing sync.WaitGroup
 }
 
-func newSwapper(cfg config.Config, now modelState, deterministic bool) *swapper {
-	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Net.Digest, now: now}
+func newTracking(cfg config.Config, b builder, now plan) *tracking {
+	return &tracking{builder: b, cfg: cfg, first: now.about.digest, now: now}
 }
 
 // wanted is the payload of the command model: a name, with the digest that it must have, or back.
@@ -64,62 +57,61 @@ func readWanted(payload []byte) (w wanted, err error) {
 }
 
 // swap is a pipeline.Swap.
-func (s *swapper) swap(ctx context.Context, payload []byte, like *frame.Frame) (*pipeline.Replacement, error) {
+func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) (*pipeline.Replacement, error) {
 	w, err := readWanted(payload)
 	if err != nil {
 		return nil, err
 	}
 	if w.Back {
-		if s.before.model == nil {
+		if !t.changed {
 			return nil, latent.Refuse(latent.Conflict, `model: there is none to go back to, the run began with this one: send {"name": ...}`)
 		}
-		return s.ready(s.before)
+		return t.ready(t.before)
 	}
-	next, err := s.fetch(ctx, w)
+	next, err := t.fetch(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	if err := try(ctx, next, like); err != nil {
+	if err := t.try(ctx, next, like); err != nil {
 		return nil, err
 	}
-	if next.law, err = s.begin(next.model); err != nil {
-		return nil, err
+	if next.law, err = t.another(next); err != nil {
+		return nil, refused(next, err)
 	}
-	r, err := s.ready(next)
-	if err != nil {
+	r, err := t.ready(next)
+	if err != nil && next.law != t.now.law {
 		next.law.Close()
 	}
 	return r, err
 }
 
-// fetch loads the model that is wanted, and the preprocessing that it was trained with.
-func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
-	model, err := w.fetch(ctx, s.bus, s.now.model)
-	if err != nil {
-		return modelState{}, err
-	}
-	steps, err := model.Steps(ctx, s.cfg)
-	if err != nil {
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
-	}
-	if _, _, err := newWatcher(s.cfg, model.Net.Card.Latent, nil); err != nil {
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
-	}
-	return modelState{model: model, steps: steps}, nil
+// refused says that a plan does not suit the stream.
+func refused(p plan, err error) error {
+	return latent.Refuse(latent.Conflict, "model: %s: %v", p.about.name, err)
 }
 
-// fetch loads the model that is wanted from the server, in place of the one that runs now, nil for none.
-func (w wanted) fetch(ctx context.Context, b *bus.Conn, now *Model) (*Model, error) {
-	m, err := fetchModel(ctx, b, w.Name)
-	switch {
+// fetch plans the model that is wanted, in place of the one that tracks now.
+func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
+	m, err := fetchModel(ctx, t.bus, w.Name)
+	switch now := t.now.model; {
 	case err != nil:
-		return nil, refusal(err)
+		return plan{}, refusal(err)
 	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
-		return nil, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
 	case now != nil && m.Net.Digest == now.Net.Digest:
-		return nil, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", m.name, m.Net.Digest)
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", m.name, m.Net.Digest)
 	}
-	return m, nil
+	if err := m.fits(t.cfg.Objects.Enabled); err != nil {
+		return plan{}, latent.Refuse(latent.Conflict, "%v", err)
+	}
+	next, err := t.plan(ctx, m)
+	if err == nil {
+		_, _, err = newWatcher(t.cfg, next.about.latents, nil)
+	}
+	if err != nil {
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
+	}
+	return next, nil
 }
 
 // refusal says whose fault it is that a model could not be fetched.
@@ -137,120 +129,105 @@ func refusal(err error) error {
 }
 
 // try encodes a copy of a frame with steps and an encoder of its own, so that those of the stream see no frame before their first.
-func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
+func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
-		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", f.model.name)
+		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)
 	}
-	steps, err := newTrack(f.steps, 1)
+	encoder, err := t.encoder(p)
 	if err != nil {
-		return latent.Refuse(latent.Conflict, "model: %s: %v", f.model.name, err)
-	}
-	defer closeSteps(steps)
-	encoder, err := f.model.Net.NewEncoder()
-	if err != nil {
-		return latent.Refuse(latent.Conflict, "model: %v", err)
+		return refused(p, err)
 	}
 	defer encoder.Close()
-	return f.model.tryOn(ctx, like, steps, encoder)
-}
-
-// tryOn runs a copy of a frame through steps and encoder.
-func (m *Model) tryOn(ctx context.Context, like *frame.Frame, steps []pipeline.NamedStep, encoder pipeline.Encoder) (err error) {
+	steps, err := t.steps(p, 1)
+	if err != nil {
+		return refused(p, err)
+	}
+	defer closeSteps(steps)
 	picture := frame.New(like.Seq, like.Time, frame.Meta{}, like.Mat().Clone())
 	defer picture.Close()
 	for i := 0; err == nil && i < len(steps); i++ {
 		err = steps[i].Steps[0].Apply(ctx, picture)
 	}
 	if err == nil {
-		err = encoder.Encode(ctx, &latent.Latent{}, picture)
+		err = encoder.Encode(ctx, encoder.Sees(), picture)
 	}
 	var skip *frame.ErrSkip
 	if err == nil || errors.As(err, &skip) { // that frame's own fault
 		return nil
 	}
-	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", m.name, err)
+	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", p.about.name, err)
 }
 
-// begin gives a model a law: the card's drift, or the law that an earlier run of the model left.
-func (s *swapper) begin(m *Model) (*online.Estimator, error) {
-	c := lawConfig(s.cfg.Online, m.Net.Card.DT, s.deterministic, nil)
-	c.Lead = s.lead.asked()
-	law, err := newEstimator(c, m.Net)
-	if err == nil {
-		if _, err = restore(law, s.state(m)); err != nil {
-			law.Close()
-		}
+// another is the law of a plan. A new one goes on from what an earlier run of the model left.
+func (t *tracking) another(p plan) (pipeline.Estimator, error) {
+	law, err := t.begin(p)
+	if err != nil || law == t.now.law {
+		return law, err
 	}
-	if err != nil {
-		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
+	if _, err = restore(law, t.state(p)); err != nil {
+		law.Close()
 	}
-	return law, nil
+	return law, err
 }
 
-// state is where the law of a model is kept: online.state is the file of the model that the run began with, those of others lie beside it.
-func (s *swapper) state(m *Model) string {
-	if path := s.cfg.Online.State; path == "" || m.Net.Digest == s.first {
+// state is where the law of a plan is kept: online.state is the file of what the run began with, those of others lie beside it.
+func (t *tracking) state(p plan) string {
+	if path := t.cfg.Online.State; path == "" || p.about.digest == t.first {
 		return path
 	}
-	return s.cfg.Online.State + "." + m.Net.Digest[:12]
+	return t.cfg.Online.State + "." + p.about.digest[:12]
 }
 
-// ready builds the nets and steps of next.
-func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
-	encoders, err := newEncoders(next.model)
+// ready builds what a plan says.
+func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
+	viewer, err := t.viewer(p)
 	if err != nil {
-		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
+		return nil, refused(p, err)
 	}
-	viewer, err := next.model.Net.NewEncoder()
-	if err != nil {
-		closeEncoders(encoders)
-		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
-	}
-	steps, err := newTrack(next.steps, len(encoders))
+	steps, encoders, err := p.make(t.builder)
 	if err != nil {
 		viewer.Close()
-		closeEncoders(encoders)
-		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", next.model.name, err)
+		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
+	}
+	name := "none"
+	if p.model != nil {
+		name = fmt.Sprintf("%s, SHA-256 %s", p.about.name, p.about.digest)
 	}
 	return &pipeline.Replacement{
-		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Net.Digest),
-		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Net.Digest),
-		Done: func(used bool) { s.done(next, used) },
+		Model: name, Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: p.law, Keep: keeping(t.state(p), t.bucket, p.about.digest),
+		Done: func(used bool) { t.done(p, used) },
 	}, nil
 }
 
-// done notes which model tracks, and closes the law that back can no longer restore.
-func (s *swapper) done(next modelState, used bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// done notes which plan tracks, and closes the law that back can no longer restore.
+func (t *tracking) done(next plan, used bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	left := next
 	if used {
-		left, s.before, s.now = s.before, s.now, next
+		left, t.before, t.now, t.changed = t.before, t.now, next, true
 	}
-	if law := left.law; law != nil && law != s.now.law && law != s.before.law {
-		s.closing.Go(func() { law.Close() }) // a slice of refinement may still run
+	if law := left.law; law != nil && law != t.now.law && law != t.before.law {
+		t.closing.Go(func() { law.Close() }) // a slice of refinement may still run
 	}
 }
 
-// about is what a stream says of itself, with the model that tracks now. It may be called on nil.
-func (s *swapper) about(a natsink.About) natsink.About {
-	if s == nil {
-		return a
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.now.model
-	a.Model, a.ModelSHA256, a.Latents = m.name, m.Net.Digest, m.Net.Card.Latent
+// about is what a stream says of itself, with the model that tracks now.
+func (t *tracking) about(a natsink.About) natsink.About {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now.about
+	a.Model, a.ModelSHA256, a.Latents = now.name, now.digest, now.latents
 	return a
 }
 
 // close frees the law that the stream could have gone back to. It may be called on nil.
-func (s *swapper) close() {
-	if s == nil {
+func (t *tracking) close() {
+	if t == nil {
 		return
 	}
-	if s.before.law != nil {
-		s.before.law.Close()
+	if law := t.before.law; law != nil && law != t.now.law {
+		law.Close()
 	}
-	s.closing.Wait()
+	t.closing.Wait()
 }

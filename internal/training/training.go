@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/census"
 	"driftscope/internal/console"
@@ -26,6 +24,7 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/model"
 	"driftscope/internal/recording"
+	"driftscope/internal/version"
 )
 
 // Options are pretrain's flags, as the command documents them. They are kept in checkpoints, by these names: a training goes on only with the same.
@@ -58,8 +57,7 @@ type Options struct {
 	ReinitSteps    int `flag:"reinit-steps" json:"Redraw"`
 	DT             float64
 	FPS            float64
-	Assets         string   // the folder with the pictures that a simulation draws
-	Scale          []string `json:",omitempty"` // changes of tuned numbers, for studies
+	Assets         string // the folder with the pictures that a simulation draws
 }
 
 // Defaults are the flags where none is given.
@@ -72,9 +70,6 @@ func (c *Options) Learn(ctx context.Context) error {
 	frames, err := c.check()
 	if err != nil {
 		return err
-	}
-	if err := tuned.Scale(c.Scale); err != nil {
-		return exit.Usage(err)
 	}
 	data, err := recording.OpenDataset(c.Source, c.DT, c.FPS, c.Assets, frames)
 	if err != nil {
@@ -125,7 +120,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", data, err)
 	}
 	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Objects: choice.objects, Training: card.Training{
-		Command: strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), Source: data.String(),
+		Command: version.Command(), Source: data.String(),
 		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
 	}}, c.measured(clip))
 	if err != nil {

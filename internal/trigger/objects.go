@@ -59,7 +59,7 @@ func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, 
 // watch appends the triggers of one frame, in the order of the objects' numbers; behind them those that end because their object has.
 func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
 	o.frame++
-	all := &e.Objects
+	all := e.Objects
 	if o.which == nearestObject {
 		if i := nearest(all); i >= 0 {
 			triggers = o.ask(e, i, 0, triggers)
@@ -98,7 +98,7 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 
 // alone makes object i the only one there is.
 func (o *ofObjects) alone(e *latent.Estimate, i int) {
-	all, s := &e.Objects, &o.single
+	all, s := e.Objects, &o.single
 	s.Latent.Reset(2)
 	s.Latent.Seq, s.Latent.Time, s.Latent.Trajectory = e.Latent.Seq, e.Latent.Time, all.ID[i]
 	s.Filtered, s.FilteredSD = latent.Resize(s.Filtered, 2), latent.Resize(s.FilteredSD, 2)

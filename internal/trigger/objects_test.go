@@ -14,8 +14,8 @@ import (
 // dish makes frames of a field from where objects are: at[frame][id] is x along a line at y 50; an object that is missing there is gone.
 func dish(at ...map[uint64]float64) (all []*latent.Estimate) {
 	for frame, places := range at {
-		e := &latent.Estimate{Latent: latent.Latent{Seq: uint64(frame), Time: epoch.Add(time.Duration(frame) * 100 * time.Millisecond)}}
-		o := &e.Objects
+		e := &latent.Estimate{Latent: latent.Latent{Seq: uint64(frame), Time: epoch.Add(time.Duration(frame) * 100 * time.Millisecond)}, Objects: &latent.Objects{}}
+		o := e.Objects
 		o.Width, o.Height = 201, 101
 		for id := uint64(1); id < 10; id++ {
 			if x, there := places[id]; there {
@@ -90,9 +90,9 @@ func TestObjectsRefused(t *testing.T) {
 
 // TestObjectsAllocateNothing: watching a thousand objects takes no memory once they are known.
 func TestObjectsAllocateNothing(t *testing.T) {
-	e := &latent.Estimate{}
+	e := &latent.Estimate{Objects: &latent.Objects{}}
 	for id := range uint64(1000) {
-		o := &e.Objects
+		o := e.Objects
 		o.ID, o.X, o.Y, o.SD, o.D, o.Marks = append(o.ID, id+1), append(o.X, float64(id)), append(o.Y, 50), append(o.SD, 0.1), append(o.D, 1), append(o.Marks, 0)
 	}
 	rules := madeOfObjects(t, "zone: {name: a, object: any, centroid_px: {x: [100, 200], y: [0, 100]}}")

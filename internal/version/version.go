@@ -2,8 +2,11 @@
 package version
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Build is what the linker wrote into the program.
@@ -41,4 +44,13 @@ func Read() Build {
 	}
 	b.Commit += changed
 	return b
+}
+
+// Command returns the command line that runs, as a person types it.
+func Command() string {
+	program := "driftscope"
+	if filepath.Base(os.Args[0]) == "driftlab" {
+		program = "driftlab"
+	}
+	return strings.Join(append([]string{program}, os.Args[1:]...), " ")
 }

@@ -77,7 +77,7 @@ func TestBlurredBankIsTheLikelihood(t *testing.T) {
 
 // TestExposure: told of the exposure, intervals hold σ² and the mean is right, at any noise. With 400 runs the mean is known to sd/20 and
 // a coverage of 0.95 to 0.011; on the edge of R = 0 the mean is too small as it is without blur, by 3 % of 1000 transitions. The noise is
-// that of the measurement. Not told, figures are too small where blur and noise nearly cancel; the table is docs/explanation/online.md's.
+// that of the measurement. Not told, figures are too small where blur and noise nearly cancel; the table is in docs/lab/2026-11-21-online-estimator.md.
 func TestExposure(t *testing.T) {
 	suite.Long(t)
 	for _, n := range []int{100, 300, 1000} {

@@ -21,7 +21,7 @@
 //
 // # Loss of the SDE
 //
-// Per transition, Euler and Maruyama's increments about the means of consecutive frames (method.md, section 1)
+// Per transition, Euler and Maruyama's increments about the means of consecutive frames (infer/sdevae/doc.go)
 //
 //	e = m(t+1) - m(t) - μ(m(t))Δt                                                            (2)
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  loss ½ Σ ln qᵢ                  (3)

@@ -45,7 +45,7 @@ func (c *changed) use(l *states.Law) {
 }
 
 // watch begins and ends the alarms about the law of all. With one, what came before is forgotten.
-func (e *Estimator) watch(z *latent.Latent) {
+func (e *Estimator) watch(z *latent.Sight) {
 	c := &e.law.changed
 	if c.monitor == nil {
 		return
@@ -75,7 +75,7 @@ func (e *Estimator) forget() {
 }
 
 // populationEvent is the event with which an alarm about the law of all begins, or ends.
-func (e *Estimator) populationEvent(z *latent.Latent, kind int, begins bool) latent.Event {
+func (e *Estimator) populationEvent(z *latent.Sight, kind int, begins bool) latent.Event {
 	c := &e.law.changed
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: populationCodes[kind], Count: 1}
 	if !begins {

@@ -82,7 +82,7 @@ func TestAnotherFilm(t *testing.T) {
 	for range 20 {
 		z := d.next()
 		z.Trajectory = 1
-		if err := e.Update(dst, z); err != nil {
+		if _, err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)

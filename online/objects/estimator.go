@@ -57,10 +57,10 @@ type Estimator struct {
 	ids        []uint64 // of live, in order
 	away       []uint64 // those of the frame before, reused
 	free       []*object
-	frame      uint64        // frames told
-	origin     time.Time     // of the first
-	last       latent.Latent // number, time and template of the last that was told
-	spots      int           // there
+	frame      uint64       // frames told
+	origin     time.Time    // of the first
+	last       latent.Sight // number, time and template of the last that was told
+	spots      int          // there
 
 	known    known    // what outlives the objects
 	law      law      // of all objects
@@ -113,17 +113,17 @@ func New(c Config) (*Estimator, error) {
 }
 
 // Update takes in the spots of a frame, and writes the objects there, or Lag frames ago, into dst, reusing its memory; where that was before the first, dst
-// is Later. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
+// is not told. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
 // unspecified.
-func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (e *Estimator) Update(dst *latent.Estimate, z *latent.Sight) (told bool, err error) {
 	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
 	dt, err := e.advance(z)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.tracker == nil {
 		if err := e.begin(&z.Spots); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if e.begun && z.Trajectory != e.film {
@@ -134,17 +134,21 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.film, e.begun = z.Trajectory, true
 	points := e.track(z, dt)
 	e.held.push(z, dt)
-	if dst.Later = e.held.n <= e.config.Lag; !dst.Later {
-		e.conclude(dst, e.held.pop(), points)
+	if e.held.n <= e.config.Lag {
+		return false, nil
 	}
-	return nil
+	e.conclude(dst, e.held.pop(), points)
+	return true, nil
 }
 
 // conclude writes what is known of a frame into dst: of its objects, points, once there is a tracker.
 func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
 	z := &f.z
 	e.frame++
-	e.last, e.spots = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}, len(z.Spots.Found)
+	e.last, e.spots = latent.Sight{Head: latent.Head{Seq: z.Seq, Time: z.Time}, Spots: latent.Spots{Template: z.Spots.Template}}, len(z.Spots.Found)
+	if dst.Objects == nil {
+		dst.Objects = &latent.Objects{}
+	}
 	dst.Objects.Reset()
 	dst.Objects.Width, dst.Objects.Height, dst.Objects.PixelUM, dst.Objects.Left = z.Spots.Width, z.Spots.Height, e.config.PixelUM, uint64(z.Spots.Left)
 	dst.Objects.Latents = z.Spots.Latents
@@ -164,7 +168,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 }
 
 // advance checks z's size and time, and gives the time since the frame before, 0 where no step leads here.
-func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
+func (e *Estimator) advance(z *latent.Sight) (dt float64, err error) {
 	s := &z.Spots
 	if s.Width <= 0 || s.Height <= 0 {
 		return 0, errors.New("the frame has no size: its spots were not looked for")
@@ -174,7 +178,7 @@ func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
 	} else if e.size != size {
 		return 0, fmt.Errorf("%w: found %dx%d, expected %dx%d", ErrSize, s.Width, s.Height, e.size[0], e.size[1])
 	}
-	return e.clock.Advance(z)
+	return e.clock.Advance(&latent.Latent{Seq: z.Seq, Time: z.Time, Trajectory: z.Trajectory})
 }
 
 // begin makes the tracker once the template is known.
@@ -215,21 +219,16 @@ func (e *Estimator) leave(why string, most int) {
 }
 
 // vacate makes dst the estimate of no object.
-func vacate(dst *latent.Estimate, z *latent.Latent) {
+func vacate(dst *latent.Estimate, z *latent.Sight) {
 	dst.Latent.Reset(0)
-	head(&dst.Latent, z)
+	dst.Latent.Of(z.Head)
 	dst.Drift, dst.Filtered, dst.FilteredSD, dst.NIS = dst.Drift[:0], dst.Filtered[:0], dst.FilteredSD[:0], 0
 	dst.Horizons, dst.Forecast, dst.ForecastSD, dst.Alarms = dst.Horizons[:0], dst.Forecast[:0], dst.ForecastSD[:0], dst.Alarms[:0]
 	dst.Lead, dst.Ahead, dst.AheadSD = 0, dst.Ahead[:0], dst.AheadSD[:0]
 }
 
-// head makes dst say of which frame it is.
-func head(dst, z *latent.Latent) {
-	dst.Seq, dst.Time, dst.Trajectory, dst.Dropped, dst.Light, dst.Arrived = z.Seq, z.Time, z.Trajectory, z.Dropped, z.Light, z.Arrived
-}
-
 // track gives a frame's spots to the tracker, dt after the frame before. The points are of the frame that is told next.
-func (e *Estimator) track(z *latent.Latent, dt float64) []tracks.Point {
+func (e *Estimator) track(z *latent.Sight, dt float64) []tracks.Point {
 	lost := e.pace.lost(z)
 	if e.tracker == nil {
 		return nil
@@ -280,7 +279,7 @@ func (e *Estimator) cut() {
 }
 
 // take brings one object's laws and columns up to date.
-func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point) {
+func (e *Estimator) take(dst *latent.Estimate, z *latent.Sight, p *tracks.Point) {
 	k := e.live[p.ID]
 	if k == nil {
 		k = e.fresh(z.Seq)
@@ -325,7 +324,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		marks |= latent.Followed
 		e.follow.update(dst, z, p)
 	}
-	o := &dst.Objects
+	o := dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
 	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
 	x, y := math.NaN(), math.NaN()
@@ -359,7 +358,7 @@ func runs(p *tracks.Point) bool {
 func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
 
 // bury ends the objects that are no longer there, in the order of their numbers: once they cannot come back. The points are in that order, too.
-func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
+func (e *Estimator) bury(z *latent.Sight, points []tracks.Point) {
 	kept := e.away[:0]
 	for _, id := range e.ids {
 		k := e.live[id]

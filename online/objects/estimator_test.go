@@ -26,7 +26,7 @@ type dish struct {
 	at   [][2]float64
 	gone map[int]bool
 	seq  uint64
-	z    latent.Latent
+	z    latent.Sight
 
 	stage  float64 // px a frame, along x
 	faster float64 // times as far that the others go, where it is not 0
@@ -42,9 +42,10 @@ func newDish(rows int) *dish {
 }
 
 // next moves the objects and gives the latent of the next frame, reused.
-func (d *dish) next() *latent.Latent {
+func (d *dish) next() *latent.Sight {
 	z := &d.z
-	z.Reset(0)
+	z.Head = latent.Head{}
+	z.Spots.Reset()
 	z.Seq, z.Time = d.seq, time.Unix(1000, 0).Add(time.Duration(float64(d.seq)*dt*1e9))
 	z.Spots.Width, z.Spots.Height, z.Spots.Template = side, side, 1.5
 	for i := range d.at {
@@ -83,7 +84,7 @@ func newEstimator(t testing.TB, c Config) *Estimator {
 func run(t testing.TB, e *Estimator, d *dish, frames int, dst *latent.Estimate) (reports []latent.Message) {
 	t.Helper()
 	for range frames {
-		if err := e.Update(dst, d.next()); err != nil {
+		if _, err := e.Update(dst, d.next()); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)
@@ -106,7 +107,7 @@ func of[T latent.Message](reports []latent.Message) (found []T) {
 func TestField(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(5), &latent.Estimate{}
 	reports := run(t, e, d, 200, dst)
-	o := &dst.Objects
+	o := dst.Objects
 	if len(o.ID) != 25 || o.Width != side || o.PixelUM != 0.5 || len(dst.Latent.Mean) != 0 {
 		t.Fatalf("%d objects in a field of %d px, a latent %v", len(o.ID), o.Width, dst.Latent.Mean)
 	}
@@ -260,7 +261,7 @@ func TestCommonMotion(t *testing.T) {
 func TestAlarms(t *testing.T) {
 	e, dst := newEstimator(t, Config{}), &latent.Estimate{}
 	frame := func(seq uint64, found, left int) {
-		z := &latent.Latent{Seq: seq, Time: time.Unix(0, int64(seq)*1e7)}
+		z := &latent.Sight{Head: latent.Head{Seq: seq, Time: time.Unix(0, int64(seq)*1e7)}}
 		z.Spots.Width, z.Spots.Height, z.Spots.Left = side, side, left
 		if seq > 40 {
 			z.Spots.Template = 1.5
@@ -268,7 +269,7 @@ func TestAlarms(t *testing.T) {
 		for i := range found {
 			z.Spots.Found = append(z.Spots.Found, latent.Spot{X: 50 * float64(i+1), Y: 100, VarX: 0.01, VarY: 0.01, Score: 12})
 		}
-		if err := e.Update(dst, z); err != nil {
+		if _, err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,17 +301,17 @@ func TestRefused(t *testing.T) {
 	run(t, e, d, 5, dst)
 	z := d.next()
 	z.Spots.Width = side + 1
-	if err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
+	if _, err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
 		t.Errorf("another size: %v", err)
 	}
 	z = d.next()
 	z.Spots.Width = 0
-	if e.Update(dst, z) == nil {
+	if _, err := e.Update(dst, z); err == nil {
 		t.Error("a frame without a size was taken")
 	}
 	z = d.next()
 	z.Time = time.Unix(1000, 0)
-	if e.Update(dst, z) == nil {
+	if _, err := e.Update(dst, z); err == nil {
 		t.Error("a frame from before was taken")
 	}
 	if run(t, e, d, 5, dst); len(dst.Objects.ID) != 4 {
@@ -398,10 +399,10 @@ func TestLooks(t *testing.T) {
 			for _, s := range z.Spots.Found {
 				z.Spots.Z, z.Spots.ZSD = append(z.Spots.Z, s.X, -s.Y), append(z.Spots.ZSD, 0.1, 0.2)
 			}
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
-			o := &dst.Objects
+			o := dst.Objects
 			if len(o.Z) != looks*len(o.ID) || len(o.ZSD) != len(o.Z) || o.Latents != looks {
 				t.Fatalf("%d and %d latents of %d objects", len(o.Z), len(o.ZSD), len(o.ID))
 			}

@@ -61,7 +61,7 @@ func (f *follow) close() error {
 }
 
 // update makes dst the estimate of the object where it was detected. A latent that the law refuses is left out.
-func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point) {
+func (f *follow) update(dst *latent.Estimate, z *latent.Sight, p *tracks.Point) {
 	if p.Detection < 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 		return
 	}
 	l.Reset(Dim + d)
-	head(l, z)
+	l.Of(z.Head)
 	l.Trajectory, l.Light = f.trajectory, spot.Amplitude
 	l.Mean[0], l.Mean[1] = spot.X, spot.Y
 	l.SD[0], l.SD[1] = sqrt(spot.VarX), sqrt(spot.VarY)
@@ -81,7 +81,7 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 	l.Centroid = append(l.Centroid[:0], spot.X, spot.Y)
 	if f.law.Update(dst, l) != nil {
 		dst.Latent.Reset(0)
-		head(&dst.Latent, z)
+		dst.Latent.Of(z.Head)
 	}
 	if dst.SDE.Revision != f.sde.Revision {
 		f.sde.Copy(&dst.SDE)

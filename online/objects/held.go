@@ -13,7 +13,7 @@ type held struct {
 
 // heldFrame is one of them.
 type heldFrame struct {
-	z  latent.Latent
+	z  latent.Sight
 	dt float64 // since the frame before, s; 0 where no step leads here
 }
 
@@ -21,7 +21,7 @@ type heldFrame struct {
 func newHeld(lag int) held { return held{ring: make([]heldFrame, lag+1)} }
 
 // push takes a frame in.
-func (h *held) push(z *latent.Latent, dt float64) {
+func (h *held) push(z *latent.Sight, dt float64) {
 	f := &h.ring[(h.first+h.n)%len(h.ring)]
 	f.z.Copy(z)
 	f.dt = dt

@@ -39,7 +39,7 @@ func (e *Estimator) fresh(seq uint64) *object {
 const lasting = 3
 
 // tell reports what has changed with an object.
-func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
+func (e *Estimator) tell(z *latent.Sight, p *tracks.Point, k *object) {
 	if p.Confirmed && !k.confirmed {
 		k.confirmed = true
 		e.known.births++
@@ -60,7 +60,7 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 }
 
 // end reports that an object has ended, at once or with its verdict, for which most ends may wait. It gives its steps to the law of all.
-func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string, most int) {
+func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most int) {
 	e.known.deaths++
 	e.known.count(&k.law)
 	t := e.trackOf(z, id, k, latent.Ended)
@@ -78,7 +78,7 @@ func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string, most
 }
 
 // trackOf is what is known of an object now.
-func (e *Estimator) trackOf(z *latent.Latent, id uint64, k *object, change latent.Change) *latent.Track {
+func (e *Estimator) trackOf(z *latent.Sight, id uint64, k *object, change latent.Change) *latent.Track {
 	t := &latent.Track{Seq: z.Seq, Time: z.Time, ID: id, Change: change, First: k.first, Last: k.last, Frames: k.frames, X: k.x, Y: k.y, Path: k.law.Path(), Runs: k.runs}
 	t.DriftX, t.DriftY = k.law.Drift()
 	t.Px, t.UM = e.ranges(k.law.Diffusion(e.config.Exposure.Seconds(), k.runs))

@@ -16,7 +16,7 @@ type pace struct {
 
 // lost is how many frames have passed before z, beside those that its number leaves out: a camera that was lost numbers its frames on, and times tell
 // how long it was away. Times that jitter by less than half of an interval tell of none.
-func (p *pace) lost(z *latent.Latent) int {
+func (p *pace) lost(z *latent.Sight) int {
 	const (
 		gain = 0.1 // the mean of ten frames
 		most = 0.5 // of the interval, by which a frame counts as off at most: one that comes hours later moves the mean by a twentieth

@@ -39,7 +39,7 @@ func TestPace(t *testing.T) {
 				seconds += c.away
 			}
 			at := seconds + c.jitter*(rng.Float64()-0.5)
-			n := p.lost(&latent.Latent{Seq: seq, Time: time.Unix(0, int64(at*1e9))})
+			n := p.lost(&latent.Sight{Head: latent.Head{Seq: seq, Time: time.Unix(0, int64(at*1e9))}})
 			if f < 100 || f >= 100+c.settles {
 				lost += n
 			}
@@ -63,7 +63,7 @@ func TestLostCamera(t *testing.T) {
 		for range 25 {
 			z := d.next()
 			z.Seq -= away - 1
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
 			reports = append(reports, e.Reports()...)

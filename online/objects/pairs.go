@@ -28,7 +28,7 @@ func (p *pairs) begin(width, height, template float64) (err error) {
 }
 
 // pair takes in the objects of a frame, dt after the one before; 0 where no step leads here.
-func (e *Estimator) pair(z *latent.Latent, points []tracks.Point, dt float64) {
+func (e *Estimator) pair(z *latent.Sight, points []tracks.Point, dt float64) {
 	p := &e.pairs
 	if p.estimator == nil || e.frozen {
 		return

@@ -120,7 +120,7 @@ func (l *law) states() int {
 }
 
 // pass ends a frame, dt after the one before: a law of all that is due is put to use.
-func (e *Estimator) pass(z *latent.Latent, dt float64, objects int) {
+func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	l := &e.law
 	if l.learner == nil {
 		return

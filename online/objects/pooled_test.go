@@ -34,7 +34,7 @@ func TestLawOfAll(t *testing.T) {
 	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
 		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
 	}
-	o := &dst.Objects
+	o := dst.Objects
 	if o.States != 2 || len(o.State) != 2*len(o.ID) {
 		t.Fatalf("%d states, %d probabilities of %d objects", o.States, len(o.State), len(o.ID))
 	}

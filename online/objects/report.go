@@ -109,7 +109,7 @@ func (c *condition) see(is bool) (changed bool) {
 }
 
 // look brings the alarms up to date with a frame in which so many objects were followed.
-func (a *alarms) look(z *latent.Latent, followed int) {
+func (a *alarms) look(z *latent.Sight, followed int) {
 	s := &z.Spots
 	if a.none.see(followed == 0 && len(s.Found) == 0) {
 		text := "no object stands out of the noise: check the light and the focus; where objects are wider than a twelfth of the picture, or than 32 px, bin the pictures, or give objects.template_px"
@@ -131,7 +131,7 @@ func (a *alarms) look(z *latent.Latent, followed int) {
 }
 
 // tell adds the event with which an alarm begins, or ends.
-func (a *alarms) tell(z *latent.Latent, code string, c *condition, text string) {
+func (a *alarms) tell(z *latent.Sight, code string, c *condition, text string) {
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
 	if !c.rings {
 		event.Level, event.Text = latent.Info, fmt.Sprintf("not in the last %d frames", patience)

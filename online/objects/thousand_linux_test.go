@@ -19,7 +19,7 @@ func TestThousandEnds(t *testing.T) {
 	frame := func() time.Duration {
 		z := d.next()
 		began := processedHere()
-		if err := e.Update(dst, z); err != nil {
+		if _, err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)

@@ -25,9 +25,9 @@ func BenchmarkThousand(b *testing.B) {
 			defer e.Close()
 			d, dst := newDish(32), &latent.Estimate{}
 			d.fast = 0.3
-			var frames []latent.Latent
+			var frames []latent.Sight
 			for range 500 { // drawn before the clock begins
-				var z latent.Latent
+				var z latent.Sight
 				z.Copy(d.next())
 				frames = append(frames, z)
 			}
@@ -35,7 +35,7 @@ func BenchmarkThousand(b *testing.B) {
 				begin, used := time.Now(), processed()
 				for i := range frames {
 					z := &frames[i]
-					if err := e.Update(dst, z); err != nil {
+					if _, err := e.Update(dst, z); err != nil {
 						b.Fatal(err)
 					}
 					z.Seq, z.Time = z.Seq+uint64(len(frames)), z.Time.Add(10*time.Second)

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/latent"
 )
 
-// Scene is a law of the paper with σ = I, in method.md's corrected form.
+// Scene is a law of the paper with σ = I, with the corrections of docs/explanation/paper.md.
 type Scene struct {
 	Name  string
 	From  []float64 // where every path begins

@@ -29,8 +29,8 @@ func changeIn(s *Steps) (int, error) {
 	return changed(s, p.evidence, 200)
 }
 
-// The laws of method.md, section 5: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. 300 latents on, of 40 of
-// each 24 and 39 are found.
+// TestChangeIsFound: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. Of 40 of each, 24 and 39 are found after 300
+// latents.
 func TestChangeIsFound(t *testing.T) {
 	aside := onlinetest.Towards(onlinetest.Repeat(4, 2), onlinetest.Repeat(1, 2))
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }

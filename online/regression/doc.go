@@ -22,7 +22,7 @@
 // # Groups of drifts
 //
 // A perceptron trained to the end on one recording of 10 s is worse than no drift: L_μ is 8 to 40. So drifts are averaged over small groups
-// (method.md, section 5), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of x over time and
+// (docs/explanation/training.md), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of x over time and
 // ρ² = mean|x - c|²/d, the groups are
 //
 //	constants e_i;  dilation u;  rotations u_j e_i - u_i e_j;                                (7)
@@ -91,7 +91,7 @@
 // case.
 //
 // Asked about once, at 200 to 1, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
-// 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of method.md,
+// 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of online/onlinetest,
 // of 500 or 2000 latents without a change, one came about on 2, where 1 in 200 is allowed; on 120 across which σ of a spring becomes 1.5, 3
 // or ½, on none.
 //

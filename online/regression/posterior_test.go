@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestOracle: method.md's table, section 5, for one who knows σ. want and scatter (of one film) are over 300 films with bumps;
-// method.md has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Eight films have to lie
+// TestOracle: L_mu of the posterior mean with known σ. want and scatter (of one film) are over 300 films with bumps; a prototype in NumPy
+// has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Eight films have to lie
 // within three times scatter/√8.
 func TestOracle(t *testing.T) {
 	suite.Calculation(t)

@@ -113,12 +113,15 @@ func (c *columnar) fill(m latent.Message) error {
 
 // frame adds a frame's latent, where there is one, and a row for every object and frame that is known with it.
 func (c *columnar) frame(e *latent.Estimate) error {
-	o := &e.Objects
-	if o.Width == 0 || len(e.Latent.Mean) > 0 {
+	o := e.Objects
+	if o == nil || len(e.Latent.Mean) > 0 {
 		c.rows[latentTable].latent(e)
 		if err := c.row(latentTable); err != nil {
 			return err
 		}
+	}
+	if o == nil {
+		return nil
 	}
 	for i := range o.Earlier {
 		c.rows[objectsTable].earlier(&o.Earlier[i], o.Latents)

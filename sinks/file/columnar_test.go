@@ -105,7 +105,7 @@ func TestDocumentedColumns(t *testing.T) {
 	rows[eventTable].event(sinktest.Event())
 	rows[triggerTable].trigger(sinktest.Trigger(7))
 	field := sinktest.Field(6)
-	rows[objectsTable].object(6, &field.Objects, 1)
+	rows[objectsTable].object(6, field.Objects, 1)
 	rows[trackTable].track(sinktest.Track(7))
 	rows[populationTable].population(sinktest.Population(8))
 	index := regexp.MustCompile(`(_\d+)+$`)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"driftscope/internal/atomicfile"
-	"driftscope/sinks/message"
+	"driftscope/internal/latent"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // recording is the files of one sink, one for each table, and those that follow them. While the disk fails, messages are refused with
-// message.Undelivered; they are taken again once it can be written.
+// latent.Undelivered; they are taken again once it can be written.
 type recording struct {
 	rotation rotation
 	finish   func(table int) error // puts a footer into its output; nil where files need none, and can be read while they are written
@@ -70,7 +70,7 @@ func (r *recording) settle() error {
 		err = r.flush(now)
 	}
 	if r.fault = nil; err != nil {
-		r.tried, r.fault = now, message.Undelivered{Cause: fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
+		r.tried, r.fault = now, latent.Undelivered{Cause: fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
 	}
 	return r.fault
 }

@@ -133,11 +133,10 @@ func TestFullDisk(t *testing.T) {
 							free = 1 << 30
 						}
 						err := s.Write(t.Context(), sinktest.Estimate(seq, seq/10))
-						var lost interface{ Undelivered() bool }
 						switch {
 						case err == nil:
 							taken = append(taken, fmt.Sprint(seq))
-						case errors.As(err, &lost) && lost.Undelivered() && strings.Contains(err.Error(), "no space left on device"):
+						case errors.As(err, new(latent.Undelivered)) && strings.Contains(err.Error(), "no space left on device"):
 							refused++
 						default:
 							t.Fatal(err)

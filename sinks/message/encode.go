@@ -82,7 +82,7 @@ func (e *Encoder) Left() int { return e.left }
 
 // frame emits a frame's objects, where the stream is one of a field, and its latent, where there is one.
 func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error) error {
-	if m.Objects.Width > 0 {
+	if m.Objects != nil {
 		e.line = appendObjects(e.line[:0], e.header(latent.KindObjects), m, 0)
 		if e.Limit > 0 && len(e.line) > e.Limit {
 			e.left = e.fit(m)

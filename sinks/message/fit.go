@@ -2,33 +2,23 @@ package message
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"driftscope/internal/latent"
 )
 
-// Cut says that a message was delivered without the places that are left out of it, because its server takes no larger one: the runner counts it.
-type Cut struct{ Places, Bytes int }
-
-func (c Cut) Error() string {
-	return fmt.Sprintf("the NATS server takes %d bytes a message: %d places, the least certain, are left out of one: raise its max_payload, or lower objects.max", c.Bytes, c.Places)
-}
-
-// Cut says that the message is there: the runner asks for this method.
-func (Cut) Cut() bool { return true }
-
 // fitting is the memory of an Encoder that leaves places out.
 type fitting struct {
-	order  []int // objects, the most certain first
-	chosen []int
-	fitted latent.Estimate
+	order   []int // objects, the most certain first
+	chosen  []int
+	fitted  latent.Estimate
+	objects latent.Objects // of fitted
 }
 
 // fit encodes the objects of m that are the most certain, as many as there is room for, and in what is left the first places in earlier frames. It returns
 // how many places are left out.
 func (e *Encoder) fit(m *latent.Estimate) (left int) {
-	f, all := &e.fitting, &m.Objects
+	f, all := &e.fitting, m.Objects
 	f.rank(all)
 	total := len(all.ID) + len(all.Earlier)
 	for keep := total; len(e.line) > e.Limit && keep > 0; left = total - keep {
@@ -61,11 +51,12 @@ func (f *fitting) rank(all *latent.Objects) {
 
 // choose makes fitted m with so many of its places.
 func (f *fitting) choose(m *latent.Estimate, keep int) {
-	all, o := &m.Objects, &f.fitted.Objects
+	all, o := m.Objects, &f.objects
 	n := min(keep, len(f.order))
 	f.chosen = append(f.chosen[:0], f.order[:n]...)
 	slices.Sort(f.chosen)
 	o.Reset()
+	f.fitted.Objects = o
 	o.Width, o.Height, o.PixelUM, o.Left, o.States, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.States, all.Latents, append(o.Earlier, all.Earlier[:keep-n]...)
 	d, states := all.Latents, all.States
 	for _, i := range f.chosen {

@@ -123,7 +123,7 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 // appendObjects writes the JSON of an ObjectsRecord without allocating. A place is told to a ten-thousandth of a
 // pixel, everything else to five digits. unsent is how many places are not in it.
 func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
-	o := &e.Objects
+	o := e.Objects
 	whole := func(name string, v uint64) {
 		dst = append(dst, name...)
 		dst = strconv.AppendUint(dst, v, 10)

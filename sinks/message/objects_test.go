@@ -118,7 +118,7 @@ func TestObjectsAllocateNothing(t *testing.T) {
 // memory a frame, and refused where columns are missing.
 func TestLooksAreWritten(t *testing.T) {
 	m := sinktest.Field(6)
-	o := &m.Objects
+	o := m.Objects
 	o.Latents, o.Z, o.ZSD = 2, []float64{math.NaN(), math.NaN(), 1.5, -2}, []float64{math.NaN(), math.NaN(), 0.1, 0.2}
 	e := &Encoder{Stream: "dish"}
 	_, lines := sinktest.Lines(t, e.Encode, m)

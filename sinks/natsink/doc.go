@@ -8,5 +8,5 @@
 // while the stream runs, and a Service, which outlives its runs, while it is stopped. capture.go looks for JetStream streams that would
 // confirm commands in the program's place.
 //
-// No goroutine of the frame path waits for a server: Write returns message.Undelivered, or appends to the spool.
+// No goroutine of the frame path waits for a server: Write returns latent.Undelivered, or appends to the spool.
 package natsink

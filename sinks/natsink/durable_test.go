@@ -342,8 +342,7 @@ func TestDurableFull(t *testing.T) {
 	}
 	s.durable.spool.SetLimit(s.durable.spool.Waiting())
 	err := s.Write(t.Context(), sinktest.Estimate(n, n/10+1))
-	var lost interface{ Undelivered() bool }
-	if !errors.As(err, &lost) || !lost.Undelivered() || !strings.Contains(err.Error(), "the spool is full") {
+	if _, lost := errors.AsType[latent.Undelivered](err); !lost || !strings.Contains(err.Error(), "the spool is full") {
 		t.Fatalf("found %v", err)
 	}
 	server.Run()

@@ -26,7 +26,7 @@ func TestObjectsKept(t *testing.T) {
 	for _, begin := range []func(){func() {}, server.Kill, server.Run} {
 		begin()
 		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); frames++ {
-			var cut message.Cut
+			var cut latent.CutShort
 			if err := s.Write(t.Context(), sinktest.Crowd(frames, objects)); !errors.As(err, &cut) || cut.Places == 0 || cut.Bytes != most {
 				t.Fatalf("frame %d: %v", frames, err)
 			}

@@ -106,17 +106,17 @@ func (s *Sink) answer(env Env, subject bus.Subject) error {
 // Commands gives the commands as they arrive.
 func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 
-// Write publishes m, and spools what is to be kept first. It returns message.Undelivered where the spool has no room, or where nothing is
-// kept and the server is away, and message.Cut where the server takes no message as large.
+// Write publishes m, and spools what is to be kept first. It returns latent.Undelivered where the spool has no room, or where nothing is
+// kept and the server is away, and latent.CutShort where the server takes no message as large.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
-	if e, ok := m.(*latent.Estimate); ok && e.Objects.Width > 0 { // asking takes the connection's lock
+	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // asking takes the connection's lock
 		s.encoder.Limit = max(int(s.bus.NATS().MaxPayload())-headerRoom, 0)
 	}
 	if err := s.write(m); err != nil {
 		return err
 	}
 	if n := s.encoder.Left(); n > 0 {
-		return message.Cut{Places: n, Bytes: s.encoder.Limit + headerRoom}
+		return latent.CutShort{Places: n, Bytes: s.encoder.Limit + headerRoom}
 	}
 	return nil
 }
@@ -160,13 +160,13 @@ func (s *Sink) keep(m latent.Message) error {
 	if refused != nil {
 		s.encoder.Resend(sent)
 		s.refused = this
-		refused = message.Undelivered{Cause: refused}
+		refused = latent.Undelivered{Cause: refused}
 	}
 	for _, r := range s.durable.marks {
 		if law := r.kind == latent.KindSDE; law && refused != nil || !law && again {
 			continue
 		}
-		var lost message.Undelivered
+		var lost latent.Undelivered
 		if err := s.send(r.kind, s.durable.batch[r.from:r.to]); err != nil && !errors.As(err, &lost) {
 			return err
 		}
@@ -215,7 +215,7 @@ func (s *Sink) publishOn(subject string, line []byte) error {
 		return ErrFenced
 	}
 	if !s.bus.Connected() {
-		return message.Undelivered{Cause: errAway}
+		return latent.Undelivered{Cause: errAway}
 	}
 	err := s.bus.NATS().Publish(subject, line)
 	switch {
@@ -226,7 +226,7 @@ func (s *Sink) publishOn(subject string, line []byte) error {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubject):
 		return fmt.Errorf("%s: %w", subject, err)
 	}
-	return message.Undelivered{Cause: fmt.Errorf("%w (%w)", errAway, err)}
+	return latent.Undelivered{Cause: fmt.Errorf("%w (%w)", errAway, err)}
 }
 
 // Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.

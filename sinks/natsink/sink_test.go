@@ -84,8 +84,7 @@ func TestNATSWhileServerIsAway(t *testing.T) {
 			t.Fatal("no write failed after the server ended")
 		}
 	}
-	var lost interface{ Undelivered() bool }
-	if !errors.As(err, &lost) || !lost.Undelivered() {
+	if _, lost := errors.AsType[latent.Undelivered](err); !lost {
 		t.Errorf("found %v, expected an error that costs one message", err)
 	}
 	sinktest.Close(t, s)

@@ -10,7 +10,6 @@ import (
 	"go.uber.org/goleak"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
 
@@ -35,17 +34,17 @@ func give(t *testing.T, s *Sink, triggers ...*latent.Trigger) {
 }
 
 // lostIn asks a sink, within 5 s, for what it has lost.
-func lostIn(t *testing.T, s *Sink) message.Lost {
+func lostIn(t *testing.T, s *Sink) latent.NotTaken {
 	t.Helper()
 	for range 5000 {
 		err := s.Write(t.Context(), sinktest.Health())
-		if lost, is := errors.AsType[message.Lost](err); is {
+		if lost, is := errors.AsType[latent.NotTaken](err); is {
 			return lost
 		}
 		time.Sleep(time.Millisecond)
 	}
 	t.Fatal("nothing was lost within 5 s")
-	return message.Lost{}
+	return latent.NotTaken{}
 }
 
 // bench is a device of a test.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/sinks/message"
+	"driftscope/internal/latent"
 	"driftscope/sinks/sinktest"
 )
 
@@ -59,10 +59,10 @@ func TestOSCToNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lost message.Lost
+	var lost latent.NotTaken
 	for range 500 { // the system tells of a datagram with one of the next
 		var is bool
-		if lost, is = errors.AsType[message.Lost](s.Write(t.Context(), turn("edge", true))); is {
+		if lost, is = errors.AsType[latent.NotTaken](s.Write(t.Context(), turn("edge", true))); is {
 			break
 		}
 		time.Sleep(time.Millisecond)

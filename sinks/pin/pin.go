@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks/message"
 )
 
 // Bounds on what waits for a device, and on what may be asked of it.
@@ -117,7 +116,7 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 	return s, nil
 }
 
-// Write takes a trigger of the sink's rules; other messages are nobody's. Its error is a message.Lost that tells of earlier triggers, or of this one where
+// Write takes a trigger of the sink's rules; other messages are nobody's. Its error is a latent.NotTaken that tells of earlier triggers, or of this one where
 // too many wait.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	if t, is := m.(*latent.Trigger); is && slices.Contains(s.rules, t.Name) {
@@ -145,7 +144,7 @@ func (s *Sink) losses() error {
 	if s.lost == 0 {
 		return nil
 	}
-	err := message.Lost{Count: s.lost, Cause: s.why}
+	err := latent.NotTaken{Count: s.lost, Cause: s.why}
 	s.lost, s.why = 0, nil
 	return err
 }
@@ -162,7 +161,7 @@ func (s *Sink) Close(ctx context.Context) error {
 			return fmt.Errorf("%s: not written and closed in time: what it shows may be as it was", s.name)
 		}
 	}
-	if lost, is := errors.AsType[message.Lost](s.losses()); is {
+	if lost, is := errors.AsType[latent.NotTaken](s.losses()); is {
 		return fmt.Errorf("%d triggers were not written: %w", lost.Count, lost.Cause)
 	}
 	return nil

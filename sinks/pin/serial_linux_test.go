@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"driftscope/internal/pty"
+	"driftscope/internal/suite/pty"
 	"driftscope/sinks/sinktest"
 )
 

@@ -141,7 +141,7 @@ func Wide(d int) *latent.Estimate {
 func Field(seq uint64) *latent.Estimate {
 	return &latent.Estimate{
 		Latent: latent.Latent{Seq: seq, Time: Estimate(seq, 0).Latent.Time}, Latency: 1500 * time.Microsecond,
-		Objects: latent.Objects{
+		Objects: &latent.Objects{
 			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
 			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
 			LocX: []float64{math.NaN(), 639.25}, LocY: []float64{math.NaN(), 0.5}, States: 2, State: []float64{0.25, 0.75, math.NaN(), math.NaN()},
@@ -178,7 +178,7 @@ func Population(seq uint64) *latent.Population {
 // are known now.
 func Crowd(seq uint64, n int) *latent.Estimate {
 	e := Field(seq)
-	o := &e.Objects
+	o := e.Objects
 	o.Reset()
 	o.Width, o.Height = 640, 480
 	for i := range n {

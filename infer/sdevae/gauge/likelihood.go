@@ -7,11 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-var ridge = tuned.Number("gauge.ridge", 1e-2, "penalty on the bend of the map, nats a pair: on the sum of squares of ∂c/∂s, in the mean over frames")
+const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the bend of the map, nats a pair: on the sum of squares of ∂c/∂s, in the mean over frames
 
 // One in parts pairs is held out, alone: increments are independent given the map, while a stretch held out as a whole would ask for the map where
 // the rest of the clip has never been.
@@ -134,7 +133,7 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 func (l *likelihood) loss(x []float64) float64 {
 	var pull mat.Dense
 	pull.Mul(l.bend, mat.NewDense(len(x)/l.dim, l.dim, x))
-	return l.nll(l.train, x) + ridge.Value()*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
+	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 
 // gradient is loss's, where that is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
@@ -152,7 +151,7 @@ func (l *likelihood) gradient(dst, x []float64) {
 	var pull mat.Dense
 	pull.Mul(l.bend, mat.NewDense(len(x)/d, d, x))
 	for i, v := range pull.RawMatrix().Data {
-		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge.Value()*v
+		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*v
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -20,13 +19,12 @@ const (
 	mostPairs   = 10000 // learnt from, spread over the clip
 )
 
-var (
-	rectifyCase  = tuned.Case("gauge.rectify", "a map of the latents that makes the diffusion the same everywhere")
-	largestNoise = tuned.Number("gauge.largestNoise", 0.2, "r beyond which noise, then 0.3 of the increments, hides how latents bend; its estimate, whose sd is about 0.04 on 1,000 frames, stays clear of that where there is no noise")
-	leastGain    = tuned.Number("gauge.leastGain", 2, "nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²")
+const (
+	largestNoise float64 = 0.2 // tuned gauge.largestNoise: r beyond which noise, then 0.3 of the increments, hides how latents bend; its estimate, whose sd is about 0.04 on 1,000 frames, stays clear of that where there is no noise
+	leastGain    float64 = 2   // tuned gauge.leastGain: nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²
 	// MinPairs is how many pairs tell how latents bend.
-	MinPairs            = tuned.Number("gauge.minPairs", 150, "pairs below which neither increments nor slow features tell what is straight")
-	pairsPerCoefficient = tuned.Number("gauge.pairsPerCoefficient", 10, "a map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients R² 0.99 became 0")
+	MinPairs            = 150 // tuned gauge.minPairs: pairs below which neither increments nor slow features tell what is straight
+	pairsPerCoefficient = 10  // tuned gauge.pairsPerCoefficient: a map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients R² 0.99 became 0
 )
 
 // Straighten is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
@@ -34,7 +32,8 @@ var (
 // coefficients.
 func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
-	if !rectifyCase.On() || fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise.Value() {
+	// case gauge.rectify: a map of the latents that makes the diffusion the same everywhere
+	if fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise {
 		return r, nil, nil
 	}
 	unit := r.UnitVariance(m)
@@ -47,7 +46,7 @@ func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, err
 
 // fewPairs says whether there are too few pairs to learn a map with this basis.
 func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
-	return len(pairs) < max(MinPairs.Count(), pairsPerCoefficient.Count()*coefficients(b, d))
+	return len(pairs) < max(MinPairs, pairsPerCoefficient*coefficients(b, d))
 }
 
 // bestPolynomial is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
@@ -67,7 +66,7 @@ func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial,
 			degree, gain = n, g
 		}
 	}
-	if gain*float64(len(held)) < leastGain.Value() {
+	if gain*float64(len(held)) < leastGain {
 		return nil, 0
 	}
 	b := numeric.NewBasis(d, degree)

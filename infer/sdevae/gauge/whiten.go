@@ -6,12 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/eigen"
 )
 
-var smallNoise = tuned.Number("gauge.smallNoise", 0.02, "r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer")
+const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer
 
 // floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
 const floor = 1e-3
@@ -24,7 +23,7 @@ const floor = 1e-3
 func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	quadratic, lagged := Increments(m, d, pairs)
 	c := mat.NewSymDense(d, nil)
-	noisy := noise(quadratic, lagged) > smallNoise.Value()
+	noisy := noise(quadratic, lagged) > smallNoise
 	for i := range d {
 		for j := i; j < d; j++ {
 			v := quadratic.At(i, j)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -43,7 +42,7 @@ func (m *Model) AverageKernels(c *video.Clip) {
 	}
 }
 
-var thresholdSDs = tuned.Number("network.threshold", 4, "the first layer's threshold at low SNR, in standard deviations of white noise: what stands out is the object and hardly ever noise")
+const thresholdSDs float64 = 4 // tuned network.threshold: the first layer's threshold at low SNR, in standard deviations of white noise: what stands out is the object and hardly ever noise
 
 // RaiseThreshold moves the first layer's zero from the clip's mean to so many standard deviations of white noise above it.
 func (m *Model) RaiseThreshold(c *video.Clip) {
@@ -55,6 +54,6 @@ func (m *Model) RaiseThreshold(c *video.Clip) {
 		for _, w := range m.EncoderTheta[weight.Offset+o*kernel : weight.Offset+(o+1)*kernel] {
 			square += float64(w) * float64(w)
 		}
-		m.EncoderTheta[bias.Offset+o] -= float32(thresholdSDs.Value() * sd * math.Sqrt(square))
+		m.EncoderTheta[bias.Offset+o] -= float32(thresholdSDs * sd * math.Sqrt(square))
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 )
 
 // readout is what the encoder's last layers see of a feature map of h × w pixels: its moments, the products with orthonormal polynomials in the
@@ -22,8 +21,6 @@ type readout struct {
 
 // initialDegree is that at the start of a training, where there is less to go by.
 const initialDegree = 1
-
-var momentsCase = tuned.Case("network.moments", "the encoder's last layers see moments of the feature maps alone, in every other restart and at low SNR")
 
 func newReadout(maps dnnl.Shape, degree int) *readout {
 	r := &readout{area: maps.H * maps.W}
@@ -114,14 +111,12 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 
 // SeeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
 func (m *Model) SeeMoments() {
-	if momentsCase.On() {
-		m.readout = newReadout(m.Encoder.Out(), tuned.Degree.Count())
-	}
+	m.readout = newReadout(m.Encoder.Out(), numeric.Degree) // case network.moments: the encoder's last layers see moments of the feature maps alone, in every other restart and at low SNR
 }
 
 // SeeMomentsIfKept does so where the weights of the means are such moments already, as in a model that was trained so.
 func (m *Model) SeeMomentsIfKept() {
-	m.readout = newReadout(m.Encoder.Out(), tuned.Degree.Count()).ifKept(m.MeanW, m.Dim)
+	m.readout = newReadout(m.Encoder.Out(), numeric.Degree).ifKept(m.MeanW, m.Dim)
 }
 
 // SeesMoments says whether they do.

@@ -3,8 +3,6 @@ package network
 import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-
-	"driftscope/infer/sdevae/tuned"
 )
 
 // SyntheticGraph is the encoder alone: a batch of synthetic frames and the posteriors that it should give them.
@@ -31,10 +29,10 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 		return b.do(G.Square(b.do(G.Sub(got, b.give(name, goal)))))
 	}
 	loss := b.do(G.Sum(b.times(miss(p.mean, "goal", t.Mean), b.give("weight", t.Weight))))
-	loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.logDiag, "goal-log-sd", t.LogDiag))), looseness.Value()))
+	loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.logDiag, "goal-log-sd", t.LogDiag))), looseness))
 	if p.below != nil {
 		t.Below = zeros(n, CovarianceTerms(d))
-		loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.below, "goal-below", t.Below))), looseness.Value()))
+		loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.below, "goal-below", t.Below))), looseness))
 	}
 	loss = b.scale(loss, 1/float64(n))
 	if b.err != nil {
@@ -46,4 +44,4 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	return t, err
 }
 
-var looseness = tuned.Number("train.looseness", 0.1, "weight of a squared error of ln s beside one of a mean in its standard deviation: how sure a place is may be a third off")
+const looseness float64 = 0.1 // tuned train.looseness: weight of a squared error of ln s beside one of a mean in its standard deviation: how sure a place is may be a third off

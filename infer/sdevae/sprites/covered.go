@@ -6,14 +6,11 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
 // coveredRounds is how often a covered background is filled in and the sprites are learnt over it: only the second round knows how far they reach.
 const coveredRounds = 2
-
-var coveredCase = tuned.Case("sprites.covered", "a background that a sprite covers in half of the frames or more, filled in from what surrounds it")
 
 // Uncovered is m learnt again over a background that no sprite is part of. An object that stays near one place is in the median picture, too; what
 // moves is then its light less that of the background, and its template an edge. So where a sprite is in half of the given frames or more, the
@@ -70,7 +67,7 @@ func (m *Set) relearnOver(ctx context.Context, f *Residual, places []float64, co
 		}
 		f.place = append(f.place, at)
 		next.Templates = append(next.Templates, next.nothing())
-		next.updateTemplate(f, k, templateEdge.Value())
+		next.updateTemplate(f, k, templateEdge)
 		next.add(f, k, -1)
 	}
 	next.refine(ctx, f, jointRounds)

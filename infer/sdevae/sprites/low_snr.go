@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -23,9 +22,9 @@ const (
 	firstStep    = 3.0 // px between frames, to begin with
 )
 
-var (
-	minStep         = tuned.Number("sprites.minStep", 0.5, "px between frames, at least: a chain that is surer than that never leaves a wrong place")
-	minSignificance = tuned.Number("sprites.significance", 6, "standard deviations above the expected χ² from which a pixel belongs to a template: of all pixels of a picture none is there by chance")
+const (
+	minStep         float64 = 0.5 // tuned sprites.minStep: px between frames, at least: a chain that is surer than that never leaves a wrong place
+	minSignificance float64 = 6   // tuned sprites.significance: standard deviations above the expected χ² from which a pixel belongs to a template: of all pixels of a picture none is there by chance
 )
 
 // gaussianWidths are those of the first templates, px.
@@ -33,7 +32,7 @@ var gaussianWidths = []float64{2, 4, 8}
 
 // lowSNRFrames is how many frames are solved together.
 func lowSNRFrames(c *video.Clip) int {
-	return max(tuned.LongFilm.Count(), lowSNRPixels/(c.Height*c.Width))
+	return max(numeric.LongFilm, lowSNRPixels/(c.Height*c.Width))
 }
 
 // FindLowSNR learns the templates of n sprites that no single frame shows.
@@ -103,7 +102,7 @@ func insignificant(shape []float32, area int) []bool {
 	}
 	out := make([]bool, area)
 	for i, v := range sum {
-		out[i] = v < channels+minSignificance.Value()*math.Sqrt(2*channels)
+		out[i] = v < channels+minSignificance*math.Sqrt(2*channels)
 	}
 	return out
 }
@@ -161,5 +160,5 @@ func (m *Set) stepSize(f *Residual, k int) float64 {
 	if square == 0 { // no places yet
 		return firstStep
 	}
-	return max(math.Sqrt(square/time/2), minStep.Value())
+	return max(math.Sqrt(square/time/2), minStep)
 }

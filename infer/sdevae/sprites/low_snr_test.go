@@ -7,7 +7,6 @@ import (
 
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
@@ -20,7 +19,7 @@ func TestLowSNR(t *testing.T) {
 	sdevaetest.AddNoise(clip, 0.25, false)
 	train, _ := video.Split(clip.Pairs(clip.MaxGap()))
 	m := FindLowSNR(t.Context(), clip, video.FramesOf(train), 1)
-	if spread := m.Area(); spread > tuned.Majority.Value() {
+	if spread := m.Area(); spread > numeric.Majority {
 		t.Errorf("it covers %.2f of the picture", spread)
 	}
 	places, _ := m.Track(clip, clip.Frames())

@@ -7,13 +7,11 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-var (
-	offsetsCase = tuned.Case("sprites.offsets", "films of unequal grey, evened out first")
-	maxOffsets  = tuned.Number("sprites.offsets.ratio", 5, "variance between trajectories' median pictures over that within them, above which films are evened out")
+const (
+	maxOffsets float64 = 5 // tuned sprites.offsets.ratio: variance between trajectories' median pictures over that within them, above which films are evened out
 )
 
 // WithoutOffsets is a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal
@@ -22,12 +20,12 @@ var (
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)
-	if !(apart > maxOffsets.Value()) || !offsetsCase.On() {
+	if !(apart > maxOffsets) { // case sprites.offsets: films of unequal grey, evened out first
 		return c
 	}
-	if m := Find(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.Area() <= tuned.Majority.Value() {
+	if m := Find(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.Area() <= numeric.Majority {
 		places, _ := m.Track(c, c.Frames())
-		if own, apart = m.Remove(c, places).Medians(films); !(apart > maxOffsets.Value()) {
+		if own, apart = m.Remove(c, places).Medians(films); !(apart > maxOffsets) {
 			return c
 		}
 	}

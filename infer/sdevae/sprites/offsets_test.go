@@ -39,7 +39,7 @@ func TestWithoutOffsets(t *testing.T) {
 func TestOffsetsLeftAlone(t *testing.T) {
 	suite.Calculation(t)
 	still := sdevaetest.Lingering()
-	if _, apart := still.Medians(still.Films()); apart <= maxOffsets.Value() {
+	if _, apart := still.Medians(still.Films()); apart <= maxOffsets {
 		t.Errorf("films differ by %.2f: the ring does not linger", apart)
 	}
 	for name, clip := range map[string]*video.Clip{"lingering": still, "short": sdevaetest.Films(40), "single": sdevaetest.Films(200)} {

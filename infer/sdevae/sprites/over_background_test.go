@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/internal/suite"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestFindOverBackground(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Overlit(200, 5, sdevaetest.Disc)
-	if m := Find(t.Context(), clip, clip.Frames(), 1, rand.New(rand.NewPCG(3, 4))); m.Area() < tuned.Majority.Value() {
+	if m := Find(t.Context(), clip, clip.Frames(), 1, rand.New(rand.NewPCG(3, 4))); m.Area() < numeric.Majority {
 		t.Fatalf("the search alone has an object of %.2f of the picture: the light sways too little", m.Area())
 	}
 	m, places := FindOverBackground(t.Context(), clip, clip.Frames(), rand.New(rand.NewPCG(3, 4)))

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -24,9 +23,9 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 			best, least = guess, left
 		}
 	}
-	if common := best.commonTemplate(); common != nil && sharedCase.On() {
+	if common := best.commonTemplate(); common != nil { // case sprites.shared: several sprites of one template; templates of their own fit themselves to where light saturates, and may explain share.small more
 		copies, moves := m.copy(), m.Residual(c, frames).Energy(m)
-		if copies.learnShared(ctx, c, frames, n, common) < least+tuned.SmallShare.Value()*moves {
+		if copies.learnShared(ctx, c, frames, n, common) < least+numeric.SmallShare*moves {
 			return copies
 		}
 	}
@@ -35,7 +34,7 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 
 // searched are the frames that templates are learnt from.
 func searched(c *video.Clip, frames []int) []int {
-	return numeric.Spread(frames, max(tuned.LongFilm.Count(), min(searchFrames, searchPixels/(c.Height*c.Width))))
+	return numeric.Spread(frames, max(numeric.LongFilm, min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
 
 // learn locates the sprites one after another, then all together, and returns the energy left.
@@ -55,9 +54,9 @@ func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand
 		m.Templates, f.place = append(m.Templates, m.firstTemplate(f, rng)), append(f.place, make([][2]float64, len(f.left)))
 		for round := range numeric.Rounds(ctx, rounds) {
 			m.locate(f, k)
-			edge := templateEdge.Value()
+			edge := templateEdge
 			if round < rounds/2 {
-				edge = coreEdge.Value()
+				edge = coreEdge
 			}
 			m.updateTemplate(f, k, edge)
 		}
@@ -81,7 +80,7 @@ func (m *Set) round(f *Residual, learn bool) {
 		m.add(f, k, 1)
 		m.locate(f, k)
 		if learn {
-			m.updateTemplate(f, k, templateEdge.Value())
+			m.updateTemplate(f, k, templateEdge)
 		}
 		m.add(f, k, -1)
 	}
@@ -96,6 +95,6 @@ func (m *Set) firstTemplate(f *Residual, rng *rand.Rand) [][]complex128 {
 	for ch, one := range f.left[rng.IntN(len(f.left))] {
 		s[ch] = slices.Clone(one)
 	}
-	m.trim(s, coreEdge.Value())
+	m.trim(s, coreEdge)
 	return s
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -30,16 +29,16 @@ type Set struct {
 // The search for templates.
 const (
 	searchFrames  = 300       // frames that templates are learnt from,
-	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all, but at least tuned.LongFilm
+	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all, but at least numeric.LongFilm
 	searchGuesses = 4         // first guesses
 	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together
 	trackRounds   = 4         // of places, once templates are known
 )
 
-var (
-	coreEdge     = tuned.Number("sprites.coreEdge", 0.3, "share of the brightest pixel below which a pixel is no part of a template in the first rounds, when places are still wrong")
-	templateEdge = tuned.Number("sprites.templateEdge", 0.05, "the same at the end: below it is what other objects left")
+const (
+	coreEdge     float64 = 0.3  // tuned sprites.coreEdge: share of the brightest pixel below which a pixel is no part of a template in the first rounds, when places are still wrong
+	templateEdge float64 = 0.05 // tuned sprites.templateEdge: the same at the end: below it is what other objects left
 )
 
 // Residual is what sprites leave of some frames, as spectra, with the place of each sprite.

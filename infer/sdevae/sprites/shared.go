@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -16,9 +15,8 @@ const (
 	retryRounds  = 2 // of places from another start
 )
 
-var (
-	sharedCase    = tuned.Case("sprites.shared", "several sprites of one template; templates of their own fit themselves to where light saturates, and may explain share.small more")
-	maxSimilarity = tuned.Number("sprites.similarity", 0.97, "correlation of two templates above which a frame does not say which is which")
+const (
+	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not say which is which
 )
 
 // SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.
@@ -27,7 +25,7 @@ func (m *Set) SharedTemplates() []int {
 	for k := range group {
 		group[k] = k
 		for other := range k {
-			if group[other] == other && m.similarity(k, other) > maxSimilarity.Value() {
+			if group[other] == other && m.similarity(k, other) > maxSimilarity {
 				group[k] = other
 				break
 			}
@@ -149,7 +147,7 @@ func (m *Set) updateShared(f *Residual) {
 			}
 		}
 	}
-	m.trim(shape, templateEdge.Value())
+	m.trim(shape, templateEdge)
 	for k := range m.Templates {
 		m.add(f, k, 1)
 		m.Templates[k] = shape

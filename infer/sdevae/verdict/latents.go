@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/infer/sdevae/tuned"
+	"driftscope/infer/sdevae/numeric"
 )
 
 // Latent is what is found of one latent.
@@ -53,7 +53,7 @@ func (c *Case) latents() (Finding, []Latent) {
 }
 
 // noisy says whether a latent is mostly noise, or its motion cannot be told from it.
-func (l *Latent) noisy() bool { return l.Noise.Value > tuned.Majority.Value() || !(l.Moves.Low > 0) }
+func (l *Latent) noisy() bool { return l.Noise.Value > numeric.Majority || !(l.Moves.Low > 0) }
 
 // latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
 //
@@ -77,7 +77,7 @@ func (c *Case) latent(i int) Latent {
 	}
 	block := blocksOf(at, true)
 	// At low SNR one frame may tell less than half of a place; a padding latent had 1e-16 of the encoder's own variance, those of a ring's place 158 and 306.
-	l := Latent{Still: !(variance > tuned.LeastLayer.Value()*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
+	l := Latent{Still: !(variance > numeric.LeastLayer*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
 	if l.R = math.Inf(1); l.Moves.Value > 0 {
 		l.R = (1/l.Moves.Value - 1) / 2
 	}

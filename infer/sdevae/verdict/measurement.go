@@ -9,13 +9,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-var (
-	agreement     = tuned.Number("share.agreement", 0.9, "R² below which a third of the motion is missed (√0.1): then two measurements do not agree")
-	framesPerTerm = tuned.Number("frames.perTerm", 5, "frames to fit a term of a regression on, at least: what is fitted in vain then costs R² a fifth of what is left")
+const (
+	agreement     float64 = 0.9 // tuned share.agreement: R² below which a third of the motion is missed (√0.1): then two measurements do not agree
+	framesPerTerm         = 5   // tuned frames.perTerm: frames to fit a term of a regression on, at least: what is fitted in vain then costs R² a fifth of what is left
 )
 
 const ridge = 1e-6 // of standardised columns, against latents that are the same
@@ -35,7 +34,7 @@ func (c *Case) agreement() Finding {
 		for k := range place {
 			place[k] = c.Measured[2*k+i]
 		}
-		if !(c.measuredNoise(place) <= tuned.SmallShare.Value()) {
+		if !(c.measuredNoise(place) <= numeric.SmallShare) {
 			return noMeasurement
 		}
 		r2[i] = c.explained(place, 1)
@@ -51,9 +50,9 @@ func (c *Case) agreement() Finding {
 	}
 	name := []string{"x", "y"}[worse]
 	switch {
-	case r2[worse].High < tuned.Majority.Value():
+	case r2[worse].High < numeric.Majority:
 		return Finding{Bad, "the latents do not hold the object's " + name + ", which its centroid has: " + at, try}
-	case !(r2[worse].Value >= agreement.Value()):
+	case !(r2[worse].Value >= agreement):
 		return Finding{Doubt, "the latents hold the object's " + name + " only in part, beside its centroid: " + at, try}
 	}
 	return Finding{Level: Good, Reason: "the latents hold the object's place, beside its centroid: " + at}
@@ -76,7 +75,7 @@ func (c *Case) measuredNoise(place []float64) float64 {
 func (c *Case) explained(place []float64, degree int) Share {
 	held := video.FramesOf(c.Held)
 	rest, basis := without(c.Clip.Len(), held), numeric.NewBasis(c.Dim, degree)
-	if len(held) == 0 || framesPerTerm.Count()*len(basis) > len(rest) {
+	if len(held) == 0 || framesPerTerm*len(basis) > len(rest) {
 		return Share{Value: math.Inf(-1), Low: math.Inf(-1), High: math.Inf(1), Error: math.Inf(1)}
 	}
 	weights, mean := fit(basis.Design(c.standardised(rest)), pick(place, rest))

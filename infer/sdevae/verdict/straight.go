@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"driftscope/infer/sdevae/tuned"
 )
 
 const (
@@ -18,7 +16,7 @@ const (
 	bentAlarm = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
 )
 
-var bentFactor = tuned.Number("verdict.bent", 2, "between the diffusion of two regions, from which it matters: a length is then wrong by √2")
+const bentFactor float64 = 2 // tuned verdict.bent: between the diffusion of two regions, from which it matters: a length is then wrong by √2
 
 // straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
 // three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion
@@ -44,7 +42,7 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 			p, factor, bent = chance, between, axis
 		}
 	}
-	if p < bentAlarm && factor > bentFactor.Value() {
+	if p < bentAlarm && factor > bentFactor {
 		return Finding{Doubt, fmt.Sprintf("the latents are bent, or what the object moves in is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
 			"give a longer film, or leave another number of latents to --latent auto"}, true
 	}

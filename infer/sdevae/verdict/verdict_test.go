@@ -245,7 +245,7 @@ func TestUnequal(t *testing.T) {
 			ratio, df, factor := unequal(steps, 3)
 			if chiSquared(df, ratio) < bentAlarm {
 				unlikely++
-				if factor > bentFactor.Value() {
+				if factor > bentFactor {
 					told++
 				}
 			}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"driftscope/infer/sdevae/tuned"
 )
 
 // Clip is a video ready for training: preprocessed frames in memory with their times.
@@ -60,10 +58,10 @@ func (c *Clip) DT() float64 {
 	return steps[len(steps)/2]
 }
 
-var maxGap = tuned.Number("video.maxGap", 3, "median intervals of the longest step that still counts as one")
+const maxGap float64 = 3 // tuned video.maxGap: median intervals of the longest step that still counts as one
 
 // MaxGap is the longest step that still counts as one.
-func (c *Clip) MaxGap() float64 { return maxGap.Value() * c.DT() }
+func (c *Clip) MaxGap() float64 { return maxGap * c.DT() }
 
 // Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
 func (c *Clip) Digest() string {

@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 )
 
-var overPrincipal = tuned.Number("video.principal", 2, "principal pictures that stand for a background that changes as a whole: more hold the object, too")
+const overPrincipal = 2 // tuned video.principal: principal pictures that stand for a background that changes as a whole: more hold the object, too
 
 // WithoutPrincipal is the clip less the part of bare along the principal pictures of some of its frames; nil where nothing in them changes.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
@@ -40,7 +39,7 @@ func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vect
 	x := mat.NewDense(n, size, numeric.Float64s(pixels))
 	numeric.Centre(x)
 	_, vectors, ok := numeric.PrincipalRows(x)
-	for k := n - 1; ok && k >= max(n-overPrincipal.Count(), 0); k-- {
+	for k := n - 1; ok && k >= max(n-overPrincipal, 0); k-- {
 		p := numeric.Vector(make([]float32, size))
 		for f := range n { // scores of variance 1 and mean 0
 			blas32.Axpy(float32(math.Sqrt(float64(n))*vectors.At(f, k)), numeric.Vector(pixels[f*size:(f+1)*size]), p)

@@ -6,13 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/tuned"
 )
 
 // Films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) Films() (films [][]int) {
 	films = c.byTrajectory(c.Frames())
-	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < tuned.LongFilm.Count() }) {
+	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < numeric.LongFilm }) {
 		return nil
 	}
 	return films
@@ -67,7 +66,7 @@ func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	from := 0
 	for _, film := range c.byTrajectory(frames) {
 		n := len(film)
-		if n >= tuned.LongFilm.Count() && n < len(frames) {
+		if n >= numeric.LongFilm && n < len(frames) {
 			numeric.Centre(x.Slice(from, from+n, 0, width).(*mat.Dense))
 		}
 		from += n

@@ -3,7 +3,7 @@ package video
 import (
 	"slices"
 
-	"driftscope/infer/sdevae/tuned"
+	"driftscope/infer/sdevae/numeric"
 )
 
 const (
@@ -51,14 +51,14 @@ func (c *Clip) step() (at int) {
 			at = f
 		}
 	}
-	if !(most[at] > tuned.LeastLayer.Value()*all) || !c.sudden(at, stepped[at]) {
+	if !(most[at] > numeric.LeastLayer*all) || !c.sudden(at, stepped[at]) {
 		return 0
 	}
 	return at
 }
 
 // nearlyAll of an amount is all but share.leastLayer.
-func nearlyAll(amount float64) float64 { return (1 - tuned.LeastLayer.Value()) * amount }
+func nearlyAll(amount float64) float64 { return (1 - numeric.LeastLayer) * amount }
 
 // sudden says that pixels go nearly all of their step from one frame to the next: what moves goes it by and by.
 func (c *Clip) sudden(at int, pixels []int) bool {

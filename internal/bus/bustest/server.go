@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/port"
+	"driftscope/internal/suite/port"
 )
 
 const starting = 20 * time.Second // for the server to take connections, on a busy machine

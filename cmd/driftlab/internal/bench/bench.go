@@ -1,0 +1,119 @@
+// Package bench measures sides of a comparison in processes of their own, for the packages below it, one a benchmark.
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Contender is one side of a comparison: a program of its own, so that its peak memory is its own too.
+// It prints its figures as one JSON object on the last line of standard output.
+type Contender struct {
+	Program string
+	Args    []string
+	Script  string        // its standard input
+	Threads int           // OpenMP's
+	Limit   time.Duration // after which it and what it started are killed; 0 is never
+}
+
+// Run waits for the figures and puts them into dst. Its error is one line that names the program.
+func (c *Contender) Run(ctx context.Context, dst any) error {
+	if c.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Limit)
+		defer cancel()
+	}
+	var out, problems lastLines
+	p := exec.CommandContext(ctx, c.Program, c.Args...)
+	p.Env = append(os.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(c.Threads))
+	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(c.Script), &out, &problems
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // python3 may be a script that starts the real one
+	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }
+	p.WaitDelay = time.Second
+	err := p.Run()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s gave no answer within %v", p.Path, c.Limit)
+	case err != nil && problems.last() != "":
+		return fmt.Errorf("%s: %w: %s", p.Path, err, problems.last())
+	case err != nil:
+		return fmt.Errorf("%s: %w", p.Path, err)
+	}
+	if err := json.Unmarshal([]byte(out.last()), dst); err != nil {
+		return fmt.Errorf("%s printed %.80q, expected one JSON object", p.Path, out.last())
+	}
+	return nil
+}
+
+// Driftscope returns the path of the program that is measured: given, or the one that lies beside this program.
+func Driftscope(given string) (string, error) {
+	if given == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		given = filepath.Join(filepath.Dir(self), "driftscope")
+	}
+	if _, err := os.Stat(given); err != nil {
+		return "", fmt.Errorf("--driftscope: %w: make build makes bin/driftscope", err)
+	}
+	return given, nil
+}
+
+// lastLines keeps the end of what is written to it.
+type lastLines struct{ kept []byte }
+
+func (l *lastLines) Write(p []byte) (int, error) {
+	const room = 4096
+	l.kept = append(l.kept, p...)
+	l.kept = append(l.kept[:0], l.kept[max(len(l.kept)-room, 0):]...)
+	return len(p), nil
+}
+
+// last is the last line with something in it.
+func (l *lastLines) last() string {
+	lines := strings.Split(strings.TrimSpace(string(l.kept)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// PeakMiB is the most memory this process ever held, its libraries included. It is VmHWM: ru_maxrss would count the process that
+// started this one.
+func PeakMiB() (float64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kib float64
+	if _, err := fmt.Sscanf(rest, "%f kB", &kib); err != nil {
+		return 0, fmt.Errorf("/proc/self/status says no VmHWM in kB: %w", err)
+	}
+	return kib / 1024, nil
+}
+
+// ThreadTime is the processor time of the calling thread: what other processes take of the core is not in it. The goroutine is locked to its thread.
+func ThreadTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err) // every Linux has this clock
+	}
+	return time.Duration(t.Nano())
+}
+
+// Median is the value in the middle of v, or the mean of the two there.
+func Median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}

@@ -1,0 +1,9 @@
+package film
+
+import (
+	"testing"
+
+	"driftscope/internal/suite/mats"
+)
+
+func TestMain(m *testing.M) { mats.Main(m) }

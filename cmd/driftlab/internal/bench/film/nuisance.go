@@ -1,0 +1,127 @@
+// Package nuisance does to a film what real cameras and lamps do: an unsteady or bleaching light, dust, hot pixels, a lossy file. What moves in the
+// film and the truth about it stay as they are. A new kind is its effect, its test and one line in the table.
+package film
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"driftscope/ingest/sim"
+)
+
+// Options choose what is done to a film.
+type Options struct {
+	Kind   string  // one of Names
+	Amount float64 // in the kind's own unit; see Amount
+	Seed   uint64  // of what is drawn
+	Frames int     // of the whole film, over which lamps drift
+}
+
+// effect changes one picture; frames come in order, from 0.
+type effect func(p *levels, frame int) error
+
+// compression is the kind whose amount is a quality: the smaller, the worse.
+const compression = "jpeg"
+
+// kinds is the only list of what can be done to a film.
+var kinds = []struct {
+	name   string
+	amount float64 // a common one
+	effect func(o Options, rng *rand.Rand) effect
+}{
+	{"flicker", 0.05, flicker},
+	{"step", 0.5, step},
+	{"bleach", 1.2, bleach},
+	{"uneven", 0.3, uneven},
+	{"stage", 6, stage},
+	{"dust", 0.5, dust},
+	{"hot", 1, hot},
+	{"lines", 0.1, lines},
+	{compression, 40, compress},
+	{"saturate", 1.5, saturate},
+}
+
+// Names lists the kinds.
+func Names() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Amount is the kind's common amount, so many times as strong: a quality is divided where all others are multiplied.
+func Amount(kind string, times float64) (float64, error) {
+	for _, k := range kinds {
+		if k.name == kind && kind == compression {
+			return k.amount / times, nil
+		}
+		if k.name == kind {
+			return k.amount * times, nil
+		}
+	}
+	return 0, unknown(kind)
+}
+
+func unknown(kind string) error {
+	return fmt.Errorf("nuisance %q is not known: give one of %s", kind, strings.Join(Names(), ", "))
+}
+
+// Film is another film with a nuisance on it. Not safe for concurrent use.
+type Film struct {
+	clean  sim.Film
+	effect effect
+	frame  int
+	grey   levels
+}
+
+// nuisanceStream is the second word of the PCG seed: a scene draws its own with the same first word.
+const nuisanceStream = 5
+
+// Check refuses options that no film can have on it.
+func (o Options) Check() error {
+	switch {
+	case !slices.Contains(Names(), o.Kind):
+		return unknown(o.Kind)
+	case !(o.Amount > 0) || math.IsInf(o.Amount, 0):
+		return fmt.Errorf("nuisance %s: the amount is %g: give a positive number", o.Kind, o.Amount)
+	case o.Kind == compression && (o.Amount < 1 || o.Amount > 100):
+		return fmt.Errorf("nuisance %s: the amount is a quality of %g: give 1 to 100", o.Kind, o.Amount)
+	case o.Frames < 1:
+		return fmt.Errorf("nuisance %s: the film has %d frames: give how many it has, 1 or more", o.Kind, o.Frames)
+	}
+	return nil
+}
+
+// New lays a nuisance on a film of one scene, whose pictures have 8 or 16 bits: sim.Unit or sim.Counts.
+func New(clean sim.Film, o Options) (*Film, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if _, many := clean.(sim.Tracked); many {
+		return nil, fmt.Errorf("nuisance %s: the film is a field with tracks: give one of a single scene", o.Kind)
+	}
+	k := kinds[slices.Index(Names(), o.Kind)]
+	return &Film{clean: clean, effect: k.effect(o, rand.New(rand.NewPCG(o.Seed, nuisanceStream)))}, nil
+}
+
+// Next gives the clean film's next picture with the nuisance on it, and the truth about the clean one.
+func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
+	truth, err := f.clean.Next(dst)
+	if err != nil {
+		return truth, err
+	}
+	err = f.grey.read(dst)
+	if err == nil {
+		err = f.effect(&f.grey, f.frame)
+	}
+	if err != nil {
+		return truth, fmt.Errorf("frame %d: %w", f.frame, err)
+	}
+	f.frame++
+	f.grey.write(dst)
+	return truth, nil
+}

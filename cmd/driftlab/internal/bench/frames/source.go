@@ -1,0 +1,289 @@
+package frames
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"gocv.io/x/gocv"
+	"golang.org/x/sync/errgroup"
+
+	"driftscope/cmd/driftlab/internal/bench"
+	"driftscope/ingest"
+	"driftscope/internal/config"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
+)
+
+const (
+	sampledFrames = ringLength + 1 // frames that are read of the source, whose distances in time are its rate
+	samplingTime  = 30 * time.Second
+	ringBytes     = 256 << 20 // of the pictures that stand for the source, at most
+	MaxStreams    = 256       // that are tried
+	mayLose       = 0.01      // the part of its frames that a stream which is held may lose
+)
+
+// sampledSource is the first pictures of a source, and its rate.
+type sampledSource struct {
+	ring []gocv.Mat
+	rate float64 // frames a second by the frames' own times; 0 where one frame is all
+}
+
+// look reads the source's first frames. The caller closes the pictures.
+func look(ctx context.Context, component config.Component) (g *sampledSource, err error) {
+	source, err := ingest.New(component.Kind, component.Decode)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, samplingTime)
+	defer cancel()
+	g = &sampledSource{}
+	defer func() {
+		if err = errors.Join(err, source.Close()); err != nil {
+			g.close()
+		}
+	}()
+	if err := source.Open(ctx); err != nil {
+		return g, fmt.Errorf("source: %w", err)
+	}
+	var periods []float64
+	var before time.Time
+	var trajectory uint64
+	bytes := 0
+	for n := range sampledFrames {
+		f, err := source.Read(ctx)
+		var skip *pipeline.ErrSkip
+		switch {
+		case errors.As(err, &skip):
+			continue
+		case err != nil && len(g.ring) > 0:
+			return g.paced(periods), nil // a short recording, or a camera that stands still
+		case err != nil:
+			return g, fmt.Errorf("source: frame %d: %w", n, err)
+		}
+		if d := f.Time.Sub(before).Seconds(); len(g.ring) > 0 && f.Meta.Trajectory == trajectory && d > 0 {
+			periods = append(periods, d)
+		}
+		before, trajectory = f.Time, f.Meta.Trajectory
+		if bytes += f.Bytes(); len(g.ring) == 0 || len(g.ring) < ringLength && bytes <= ringBytes {
+			g.ring = append(g.ring, f.Mat().Clone())
+		}
+		f.Close()
+	}
+	if len(g.ring) == 0 {
+		return g, errors.New("source: none of its first frames could be read")
+	}
+	return g.paced(periods), nil
+}
+
+// paced sets the rate by the frames' distances in seconds.
+func (g *sampledSource) paced(periods []float64) *sampledSource {
+	if len(periods) > 0 {
+		g.rate = 1 / bench.Median(periods)
+	}
+	return g
+}
+
+func (g *sampledSource) close() {
+	for _, m := range g.ring {
+		m.Close()
+	}
+}
+
+// streamsCost is a number of streams side by side in one process.
+type streamsCost struct {
+	Streams int     `json:"streams"`
+	Rate    float64 `json:"rate"`   // frames a second offered by each; 0 is a source that waits
+	Lost    float64 `json:"lost"`   // the part of all frames that were not tracked
+	Cores   float64 `json:"cores"`  // used
+	Width   int     `json:"width"`  // of a picture, pixels
+	Height  int     `json:"height"` // of a picture, pixels
+	sideCost
+}
+
+// Capacity is what bench frames --source prints.
+type Capacity struct {
+	Source string        `json:"source"`
+	Cores  int           `json:"cores"`
+	Rate   float64       `json:"rate"`   // frames a second of one stream
+	Alone  streamsCost   `json:"alone"`  // one stream whose source waits: the most that this machine makes of it
+	Held   int           `json:"held"`   // streams that lose no more than mayLose each
+	Breaks int           `json:"breaks"` // the least number that was tried and lost more; 0 where none did
+	Trials []streamsCost `json:"trials"` // in the order of their streams
+}
+
+// plan finds how many streams like the source this machine holds: twice as many until frames are lost, then between.
+func (c *Command) plan(ctx context.Context) error {
+	cfg, err := stream.Configuration(c.Source)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	rate := c.Rate
+	if rate == 0 {
+		g, err := look(ctx, cfg.Source)
+		if err != nil {
+			return err
+		}
+		g.close()
+		if rate = g.rate; rate == 0 {
+			return exit.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
+		}
+	}
+	found := Capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
+	if found.Alone, err = c.streams(ctx, 1, 0); err != nil {
+		return err
+	}
+	try := func(n int) (holds bool, err error) {
+		cost, err := c.streams(ctx, n, rate)
+		if err != nil {
+			return false, fmt.Errorf("%d streams: %w", n, err)
+		}
+		console.Say("%d streams: %.2f %% of the frames lost", n, 100*cost.Lost)
+		found.Trials = append(found.Trials, cost)
+		if holds = cost.Lost <= mayLose; holds {
+			found.Held = max(found.Held, n)
+		} else if found.Breaks == 0 || n < found.Breaks {
+			found.Breaks = n
+		}
+		return holds, nil
+	}
+	for n := 1; n <= MaxStreams; n *= 2 {
+		holds, err := try(n)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			break
+		}
+	}
+	for found.Breaks-found.Held > 1 {
+		if _, err := try((found.Held + found.Breaks) / 2); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(found.Trials, func(a, b streamsCost) int { return cmp.Compare(a.Streams, b.Streams) })
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(found)
+	}
+	found.print(os.Stdout)
+	return nil
+}
+
+// streams measures n of them in a process of its own.
+func (c *Command) streams(ctx context.Context, n int, rate float64) (cost streamsCost, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return cost, err
+	}
+	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "frames", "--alone", "streams", "--source", c.Source,
+		"--streams", strconv.Itoa(n), "--rate", fmt.Sprint(rate), "--seconds", fmt.Sprint(c.Seconds)}}
+	err = p.Run(ctx, &cost)
+	return cost, err
+}
+
+// measureStreams runs n streams like the source of cfg beside each other, as run does, from pictures in memory.
+func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err error) {
+	n, rate := c.Streams, c.Rate
+	cfg, err := stream.Configuration(c.Source)
+	if err != nil {
+		return cost, exit.Usage(err)
+	}
+	g, err := look(ctx, cfg.Source)
+	if err != nil {
+		return cost, err
+	}
+	defer g.close()
+	model, err := stream.LoadModel(ctx, cfg, nil)
+	if err != nil {
+		return cost, exit.Usage(err)
+	}
+	steps, err := model.Steps(ctx, cfg)
+	if err != nil {
+		return cost, err
+	}
+	cfg = inMemory(cfg)
+	server, err := stream.Connect(ctx, cfg)
+	if err != nil {
+		return cost, err
+	}
+	defer server.Close()
+	all, watches, summaries := make([]*stream.Stream, n), make([]*stopwatch, n), make([]pipeline.Summary, n)
+	for i := range n {
+		one := cfg
+		one.Stream = fmt.Sprintf("stream%d", i)
+		camera := &memorySource{ring: clones(g.ring), seconds: c.Seconds}
+		if rate > 0 {
+			camera.period = time.Duration(float64(time.Second) / rate)
+			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are not in step
+		}
+		if all[i], watches[i], err = watched(ctx, one, server, stream.Own{Source: camera, Model: model, Steps: steps}); err != nil {
+			return cost, err
+		}
+	}
+	running, ctx := errgroup.WithContext(ctx)
+	for i, s := range all { // together: what each takes to begin is over
+		running.Go(func() (err error) {
+			summaries[i], err = s.Run(ctx, 0)
+			return err
+		})
+	}
+	if err := running.Wait(); err != nil {
+		return cost, err
+	}
+	return together(watches, summaries, rate), nil
+}
+
+// inMemory is cfg without what it reads and writes beside the bus, which is one of its own.
+func inMemory(cfg config.Config) config.Config {
+	plain := config.Default()
+	cfg.NATS, cfg.Sinks, cfg.Record, cfg.Online.State, cfg.Mode = plain.NATS, nil, plain.Record, "", ""
+	cfg.NATS.Port = 0
+	return cfg
+}
+
+func clones(ring []gocv.Mat) (copies []gocv.Mat) {
+	for i := range ring {
+		copies = append(copies, ring[i].Clone())
+	}
+	return copies
+}
+
+// together is what streams that ran side by side cost.
+func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) streamsCost {
+	all, camera := &stopwatch{source: watches[0].source}, watches[0].source
+	var in, tracked uint64
+	for i, w := range watches {
+		all.add(w)
+		in, tracked = in+summaries[i].FramesIn, tracked+summaries[i].Tracked
+	}
+	cost := streamsCost{Streams: len(watches), Rate: rate, Lost: float64(in-tracked) / float64(max(in, 1)), sideCost: all.cost(summaries[0])}
+	cost.Cores = (camera.cold.cpu - camera.warm.cpu).Seconds() / camera.cold.at.Sub(camera.warm.at).Seconds()
+	cost.Width, cost.Height = camera.size.X, camera.size.Y
+	return cost
+}
+
+// print writes the capacity for a person.
+func (f *Capacity) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d x %d pixels, %.4g frames/s. One stream alone, whose source waits: %.0f frames/s, %.2f ms of one core a frame, %d cores.\n\n",
+		f.Source, f.Alone.Width, f.Alone.Height, f.Rate, f.Alone.FPS, f.Alone.CPU, f.Cores)
+	fmt.Fprintln(w, "| streams | frames/s | lost % | cores | p50 ms | p95 | p99 | peak MiB |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for _, t := range f.Trials {
+		fmt.Fprintf(w, "| %d | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f |\n", t.Streams, t.FPS, 100*t.Lost, t.Cores, t.P50, t.P95, t.P99, t.Peak)
+	}
+	if f.Breaks > 0 {
+		fmt.Fprintf(w, "\nThis machine holds %d; %d lose more than %g %% of their frames.\n", f.Held, f.Breaks, 100*mayLose)
+	} else {
+		fmt.Fprintf(w, "\nThis machine holds %d, the most that is tried.\n", f.Held)
+	}
+}

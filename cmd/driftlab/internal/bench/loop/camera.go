@@ -1,0 +1,63 @@
+package loop
+
+import (
+	"context"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/sim"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It
+// draws ahead.
+type camera struct {
+	painter *sim.Painter
+	path    path
+	period  time.Duration
+	readout time.Duration
+	seq     uint64
+	begun   time.Time
+	frames  frame.Pool
+}
+
+// Info says that the camera waits for nobody, and that times are those of the exposures.
+func (*camera) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true} }
+
+// Open starts the clock.
+func (c *camera) Open(context.Context) error {
+	c.begun = time.Now()
+	return nil
+}
+
+// Close does nothing.
+func (*camera) Close() error { return nil }
+
+// Read gives the next frame once it is exposed. Where the machine lets it sleep too long, the frame is as old as that: a camera does not wait.
+func (c *camera) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	exposed := time.Duration(c.seq) * c.period
+	z, inside := c.path.at(exposed)
+	if !inside {
+		<-ctx.Done() // the run ends by its number of frames
+		return nil, ctx.Err()
+	}
+	format := c.painter.Format()
+	mat := gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV16UC1)
+	pixels, err := mat.DataPtrUint16()
+	if err != nil {
+		mat.Close()
+		return nil, err
+	}
+	c.painter.Draw(&sim.Picture{U16: pixels}, z[:])
+	at := c.begun.Add(exposed)
+	arrives := at.Add(c.readout)
+	time.Sleep(time.Until(arrives))
+	f := c.frames.New(c.seq, at, frame.Meta{Arrived: arrives}, mat)
+	c.seq++
+	return f, nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// library is a package of this Debian that the program is linked with.
+type library struct {
+	name, version string
+	least         string // version that a package may have; empty: any, because the file's name has the interface's number
+}
+
+// plugins are packages that the program asks for while it runs, which no linker knows: GStreamer's elements that hand frames over.
+var plugins = []string{"gstreamer1.0-plugins-base"}
+
+// libraries are those that the program names, sorted; none of one without cgo.
+func (p *program) libraries() ([]library, error) {
+	if !p.packaged() {
+		return nil, nil
+	}
+	f, err := elf.NewFile(bytes.NewReader(p.data))
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.ImportedLibraries()
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyCalled(names); err != nil {
+		return nil, err
+	}
+	paths, err := loaderCache()
+	if err != nil {
+		return nil, err
+	}
+	packages := slices.Clone(plugins)
+	for _, name := range names {
+		owner, err := owner(name, paths[name])
+		if err != nil {
+			return nil, err
+		}
+		packages = append(packages, owner)
+	}
+	slices.Sort(packages)
+	var all []library
+	for _, name := range slices.Compact(packages) {
+		out, err := exec.Command("dpkg-query", "-W", "-f", "${Version}", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("dpkg-query: %s is not installed (%w): make setup installs it", name, err)
+		}
+		l := library{name: name, version: string(out)}
+		if name == "libc6" {
+			l.least = glibc(f)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// called are the modules of OpenCV that a part of the program calls. Others ask for packages without end: highgui for Qt, and its Recommends for
+// drivers of video cards.
+var called = []string{"core", "dnn", "imgcodecs", "imgproc", "videoio"}
+
+// onlyCalled says whether no other module is named by a program, as one linked by GNU's linker names all that gocv has a function of.
+func onlyCalled(names []string) error {
+	for _, name := range names {
+		module, is := strings.CutPrefix(name, "libopencv_")
+		module, _, _ = strings.Cut(module, ".")
+		if is && !slices.Contains(called, module) {
+			return fmt.Errorf("the program is linked with %s, expected of OpenCV %s alone: build it as make dist does, or, where it calls that module now, add it to called in cmd/driftlab/internal/dist/libraries.go",
+				name, strings.Join(called, ", "))
+		}
+	}
+	return nil
+}
+
+// loaderCache is where the loader finds each library.
+func loaderCache() (map[string]string, error) {
+	out, err := exec.Command("/sbin/ldconfig", "-p").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ldconfig -p: %w", err)
+	}
+	paths := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		name, path, found := strings.Cut(strings.TrimSpace(line), " => ")
+		if name, _, _ = strings.Cut(name, " "); found && paths[name] == "" {
+			paths[name] = path
+		}
+	}
+	return paths, nil
+}
+
+// owner is the package that a library's file belongs to. A release whose /lib is a link to /usr/lib keeps some files under the old name.
+func owner(name, path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("%s, which the program is linked with, is not found: %w", name, err)
+	}
+	for _, try := range []string{real, path, strings.TrimPrefix(real, "/usr"), "/usr" + path} {
+		if out, err := exec.Command("dpkg-query", "-S", try).Output(); err == nil {
+			found, _, _ := strings.Cut(string(out), ":")
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("%s, which the program is linked with, is %s, and of no Debian package", name, real)
+}
+
+// glibc is the newest interface of the C library that the program asks for.
+func glibc(f *elf.File) string {
+	newest, most := "", 0
+	symbols, _ := f.ImportedSymbols() // a file without any asks for none
+	for _, s := range symbols {
+		number, is := strings.CutPrefix(s.Version, "GLIBC_2.")
+		if n, err := strconv.Atoi(strings.Split(number, ".")[0]); is && err == nil && n > most {
+			newest, most = "2."+strconv.Itoa(n), n
+		}
+	}
+	return newest
+}
+
+// depends are the libraries as a package's control file has them.
+func depends(libraries []library) []string {
+	var all []string
+	for _, l := range libraries {
+		if l.least != "" {
+			all = append(all, fmt.Sprintf("%s (>= %s)", l.name, l.least))
+			continue
+		}
+		all = append(all, l.name)
+	}
+	return all
+}

@@ -1,0 +1,56 @@
+package floors
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// ticks are a second of /proc/stat: USER_HZ of every Linux on amd64 and arm64.
+const ticks = 100
+
+// load is what all processes, and this one with its children, had used of the cores at a moment, seconds.
+type load struct {
+	at       time.Time
+	all, own float64
+}
+
+// now reads the load. Without /proc/stat all is NaN.
+func now() load {
+	l := load{at: time.Now(), all: math.NaN()}
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if syscall.Getrusage(who, &u) == nil {
+			l.own += float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+		}
+	}
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return l
+	}
+	var user, nice, system, idle, wait, irq, soft, steal float64
+	if _, err := fmt.Sscanf(string(text), "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &wait, &irq, &soft, &steal); err == nil {
+		l.all = (user + nice + system + irq + soft + steal) / ticks
+	}
+	return l
+}
+
+// others returns the share of the cores that other processes and the hypervisor have had since begin, 0 if that is not known.
+func others(begin load) float64 {
+	end := now()
+	used := end.all - begin.all - (end.own - begin.own)
+	share := used / (end.at.Sub(begin.at).Seconds() * float64(runtime.NumCPU()))
+	if math.IsNaN(share) {
+		return 0
+	}
+	return min(max(share, 0), 1)
+}
+
+// fewest is the least share that left returns: others also fill what this process leaves idle, so that with less a slow path would look quick.
+const fewest = 0.7
+
+// left returns the share of the cores that others have left since begin, fewest at least.
+func left(begin load) float64 { return max(1-others(begin), fewest) }

@@ -1,0 +1,124 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+)
+
+// task is one training of the paper's, and what is to be found of it.
+type task interface {
+	fmt.Stringer                       // names it to people
+	file() string                      // of what it leaves, without endings; no other task's
+	whole() bool                       // nothing is left to make
+	recall() error                     // reads what is there of it
+	perform(ctx context.Context) error // makes what is missing, for minutes
+}
+
+// makeAll makes what is missing of the tasks, as many at a time as there are cores, each by how. One that fails is told and left out;
+// the end of ctx ends all.
+func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) error) (failed []string, err error) {
+	missing := slices.DeleteFunc(slices.Clone(tasks), task.whole)
+	var mu sync.Mutex
+	begun, ended := time.Now(), 0
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i, t := range missing {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			mu.Lock()
+			console.Say("%s, %d of %d to make%s", t, i+1, len(missing), console.Left(time.Since(begun), ended, len(missing)))
+			mu.Unlock()
+			err := how(ctx, t)
+			mu.Lock()
+			defer mu.Unlock()
+			ended++
+			if err != nil && ctx.Err() != nil {
+				return fmt.Errorf("%s: %w", t, err)
+			}
+			if err != nil {
+				console.Warn("%s: %v", t, err)
+				failed = append(failed, fmt.Sprintf("%s: %v", t, err))
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	slices.Sort(failed)
+	return failed, err
+}
+
+// makeOne is this process' part where another one of the same command asked for a single task.
+func makeOne(ctx context.Context, tasks []task, file string) error {
+	i := slices.IndexFunc(tasks, func(t task) bool { return t.file() == file })
+	if i < 0 {
+		return exit.Usage(fmt.Errorf("--make: nothing that the rows and studies ask for leaves %q", file))
+	}
+	return tasks[i].perform(ctx)
+}
+
+// inOwnProcess makes a task by the same command in a process of its own, on one core. The threads of one training wait for each other: two
+// trainings on a core each make 1.4 times the steps of one after the other on both. So do the figures not depend on the number of cores.
+func inOwnProcess(ctx context.Context, t task) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p := exec.CommandContext(ctx, self, append(slices.Clone(os.Args[1:]), "--make", t.file())...)
+	p.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C comes from here alone: a second signal would cost the checkpoint
+	p.Cancel = func() error { return p.Process.Signal(syscall.SIGTERM) }
+	told := &labelled{to: os.Stderr, label: t.String() + ": "}
+	p.Stderr = told
+	err = p.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && told.last != "" {
+		return errors.New(told.last)
+	}
+	if err != nil {
+		return err
+	}
+	return t.recall()
+}
+
+// labelled passes lines on behind a label.
+type labelled struct {
+	to    io.Writer
+	label string
+	part  []byte // of a line that has not ended
+	last  string // of the lines that have, without what begins a report, and but for the page it names
+}
+
+func (l *labelled) Write(data []byte) (int, error) {
+	l.part = append(l.part, data...)
+	for {
+		line, rest, whole := bytes.Cut(l.part, []byte("\n"))
+		if !whole {
+			return len(data), nil
+		}
+		if !bytes.HasPrefix(line, []byte("driftlab"+exit.More)) {
+			l.last = strings.TrimPrefix(string(line), "driftlab: ")
+		}
+		l.part = rest
+		if _, err := fmt.Fprintf(l.to, "%s%s\n", l.label, line); err != nil {
+			return 0, err
+		}
+	}
+}

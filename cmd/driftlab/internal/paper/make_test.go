@@ -1,0 +1,89 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"driftscope/internal/exit"
+)
+
+// chore is a task that does as it is told.
+type chore struct {
+	name string
+	done bool
+	do   func(ctx context.Context) error
+}
+
+func (c *chore) String() string { return c.name }
+func (c *chore) file() string   { return c.name }
+func (c *chore) whole() bool    { return c.done }
+func (c *chore) recall() error  { return nil }
+
+func (c *chore) perform(ctx context.Context) error {
+	err := c.do(ctx)
+	c.done = err == nil
+	return err
+}
+
+// Tasks are made as many at a time as there are cores, what is whole is left as it is, and what fails is told and holds nobody up.
+func TestMakeAll(t *testing.T) {
+	var now, made atomic.Int64
+	cores := int64(runtime.NumCPU())
+	full := make(chan struct{}) // closed once there are as many at work as there are cores
+	work := func(ctx context.Context) error {
+		n := now.Add(1)
+		defer now.Add(-1)
+		if n > cores {
+			return errors.New("crowded")
+		}
+		if n == cores && made.Load() == 0 {
+			close(full)
+		}
+		select {
+		case <-full:
+		case <-time.After(10 * time.Second):
+			return errors.New("alone")
+		}
+		made.Add(1)
+		return nil
+	}
+	tasks := []task{&chore{name: "whole", done: true, do: work}}
+	for range 3 * cores {
+		tasks = append(tasks, &chore{name: "work", do: work})
+	}
+	for _, name := range []string{"b", "a"} {
+		tasks = append(tasks, &chore{name: name, do: func(context.Context) error { return errors.New("torn") }})
+	}
+	failed, err := makeAll(t.Context(), tasks, here)
+	if err != nil || !slices.Equal(failed, []string{"a: torn", "b: torn"}) {
+		t.Errorf("%v, failed %q", err, failed)
+	}
+	if made.Load() != 3*cores {
+		t.Errorf("%d made of %d", made.Load(), 3*cores)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := &chore{name: "stopped", do: func(ctx context.Context) error { cancel(); return ctx.Err() }}
+	if failed, err := makeAll(ctx, []task{stopped}, here); !errors.Is(err, context.Canceled) || len(failed) > 0 || !strings.HasPrefix(err.Error(), "stopped: ") {
+		t.Errorf("%v, failed %q, where it was told to stop", err, failed)
+	}
+}
+
+func TestLabelled(t *testing.T) {
+	var to strings.Builder
+	l := &labelled{to: &to, label: "run 1: "}
+	for _, part := range []string{"step", " 1\nst", "ep 2\ndriftlab: the disk is full\n", "driftlab" + exit.More + "a page\n", "and"} {
+		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if to.String() != "run 1: step 1\nrun 1: step 2\nrun 1: driftlab: the disk is full\nrun 1: driftlab"+exit.More+"a page\n" || l.last != "the disk is full" {
+		t.Errorf("%q, last %q", to.String(), l.last)
+	}
+}

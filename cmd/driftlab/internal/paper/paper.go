@@ -1,0 +1,157 @@
+// Package paper repeats the paper's experiments: the rows of its table and its studies, each run in a process of its own, and what they found
+// as tables and pictures.
+package paper
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/version"
+)
+
+// Options are paper's flags, as the command documents them.
+type Options struct {
+	Rows    []string // all, or names of rows
+	Runs    int      // a row
+	Studies []string // diagonal, sizes
+	Seeds   int      // runs of every model in a study
+	Seed    uint64   // run K has seed Seed + K
+	Out     string   // the folder of everything
+	Assets  string   // the folder with mnist and coil20
+	Steps   int      // of every training, 0 as the row says
+	Table   bool     // make no run
+	JSON    bool     // print the table as JSON
+	Make    string   // the one task to make
+}
+
+// Run makes every run that is not there yet, and the table of all that were asked for.
+func (c *Options) Run(ctx context.Context) error {
+	rows, err := c.check()
+	if err != nil {
+		return exit.Usage(err)
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return exit.Usage(fmt.Errorf("--out: %w", err))
+	}
+	plan, err := c.plan(rows)
+	if err != nil {
+		return err
+	}
+	asked, err := c.chooseStudies()
+	if err != nil {
+		return exit.Usage(err)
+	}
+	tasks := tasksOf(plan, asked)
+	if c.Make != "" {
+		return makeOne(ctx, tasks, c.Make)
+	}
+	var failed []string
+	if c.Table {
+		plan = slices.DeleteFunc(plan, func(e *experiment) bool { return !e.whole() })
+		asked = slices.DeleteFunc(asked, func(r *studyRun) bool { return !r.whole() })
+		if len(plan)+len(asked) == 0 {
+			return exit.Usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
+		}
+	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
+		return err
+	}
+	if err := plan.allow(ctx); err != nil {
+		return err
+	}
+	t := newTable(plan, failed)
+	t.Studies = newStudies(asked)
+	if err := t.write(c.Out); err != nil {
+		return err
+	}
+	if err := c.print(t); err != nil {
+		return err
+	}
+	console.Say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// maxRuns bounds --runs.
+const maxRuns = 1000
+
+func (c *Options) check() ([]paperRow, error) {
+	switch {
+	case c.Runs < 1 || c.Runs > maxRuns:
+		return nil, fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
+	case c.Seeds < 1 || c.Seeds > maxRuns:
+		return nil, fmt.Errorf("--seeds: found %d, expected 1 to %d", c.Seeds, maxRuns)
+	case c.Steps < 0:
+		return nil, fmt.Errorf("--steps: found %d, expected a positive number", c.Steps)
+	case c.Seed > math.MaxUint64-maxRuns:
+		return nil, fmt.Errorf("--seed: found %d, expected at most %d", c.Seed, uint64(math.MaxUint64-maxRuns))
+	}
+	names := c.Rows
+	if len(names) == 0 && len(c.Studies) == 0 {
+		names = []string{everyRow}
+	}
+	return chooseRows(names)
+}
+
+func (c *Options) print(t *table) error {
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(t)
+	}
+	_, err := os.Stdout.Write(t.markdown())
+	return err
+}
+
+// plan is every run of every row, in order.
+type plan []*experiment
+
+// plan lists the experiments and reads what is there of them already.
+func (c *Options) plan(rows []paperRow) (plan, error) {
+	var p plan
+	for _, row := range rows {
+		for run := 1; run <= c.Runs; run++ {
+			e, err := c.experiment(row, run)
+			if err != nil {
+				return nil, exit.Usage(err)
+			}
+			if err := e.recall(); err != nil {
+				return nil, exit.Usage(err)
+			}
+			p = append(p, e)
+		}
+	}
+	return p, nil
+}
+
+// tasksOf lists the runs and the studies'.
+func tasksOf(p plan, asked []*studyRun) (tasks []task) {
+	for _, e := range p {
+		tasks = append(tasks, e)
+	}
+	for _, r := range asked {
+		tasks = append(tasks, r)
+	}
+	return tasks
+}
+
+// origin says how results were made.
+type origin struct {
+	Command string    `json:"command"`
+	Commit  string    `json:"commit,omitempty"` // of the build, empty where it is not known
+	Cores   int       `json:"cores"`
+	Date    time.Time `json:"date"`
+}
+
+func thisOrigin() origin {
+	return origin{version.Command(), version.Read().Commit, runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
+}

@@ -1,0 +1,319 @@
+package soak
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// enough is how long it takes for every fault to do something, and for caches to fill.
+const enough = 10 * time.Minute
+
+// mostWrongs is how many violations are told one by one.
+const mostWrongs = 200
+
+// auditor collects what is wrong, and sums up what was.
+type auditor struct {
+	rig *rig
+
+	mu     sync.Mutex
+	wrongs []string
+	more   int
+
+	sums   []sum
+	trends []trend
+	lost   uint64
+
+	unopened int // starts of a stream whose camera was away
+}
+
+// sum is what became of a stream's frames and messages, all runs together.
+type sum struct {
+	stream      *stream
+	runs        int
+	killed      int // runs without a last account
+	in, tracked uint64
+	dropped     map[string]uint64
+	messages    uint64 // kept
+	refused     uint64 // latents that the full spool refused, counted and told by the program
+	lost        uint64
+}
+
+func newAuditor(r *rig) *auditor { return &auditor{rig: r} }
+
+// wrong notes a violation.
+func (a *auditor) wrong(format string, args ...any) {
+	text := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
+	a.mu.Lock()
+	if len(a.wrongs) < mostWrongs {
+		a.wrongs = append(a.wrongs, time.Now().UTC().Format("15:04:05 ")+text)
+	} else {
+		a.more++
+	}
+	told := len(a.wrongs) < mostWrongs
+	a.mu.Unlock()
+	if told {
+		a.rig.say("WRONG: %s", text)
+	}
+}
+
+// held says whether nothing is wrong.
+func (a *auditor) held() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.wrongs) == 0
+}
+
+// wholeRecordings looks at those that a program followed.
+func (a *auditor) wholeRecordings(p *program) {
+	for _, s := range p.streams {
+		if s.follows != nil {
+			a.wholeRecording(s)
+		}
+	}
+}
+
+// wholeRecording wants every frame of a recording that was followed to its end tracked, by the account of its last run.
+func (a *auditor) wholeRecording(s *stream) {
+	frames := s.follows.count()
+	printed := s.program.printed(s.name)
+	if len(printed) == 0 {
+		a.wrong("stream %s printed no account", s.name)
+	} else if last := printed[len(printed)-1]; last.tracked != frames || last.in != frames {
+		a.wrong("stream %s: the recording has %d frames, in %d, tracked %d", s.name, frames, last.in, last.tracked)
+	}
+}
+
+// compare sets what the programs say of every run beside what is kept of it.
+func (a *auditor) compare() {
+	for _, s := range a.rig.streams {
+		one := a.stream(s)
+		if one.in != one.tracked+lostFrames(one.dropped) {
+			a.wrong("stream %s, all runs: frames in %d, tracked %d, dropped %d: they do not add up", s.name, one.in, one.tracked, lostFrames(one.dropped))
+		}
+		a.sums = append(a.sums, one)
+		a.lost += one.lost
+		if one.tracked == 0 {
+			a.wrong("stream %s tracked nothing", s.name)
+		}
+		if one.lost > 0 {
+			a.wrong("stream %s: %d results are lost", s.name, one.lost)
+		}
+		for _, text := range s.failures {
+			if cameraAway(s, text) {
+				a.unopened++
+				continue
+			}
+			a.wrong("stream %s failed: %s", s.name, text)
+		}
+	}
+}
+
+// cameraAway says that a stream failed because it was started while its camera was away, as docs/howto/stop-and-start.md says it does.
+func cameraAway(s *stream, text string) bool {
+	return s.kind == "genicam" && strings.Contains(text, "No supported device found")
+}
+
+// stream sums up one stream.
+func (a *auditor) stream(s *stream) sum {
+	one := sum{stream: s, dropped: map[string]uint64{}, runs: len(s.kept.runs), messages: s.kept.messages, lost: s.kept.holes + s.kept.forgot}
+	ends := map[*keptRun]account{}
+	for _, printed := range s.program.printed(s.name) {
+		if run := s.kept.of(printed.at); run != nil {
+			if before, twice := ends[run]; twice {
+				a.wrong("stream %s: the run of %v ended twice: %+v, %+v", s.name, run.begun.UTC(), before, printed)
+			}
+			ends[run] = printed
+		}
+	}
+	health := map[*keptRun]live{}
+	for _, l := range s.health {
+		if run := s.kept.of(l.begun); run != nil {
+			health[run] = l.last
+		}
+	}
+	shown := map[*keptRun]uint64{}
+	for _, l := range s.seen {
+		run := s.kept.of(l.last)
+		if run == nil {
+			a.wrong("stream %s: %d latents were seen at %v, and no run is kept of that time", s.name, l.count, l.last.UTC())
+			continue
+		}
+		shown[run] = max(shown[run], l.seq)
+	}
+	for _, run := range s.kept.runs {
+		end, ended := ends[run]
+		a.run(&one, run, observed{end: end, ended: ended, health: health[run], latent: shown[run]})
+	}
+	return one
+}
+
+// observed is what was seen of a run while it went on, beside what is kept of it.
+type observed struct {
+	end    account // what the program printed
+	ended  bool    // it printed; else it was killed
+	health live    // the last
+	latent uint64  // Seq of the last that a subscriber saw
+}
+
+// run adds one run up.
+func (a *auditor) run(one *sum, run *keptRun, seen observed) {
+	name := one.stream.name
+	dropped, missing, end := seen.health.Dropped, run.untold, seen.end
+	if seen.ended {
+		dropped = end.dropped
+		if end.in != end.tracked+lostFrames(dropped) {
+			a.wrong("stream %s: frames in %d, tracked %d, dropped %d: they do not add up", name, end.in, end.tracked, lostFrames(dropped))
+		}
+		if run.latents > end.tracked {
+			a.wrong("stream %s: %d latents are kept of a run that tracked %d frames", name, run.latents, end.tracked)
+		}
+		missing = end.tracked - min(end.tracked, run.latents) // what is missing between latents are these, and frames that they would have told of
+		one.in, one.tracked = one.in+end.in, one.tracked+end.tracked
+		for cause, n := range dropped {
+			one.dropped[cause] += n
+		}
+	} else {
+		one.killed++
+		if run.latents > 0 {
+			one.in, one.tracked = one.in+run.seq+1+run.surplus, one.tracked+run.latents+run.untold
+			a.attribute(one, run.dropped, dropped)
+		}
+		if run.latents > 0 && seen.latent > run.seq {
+			missing += seen.latent - run.seq
+		}
+	}
+	told := dropped["sink_nats"] > 0 || a.toldOf(one.stream, run)
+	switch {
+	case a.mayRefuse(one.stream) && told:
+		one.refused += missing
+	default:
+		one.lost += missing
+		if run.gaps > 0 {
+			one.lost += run.gaps
+			a.wrong("stream %s, run of %v: %d identities are missing, and nothing was refused", name, run.begun.UTC(), run.gaps)
+		}
+	}
+}
+
+// toldOf says that the log told of a full disk in this run. The count of one that was killed dies with it.
+func (a *auditor) toldOf(s *stream, run *keptRun) bool {
+	return slices.ContainsFunc(s.program.told(s.name), func(t time.Time) bool { return s.kept.of(t) == run })
+}
+
+// mayRefuse says whether the spool of a stream may have been full.
+func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.process.name == "b" }
+
+// attribute gives the frames that a killed run's latents say were lost before them the causes that its last health told. What neither told is
+// of the time between that and the kill.
+func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
+	for cause, n := range told {
+		if lostFrames(map[string]uint64{cause: n}) > 0 {
+			n = min(n, lost)
+			one.dropped[cause] += n
+			lost -= n
+		}
+	}
+	if lost > 0 {
+		one.dropped["after the last health before a kill"] += lost
+	}
+}
+
+// flat compares what the processes took in the third and in the last quarter of the time.
+//
+// What may be more: memory by a tenth and 16 MiB, because Go's heap breathes by its share of garbage; goroutines by a connection's dozen, which
+// one that comes back as this is measured has; descriptors by eight for the same; Mats by the frames that may be on their way. The nats-server beside is
+// told and not judged: it is not ours, and holds blocks of what it keeps.
+func (a *auditor) flat() {
+	r := a.rig
+	half, three, end := r.begun.Add(r.o.For/2), r.begun.Add(r.o.For*7/10), r.begun.Add(r.plan.length)
+	for _, name := range []string{"a", "b", "c", "server"} {
+		all := r.samples.of[name]
+		if len(all) == 0 {
+			continue
+		}
+		life := all[len(all)-1].life
+		var third, last []sample
+		lived := false // through both
+		for _, s := range all {
+			lived = lived || s.life == life && s.at.Before(half.Add(-r.o.For/20))
+			switch {
+			case s.life != life || s.at.Before(half) || s.at.After(end):
+			case s.at.Before(three):
+				third = append(third, s)
+			default:
+				last = append(last, s)
+			}
+		}
+		for _, f := range []struct {
+			figure, unit string
+			of           func(sample) float64
+			part, more   float64
+		}{
+			{"resident memory", "MiB", func(s sample) float64 { return s.resident }, 0.1, 16},
+			{"goroutines", "", func(s sample) float64 { return s.goroutines }, 0, 12},
+			{"descriptors", "", func(s sample) float64 { return s.descriptors }, 0, 8},
+			{"child processes", "", func(s sample) float64 { return s.sub }, 0, 1},
+			{"resident memory of child processes", "MiB", func(s sample) float64 { return s.subResident }, 0.1, 16},
+			{"OpenCV Mats", "", func(s sample) float64 { return s.mats }, 0, 32},
+		} {
+			t := trend{process: name, figure: f.figure, unit: f.unit, judged: lived && name != "server" && r.o.For >= enough}
+			var n, m int
+			t.third, n = median(third, f.of)
+			t.last, m = median(last, f.of)
+			t.allowed = t.third*f.part + f.more
+			if t.judged && n > 0 && m > 0 && t.last-t.third > t.allowed {
+				a.wrong("%s of %s: %.0f in the third quarter, %.0f in the last, %s: not flat", f.figure, name, t.third, t.last, cmp.Or(f.unit, "of them"))
+			}
+			if n+m > 0 {
+				a.trends = append(a.trends, t)
+			}
+		}
+	}
+}
+
+// reached wants every fault to have done what it is there for: one that does nothing tries nothing.
+func (a *auditor) reached() {
+	r := a.rig
+	if r.o.For < enough {
+		return
+	}
+	for _, f := range r.plan.faults {
+		if f.left == "" && r.plan.done[f.name] == 0 {
+			a.wrong("fault %q never happened", f.name)
+		}
+	}
+	causes, events := a.total(), map[string]uint64{}
+	for _, s := range r.streams {
+		for code, n := range s.events {
+			events[code] += n
+		}
+	}
+	for _, cause := range []string{"bad_message", "torn_frame", "late_frame", "paused", "dropped_by_source"} {
+		if causes[cause] == 0 {
+			a.wrong("no frame was dropped as %s: the fault for it does nothing", cause)
+		}
+	}
+	for _, code := range []string{"source_lost", "source_back", "publisher_restarted", "command_model", "command_freeze", "command_reset", "command_checkpoint", "command_stop", "command_start"} {
+		if events[code] == 0 {
+			a.wrong("no event %s was seen: the fault for it does nothing", code)
+		}
+	}
+	if r.disk != "" && !slices.ContainsFunc(a.sums, func(s sum) bool { return s.refused > 0 }) {
+		a.wrong("nothing was refused by the full disk: the fault does nothing")
+	}
+}
+
+// total adds up the causes of all streams.
+func (a *auditor) total() map[string]uint64 {
+	all := map[string]uint64{}
+	for _, s := range a.sums {
+		for cause, n := range s.dropped {
+			all[cause] += n
+		}
+	}
+	return all
+}

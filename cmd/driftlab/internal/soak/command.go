@@ -1,0 +1,53 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Command is the soak, with its flags.
+type Command struct {
+	For        time.Duration `name:"for" default:"10m" help:"How long the programs run."`
+	Seed       uint64        `default:"0" help:"Of every fault; 0 draws one."`
+	Out        string        `default:"out/soak.md" help:"The file that the account is written to." placeholder:"FILE"`
+	Driftscope string        `default:"bin/driftscope" help:"The program." placeholder:"FILE"`
+	Mats       string        `help:"The program built with -tags matprofile, which counts OpenCV's matrices; without one they are not audited." placeholder:"FILE"`
+	Without    string        `help:"Leave out the faults whose names this regular expression matches." placeholder:"REGEXP"`
+	Keep       bool          `help:"Keep the folder with all logs also where the audit holds."`
+}
+
+// Run soaks the program. Its error says that the audit found fault, or why there was none.
+func (c *Command) Run(ctx context.Context) error {
+	if err := isolate(); err != nil {
+		return err
+	}
+	o := *c
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64() >> 32
+	}
+	held, err := run(ctx, o)
+	if err == nil && !held {
+		err = errors.New("the audit found fault: " + o.Out + " says what")
+	}
+	return err
+}
+
+// run builds the rig, lets it run under the plan's faults, ends it, audits it and writes the account.
+func run(ctx context.Context, o Command) (held bool, err error) {
+	r, err := newRig(o)
+	if err != nil {
+		return false, err
+	}
+	defer func() { r.close(held && err == nil && !o.Keep) }()
+	r.say("seed %d, %v, in %s", o.Seed, o.For, r.folder)
+	if err := r.start(ctx); err != nil {
+		return false, err
+	}
+	r.suffer(ctx)
+	r.heal()
+	r.finish()
+	held = r.audit.held()
+	return held, r.account()
+}

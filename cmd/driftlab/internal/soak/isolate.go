@@ -1,0 +1,95 @@
+package soak
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"driftscope/internal/suite/fakecamera"
+)
+
+// isolated is set in the process that has a network and mounts of its own.
+const isolated = "DRIFTSCOPE_SOAK_ISOLATED"
+
+// isolate starts this program again with a network and mounts of its own where it may: no port meets another program's, the simulated camera
+// no other one, and what is mounted is gone with it. Aravis needs a process without raw sockets.
+func isolate() error {
+	if os.Getenv(isolated) == "" && os.Geteuid() == 0 {
+		return inNamespaces()
+	}
+	if os.Getenv(isolated) != "" {
+		if err := loopbackUp(); err != nil {
+			return fmt.Errorf("the loopback interface: %w", err)
+		}
+	}
+	return fakecamera.WithoutRawSockets()
+}
+
+// inNamespaces runs this program in namespaces of its own and ends with its status. Its group is another, so that the terminal's signals come once,
+// from here.
+func inNamespaces() error {
+	c := exec.Command("/proc/self/exe", os.Args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.Env = append(os.Environ(), isolated+"=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM, Setpgid: true}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	runtime.LockOSThread() // the child is told when the thread that started it ends
+	if err := c.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "soak: no network of its own:", err)
+		return fakecamera.WithoutRawSockets()
+	}
+	go func() {
+		for s := range signals {
+			c.Process.Signal(s)
+		}
+	}()
+	err := c.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		os.Exit(max(exit.ExitCode(), 1))
+	}
+	if err != nil {
+		return err
+	}
+	os.Exit(0)
+	return nil
+}
+
+// loopbackUp turns on lo, which is down in a new network.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var request struct {
+		name  [unix.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}
+	copy(request.name[:], "lo")
+	request.flags = unix.IFF_UP | unix.IFF_RUNNING
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// smallDisk mounts a disk with room for so many bytes on folder. It returns false where this user may not.
+func smallDisk(folder string, size int) bool {
+	if os.Getenv(isolated) == "" {
+		return false // the mount would outlive us
+	}
+	if unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") != nil {
+		return false
+	}
+	return unix.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size)) == nil
+}

@@ -1,0 +1,154 @@
+package soak
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// kept is what a JetStream stream holds, read message by message and checked on the way: only counts stay.
+type kept struct {
+	name string // of the JetStream stream
+	// unnumbered says that the source counts as lost what has no number: a publisher's late frames, and messages that are no frames.
+	unnumbered bool
+	wrong      func(format string, args ...any)
+
+	mu       sync.Mutex
+	at       uint64 // the stream's sequence number up to which it was read
+	holes    uint64 // sequence numbers that the server does not have
+	forgot   uint64 // messages that were read and that the server did not have later
+	doubled  uint64 // messages that came again, or out of order
+	messages uint64
+	runs     []*keptRun
+	known    map[string]bool
+}
+
+// keptRun is what one run of the program left: identities RUN.N.
+type keptRun struct {
+	id    string
+	begun time.Time // as the identity says
+	last  uint64    // N
+	gaps  uint64    // numbers that are missing: the spool refused them
+
+	messages uint64
+	latents  uint64
+	seq      uint64 // of the last latent
+	dropped  uint64 // frames that latents say were lost before them
+	surplus  uint64 // frames that count as lost and have no number: they came late or were none
+	untold   uint64 // frames that are missing between latents and that no latent tells of: their latents were refused
+}
+
+// place is how far it was read.
+func (k *kept) place() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.at
+}
+
+// found tells how far the server's stream goes.
+func (k *kept) found(last uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if last < k.at {
+		k.forgot += k.at - last
+		k.wrong("%s: the server had %d messages, and has %d after it was started again", k.name, k.at, last)
+		k.at = last
+	}
+}
+
+// skip passes over what the server does not have.
+func (k *kept) skip(to uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.holes += to - k.at
+	k.wrong("%s: the server has no messages %d to %d", k.name, k.at+1, to)
+	k.at = to
+}
+
+// take checks the next message.
+func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if seq <= k.at {
+		return // asked for again
+	}
+	k.at = seq
+	k.messages++
+	name, number, _ := strings.Cut(id, ".")
+	n, err := strconv.ParseUint(number, 10, 64)
+	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // behind the run that began the spool, if that was another
+	if err != nil || err2 != nil {
+		k.wrong("%s: message %d has the identity %q, RUN.N expected", k.name, seq, id)
+		return
+	}
+	if len(k.runs) == 0 || k.runs[len(k.runs)-1].id != name {
+		if k.known[name] {
+			k.doubled++
+			k.wrong("%s: message %s comes after another run's", k.name, id)
+			return
+		}
+		k.known[name] = true
+		k.runs = append(k.runs, &keptRun{id: name, begun: unstepped(time.Unix(0, begun))})
+	}
+	run := k.runs[len(k.runs)-1]
+	if n <= run.last {
+		k.doubled++
+		k.wrong("%s: message %s comes after %s.%d", k.name, id, run.id, run.last)
+		return
+	}
+	run.gaps += n - run.last - 1
+	run.last = n
+	run.messages++
+	if kind == latent.KindLatent {
+		run.latent(k, data)
+	}
+}
+
+// latent accounts for the frames up to one.
+func (r *keptRun) latent(k *kept, data []byte) {
+	var l struct {
+		Seq     uint64
+		Dropped uint64 `json:"dropped_before"`
+	}
+	if err := json.Unmarshal(data, &l); err != nil {
+		k.wrong("%s: a latent of run %s: %v", k.name, r.id, err)
+		return
+	}
+	missing := int64(l.Seq) - int64(l.Dropped)
+	if r.latents > 0 {
+		missing -= int64(r.seq) + 1
+	}
+	if missing < 0 && k.unnumbered {
+		r.surplus += uint64(-missing)
+	} else if missing < 0 {
+		k.wrong("%s: run %s: latent %d says %d frames were lost before it, after latent %d", k.name, r.id, l.Seq, l.Dropped, r.seq)
+	}
+	r.untold += uint64(max(missing, 0))
+	r.dropped += l.Dropped
+	r.latents++
+	r.seq = l.Seq
+}
+
+// of is the run that was on at a time, nil where none was.
+func (k *kept) of(t time.Time) (run *keptRun) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range k.runs {
+		if !r.begun.After(t) {
+			run = r
+		}
+	}
+	return run
+}
+
+// String says what was read.
+func (k *kept) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return fmt.Sprintf("%s: %d messages of %d runs", k.name, k.messages, len(k.runs))
+}

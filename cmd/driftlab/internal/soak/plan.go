@@ -1,0 +1,117 @@
+package soak
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// share is a part of the time without the warm-up and the cool-down, from 0 to 1.
+type share struct{ from, to float64 }
+
+var (
+	early      = share{0, 0.48} // programs that are to live long are killed here only
+	throughout = share{0, 1}
+)
+
+// fault is a kind of thing that goes wrong.
+type fault struct {
+	name   string
+	hits   []string // what it happens to: one thing at a time happens to each
+	when   share
+	happen func(ctx context.Context, rng *rand.Rand)
+	left   string // why it is left out; empty where it is not
+}
+
+// injection is one fault at one time.
+type injection struct {
+	fault *fault
+	at    time.Duration
+	rng   *rand.Rand
+}
+
+// plan is what happens when, drawn from the seed before anything runs.
+type plan struct {
+	faults     []*fault
+	injections []injection
+	length     time.Duration
+
+	mu   sync.Mutex
+	done map[string]int
+}
+
+// newPlan draws the times: twice each kind at least, and once in five minutes; once where there are not two minutes.
+func newPlan(faults []*fault, seed uint64, duration time.Duration) *plan {
+	p := &plan{faults: faults, done: map[string]int{}, length: duration - duration/cooling}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	times := max(2, int(duration/(5*time.Minute)))
+	if duration < 2*time.Minute {
+		times = 1
+	}
+	begin := min(10*time.Second, duration/20)
+	for i, f := range faults {
+		if f.left != "" {
+			continue
+		}
+		for k := range times {
+			at := f.when.from + (f.when.to-f.when.from)*(float64(k)+rng.Float64())/float64(times)
+			p.injections = append(p.injections, injection{f, begin + time.Duration(at*float64(p.length-begin)), rand.New(rand.NewPCG(seed, uint64(i*times+k+2)))})
+		}
+	}
+	slices.SortStableFunc(p.injections, func(a, b injection) int { return cmp.Compare(a.at, b.at) })
+	return p
+}
+
+// carryOut lets everything happen at its time, and returns when the last is over. What happens to a thing waits until what happens to it
+// already is over; what would begin after the plan's end is left out.
+func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format string, args ...any)) {
+	ctx, cancel := context.WithDeadline(ctx, begun.Add(p.length))
+	defer cancel()
+	locks := map[string]*sync.Mutex{}
+	for _, f := range p.faults {
+		for _, thing := range f.hits {
+			if locks[thing] == nil {
+				locks[thing] = &sync.Mutex{}
+			}
+		}
+	}
+	var going sync.WaitGroup
+	defer going.Wait()
+	for _, i := range p.injections {
+		if !pause(ctx, time.Until(begun.Add(i.at))) {
+			return
+		}
+		going.Go(func() {
+			for _, thing := range slices.Sorted(slices.Values(i.fault.hits)) {
+				locks[thing].Lock()
+				defer locks[thing].Unlock()
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			say("%s", i.fault.name)
+			i.fault.happen(ctx, i.rng)
+			p.mu.Lock()
+			p.done[i.fault.name]++
+			p.mu.Unlock()
+		})
+	}
+}
+
+// pause waits, and says whether ctx is still on.
+func pause(ctx context.Context, long time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(long):
+		return ctx.Err() == nil
+	}
+}
+
+// between draws a time.
+func between(rng *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(rng.Int64N(int64(most-least)))
+}

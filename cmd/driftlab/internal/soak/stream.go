@@ -1,0 +1,111 @@
+package soak
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// inFlight bounds the frames between being read and being tracked or dropped: the longest queue of the rig, 256, the lanes, and what a source hands
+// over at once.
+const inFlight = 256 + 64
+
+// stream is one of the rig's, with all that was seen of it.
+type stream struct {
+	name    string
+	kind    string
+	program *program
+	kept    *kept
+	source  func(life int) (string, error) // of the configuration, as YAML
+	extra   string                         // more lines of it
+	follows *growing                       // nil where it is live
+	wrong   func(format string, args ...any)
+
+	mu       sync.Mutex
+	health   []life // one a run of the stream
+	seen     []spell
+	state    string
+	failures []string
+	events   map[string]uint64
+}
+
+// life is a run of the stream as its health told it.
+type life struct {
+	begun time.Time // by uptime
+	last  live
+}
+
+// spell is a run of the stream as its live latents told it.
+type spell struct {
+	last  time.Time
+	seq   uint64
+	count uint64
+}
+
+// hear takes a live message.
+func (s *stream) hear(kind latent.Kind, m *live) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch kind {
+	case latent.KindHealth:
+		s.hearHealth(m)
+	case latent.KindEvent:
+		s.events[m.Code]++
+		if m.Code == "stream_failed" {
+			s.failures = append(s.failures, m.Text)
+		}
+	case latent.KindLatent:
+		now := time.Now()
+		if n := len(s.seen); n == 0 || m.Seq <= s.seen[n-1].seq {
+			s.seen = append(s.seen, spell{})
+		}
+		last := &s.seen[len(s.seen)-1]
+		last.last, last.seq, last.count = now, m.Seq, last.count+1
+	}
+}
+
+// hearHealth checks the counts. s.mu is held.
+func (s *stream) hearHealth(m *live) {
+	s.state = m.State
+	if m.UptimeS == 0 && m.Frames == 0 {
+		return // a stopped stream that has not begun
+	}
+	begun := unstepped(m.Time).Add(-time.Duration(m.UptimeS * float64(time.Second)))
+	if n := len(s.health); n == 0 || begun.Sub(s.health[n-1].begun) > time.Second && m.State != "stopped" {
+		s.health = append(s.health, life{begun: begun})
+	}
+	s.health[len(s.health)-1].last = *m
+	settled := m.Tracked + lostFrames(m.Dropped)
+	if settled > m.Frames || m.Frames-settled > inFlight || m.State == "stopped" && m.Frames != settled {
+		s.wrong("stream %s, %s: frames in %d, tracked %d, dropped %d: they do not add up", s.name, m.State, m.Frames, m.Tracked, lostFrames(m.Dropped))
+	}
+}
+
+// lostFrames sums up the causes that are of frames.
+func lostFrames(dropped map[string]uint64) (n uint64) {
+	for cause, count := range dropped {
+		if !strings.HasPrefix(cause, "sink_") {
+			n += count
+		}
+	}
+	return n
+}
+
+// stopped says that the stream has ended in a process that stays.
+func (s *stream) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == "stopped"
+}
+
+// tracked is what the newest health says.
+func (s *stream) tracked() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.health) == 0 {
+		return 0
+	}
+	return s.health[len(s.health)-1].last.Tracked
+}
