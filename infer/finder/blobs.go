@@ -8,20 +8,29 @@ import (
 	"driftscope/internal/grid"
 )
 
-// extrema are the local extrema of the levels that exceed the noise by z. strict: neither neighbour in scale is stronger there.
-func extrema(levels []level, first int, n *noise, grey Picture, z float64, signs []float64, strict bool) (all []blob) {
+// sieve is which extrema are kept.
+type sieve struct {
+	noise  *noise
+	first  int       // of the noise's scales, the first level's
+	z      float64   // by how much the noise is exceeded
+	signs  []float64 // 1 bright, -1 dark
+	strict bool      // neither neighbour in scale is stronger there
+}
+
+// extrema are the local extrema of the levels that a sieve keeps. grey is the frame, smoothed.
+func extrema(levels []level, grey Picture, keep sieve) (all []blob) {
 	for i := range levels {
 		l := &levels[i]
-		for _, p := range signs {
+		for _, p := range keep.signs {
 			l.peaks(float32(p), func(x, y int, v float32) {
 				b := blob{r: float64(v), p: p, s: l.s, at: i}
 				b.x, b.y = l.film(float64(x), float64(y))
-				b.z = b.r / n.at(first+i, grey.at(b.x, b.y))
-				if b.z <= z {
+				b.z = b.r / keep.noise.at(keep.first+i, grey.at(b.x, b.y))
+				if b.z <= keep.z {
 					return
 				}
 				for _, j := range []int{i - 1, i + 1} {
-					if strict && j >= 0 && j < len(levels) && b.r < p*levels[j].value(b.x, b.y)*.999 {
+					if keep.strict && j >= 0 && j < len(levels) && b.r < p*levels[j].value(b.x, b.y)*.999 {
 						return
 					}
 				}

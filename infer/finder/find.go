@@ -45,7 +45,7 @@ func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]
 	if f.both {
 		signs = []float64{1, -1}
 	}
-	all := extrema(levels, f.first, f.noise, blur(in, 2), z, signs, false)
+	all := extrema(levels, blur(in, 2), sieve{f.noise, f.first, z, signs, false})
 	all = slices.DeleteFunc(all, func(b blob) bool { return b.r <= least })
 	strongest(all)
 	all = alone(all[:min(len(all), 3000)], f.w, f.h, 1.5)

@@ -8,6 +8,7 @@ import (
 // Level is how far what was found can be trusted.
 type Level string
 
+// The levels, the best first. Doubtful says why, and what to do.
 const (
 	Good     Level = "good"
 	Doubtful Level = "doubtful"

@@ -49,7 +49,10 @@ type builder interface {
 func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
 	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
 		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
-		return &firstBuilder{fieldBuilder: b}, err
+		if err != nil {
+			return nil, err
+		}
+		return &firstBuilder{fieldBuilder: *b}, nil
 	}
 	if cfg.Objects.Enabled {
 		return newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
