@@ -119,7 +119,7 @@ func dip(g Picture, weak, strong *blob) (joined bool) {
 		}
 		last, least = v, min(least, v)
 	}
-	return first <= 0 || least > .88*min(first, last)
+	return first <= 0 || least > joint*min(first, last)
 }
 
 // valley is a threshold in a clear valley of the density of log strength above a floor, and its depth; the floor and 0 where there is none.
@@ -162,7 +162,7 @@ func valley(r []float64, frames int, floor float64) (at, depth float64) {
 		}
 		from, _ := slices.BinarySearch(u, g(i))
 		deep := 1 - d[i]/min(left[i], right[i])
-		if float64(len(u)-from)/float64(frames) >= .7 && deep > .6 && deep > depth {
+		if float64(len(u)-from)/float64(frames) >= .7 && deep > clearing && deep > depth {
 			at, depth = math.Exp(g(i)), deep
 		}
 	}

@@ -133,7 +133,7 @@ func segment(g Picture, p, t, least, usual float64) (all []body) {
 		if float64(len(pixels)) < least {
 			return
 		}
-		if usual > 0 && float64(len(pixels)) > 1.45*usual {
+		if usual > 0 && float64(len(pixels)) > double*usual {
 			if parts := split(pixels, g.W, .35*usual); parts != nil {
 				for _, part := range parts {
 					all = append(all, measure(part, g.W, g.H))

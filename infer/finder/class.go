@@ -108,7 +108,7 @@ func (l *learning) cells() bool {
 			number = append(number, float64(len(kept)))
 			inside, each, ratio = append(inside, in/max(all, 1e-9)), append(each, n/max(float64(len(kept)), 1)), append(ratio, coarse/max(all, 1e-9))
 		}
-		if median(number) >= 2 && median(inside) > .8 && median(each) >= 4 && median(ratio) > 1.5 {
+		if median(number) >= 2 && median(inside) > held && median(each) >= detail && median(ratio) > 1.5 {
 			middle := median(scale)
 			l.Scale = slices.MinFunc(l.scales, func(a, b float64) int { return cmp.Compare(math.Abs(a-middle), math.Abs(b-middle)) })
 			l.sign, l.both = p, false

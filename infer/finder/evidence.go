@@ -31,7 +31,7 @@ func (l *learning) texture(found [][]blob) bool {
 		v := look(l.frames[k], l.window[len(l.window)/2], l.with)
 		peaked[k] = kurtosis(v.P)
 	})
-	if median(peaked) > 6 {
+	if median(peaked) > peaky {
 		return false
 	}
 	if len(l.raw) == 0 {

@@ -87,7 +87,7 @@ func (f *Finder) Find(frame Picture, nearX, nearY float64) []Place {
 	case Few, Many:
 		return f.spots(in)
 	case Bodies:
-		return places(slices.DeleteFunc(f.bodies(in, f.Area, 2*f.Scale*f.Scale), func(b body) bool { return b.area <= .3*f.Area }))
+		return places(slices.DeleteFunc(f.bodies(in, f.Area, 2*f.Scale*f.Scale), func(b body) bool { return b.area <= small*f.Area }))
 	}
 	return nil
 }

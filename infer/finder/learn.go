@@ -229,7 +229,7 @@ func (l *learning) threshold() {
 	a75, a50 := l.areas(found)
 	l.extended = joined > .3 || a75 > 9 || a50 > 22 && a75 > 5
 	if l.Depth == 0 && l.Strength < 3*l.z {
-		l.low = .6
+		l.low = weakest
 		found = l.sensitive(found)
 	}
 	if l.force == Free && (!l.significant(found) || l.texture(found)) {

@@ -54,7 +54,7 @@ func (l *learning) single(found [][]blob) {
 	l.template = newTemplate(r)
 	l.template.learn(frames, x, y)
 	l.Alike = l.noiseless(l.template.ncc, frames, x, y, r)
-	if l.Alike < .8 || l.extended && !l.coarse {
+	if l.Alike < alike || l.extended && !l.coarse {
 		l.Kind = OneBody
 	}
 }

@@ -2,6 +2,9 @@ package finder
 
 import "fmt"
 
+// mostPixels bounds what a Sampler holds, but for the four frames that it holds at least.
+const mostPixels = 40_000_000
+
 // Sampler keeps pairs of successive frames, spread evenly over a film of unknown length: at most twice as many as Learn looks at, and copies of them.
 type Sampler struct {
 	stride int
@@ -29,7 +32,7 @@ func (s *Sampler) Add(f Picture) error {
 	}
 	p.P = append(p.P[:0], f.P...)
 	s.film.Frames, s.film.At = append(s.film.Frames, p), append(s.film.At, k)
-	if len(s.film.At) >= 4*looks {
+	if len(s.film.At) >= min(max(mostPixels/(f.W*f.H), 4), 4*looks) {
 		s.thin()
 	}
 	return nil

@@ -15,9 +15,6 @@ const (
 	None     Level = "nothing"
 )
 
-// doubted is the certainty below which a find is doubtful.
-const doubted = .7
-
 // Certainty is how sure the find is, 0 to 1: by how far the objects stand out of the noise, how clearly they are apart from what is weaker, and which
 // share of all that stands out they explain. It is no probability that was calibrated.
 func (f *Finder) Certainty() float64 {
