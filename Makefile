@@ -87,7 +87,7 @@ TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 test: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	@rm -rf $(COVER) && mkdir -p $(COVER)/short
-	$(SHORT) | $(REPORT)
+	$(SHORT) | $(REPORT) -budgets -recorded $(RECORDED)
 
 # The long ones as they are shipped, and what of each package they and those of make test before cover; then the short ones under the race detector, which
 # takes eight times as long: make race has the long ones, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes
@@ -99,7 +99,7 @@ test-long: setup
 	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
 	$(RACE) $(AT_ONCE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test -short -vet=off ./online/...
-	CGO_ENABLED=0 go test -short -vet=off ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field ./infer/locate/...
+	CGO_ENABLED=0 go test -short -vet=off ./internal/flow/frame ./internal/kit/system ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field ./infer/locate/...
 	$(GOTEST) -tags nodnnl ./infer/sdevae/dnnl
 	$(GOTEST) -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 

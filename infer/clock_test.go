@@ -11,8 +11,8 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 )
 
 // clocked is a model file whose encoder gives mean = 2 Σ pixels + 3t and log sd = -t, from inputs of these names, of which the first

@@ -19,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"driftscope/infer/card"
+	"driftscope/internal/kit/console"
 )
 
 // The bounds on a model card in YAML. The parser's time grows with the square of most of what it has to do.
@@ -110,8 +111,8 @@ type graphError struct{ error }
 
 func (e graphError) Unwrap() error { return e.error }
 
-// Is makes it ErrGraph, too.
-func (e graphError) Is(target error) bool { return target == ErrGraph }
+// Is makes it ErrGraph, too, and none of the user's: the file would have ended the process had it been trusted.
+func (e graphError) Is(target error) bool { return target == ErrGraph || target == console.ErrFailed }
 
 // check holds both graphs to what is allowed, in the sizes of the card. OpenCV has no part in it.
 func (m *Model) check() error {

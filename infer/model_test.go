@@ -14,7 +14,7 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 var grey4x4 = card.Input{Channels: 1, Height: 4, Width: 4}

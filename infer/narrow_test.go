@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"driftscope/infer/card"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/kit/system"
 )
 
 // Widths are the vectors, in floats, for which this processor has a kernel.
@@ -85,7 +85,7 @@ func Misbehave(how string) error {
 		for range 1000 {
 			fmt.Println("a line of a library")
 		}
-		out := subprocess.Output()
+		out := system.ChildOutput()
 		for {
 			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
 				return err

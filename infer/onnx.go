@@ -12,8 +12,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 )
 
 // slack is how far a picture may leave [0,1], for interpolation's rounding.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"driftscope/infer/card"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/kit/system"
 )
 
 // TrialCommand is the hidden command under which this program calls TrialProcess.
@@ -56,7 +56,7 @@ func (m *Model) tryApart(patience time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.name, err)
 	}
-	child, err := subprocess.Start(TrialCommand, watchful...)
+	child, err := system.StartChild(TrialCommand, watchful...)
 	if err != nil {
 		return fmt.Errorf("model %s: the process that tries it cannot be started: %w", m.name, err)
 	}
@@ -76,7 +76,7 @@ func (m *Model) tryApart(patience time.Duration) error {
 }
 
 // verdict waits for what the child says of the model, or for its end.
-func (m *Model) verdict(child *subprocess.Child, patience time.Duration) error {
+func (m *Model) verdict(child *system.Child, patience time.Duration) error {
 	if err := child.Output.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return fmt.Errorf("model %s: %w", m.name, err)
 	}
@@ -94,7 +94,7 @@ func (m *Model) verdict(child *subprocess.Child, patience time.Duration) error {
 }
 
 // TrialProcess is a trial's whole work, in a process that the parent has started: the model comes on standard input, what is to be said of it
-// goes to subprocess.Output.
+// goes to system.ChildOutput.
 func TrialProcess() error {
 	if err := confine(); err != nil {
 		return fmt.Errorf("%s: %w", TrialCommand, err)
@@ -108,7 +108,7 @@ func TrialProcess() error {
 	if err := m.try(); err != nil {
 		answer = answerRefused + oneLine(err)
 	}
-	out := subprocess.Output()
+	out := system.ChildOutput()
 	_, err = out.WriteString(answer[:min(len(answer), trialAnswer)])
 	return errors.Join(err, out.Close())
 }

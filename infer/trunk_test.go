@@ -12,7 +12,7 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // stage is a convolution of a test's trunk and what follows it.

@@ -7,8 +7,8 @@ import (
 	"image"
 	"image/jpeg"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 )
 
 // jpegQuality keeps a 64x64 picture under 3 kB, wholeQuality an overview of nothing but noise under 50 kB.

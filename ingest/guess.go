@@ -5,7 +5,7 @@ import (
 	"driftscope/ingest/format"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/recorder"
-	"driftscope/internal/pages"
+	"driftscope/internal/kit/console"
 	"errors"
 	"fmt"
 	"net/url"
@@ -24,7 +24,7 @@ const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// o
 // an HDF5 file or h5:FILE?dataset=/data, a CZI or ND2 file or czi:FILE?channel=2, or a video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	kind, options, err = guess(arg)
-	return kind, options, pages.About(Page(kind), err)
+	return kind, options, console.About(Page(kind), err)
 }
 
 func guess(arg string) (kind string, options map[string]any, err error) {

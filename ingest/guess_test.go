@@ -10,7 +10,7 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // newRecording makes a source from YAML options.

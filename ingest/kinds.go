@@ -9,8 +9,8 @@ import (
 	"driftscope/ingest/files"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/recorder"
-	"driftscope/internal/pages"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/console"
 )
 
 // constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
@@ -41,11 +41,11 @@ var kinds = map[string]constructor{
 func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
 	construct, known := kinds[kind]
 	if !known {
-		return nil, pages.About(pages.Configuration, fmt.Errorf("source kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", ")))
+		return nil, console.About(console.ConfigurationPage, fmt.Errorf("source kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", ")))
 	}
 	source, err := construct(decode)
 	if err != nil {
-		return nil, pages.About(Page(kind), fmt.Errorf("source %s: %w", kind, err))
+		return nil, console.About(Page(kind), fmt.Errorf("source %s: %w", kind, err))
 	}
 	return source, nil
 }
@@ -54,13 +54,13 @@ func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
 func Page(kind string) string {
 	switch kind {
 	case "camera", "genicam", "gst", "url":
-		return pages.Cameras
+		return console.CamerasPage
 	case "nats":
-		return pages.Frames
+		return console.FramesPage
 	case "sim":
-		return pages.Configuration
+		return console.ConfigurationPage
 	}
-	return pages.Recordings
+	return console.RecordingsPage
 }
 
 // Kinds returns the names New knows, sorted.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // errWithout is what a source says that this build lacks.

@@ -7,8 +7,8 @@ import (
 
 	"driftscope/ingest/sim"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // simulated gives the pictures of a scene or a field, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix

@@ -16,7 +16,7 @@ import (
 
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // openSimulated makes and opens a source from YAML options; the test closes it.

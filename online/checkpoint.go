@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/refine"
 )

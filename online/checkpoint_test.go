@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"

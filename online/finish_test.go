@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/offline"

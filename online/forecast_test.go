@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/onlinetest"
 )
 

@@ -1,7 +1,7 @@
 package online
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/alarm"
 )
 

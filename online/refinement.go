@@ -1,6 +1,6 @@
 package online
 
-import "driftscope/internal/latent"
+import "driftscope/internal/flow/latent"
 
 // A slice begins when this many latents are new, or this part of the memory.
 const (

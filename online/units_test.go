@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/onlinetest"
 )
 

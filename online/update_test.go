@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/order"
+	"driftscope/internal/kit/numbers"
 )
 
 // Point is a place in a picture, in pixels; the centre of the top left pixel is (0, 0).
@@ -110,11 +110,11 @@ func (s *search) firstPass() (places []Point, leaves bool) {
 		departure[t], clarity[t] = p.height, p.height-distinct*noise
 		resting[t] = abs(s.mean[int(p.at.Y)*s.width+int(p.at.X)] - flat)
 	}
-	if order.Median(clarity) <= 0 {
+	if numbers.Median(clarity) <= 0 {
 		strongest := stronger(s.peaks(s.mean, all, func(int) float32 { return flat }))
 		return []Point{strongest.at}, false
 	}
-	return places, order.Median(departure) > 2*order.Median(resting)
+	return places, numbers.Median(departure) > 2*numbers.Median(resting)
 }
 
 // list has room for one number a frame.
@@ -156,7 +156,7 @@ func (s *search) secondPass(win box, leaves bool) []Point {
 		bright[t], dark[t] = b.at, d.at
 		above[t], below[t] = b.height, d.height
 	}
-	if order.Median(above) >= order.Median(below) {
+	if numbers.Median(above) >= numbers.Median(below) {
 		return bright
 	}
 	return dark
@@ -208,11 +208,11 @@ func level(v []float32) (middle, sd float32) {
 
 // levelOf is level of all of v, which it overwrites.
 func levelOf(v []float32) (middle, sd float32) {
-	middle = order.Median(v)
+	middle = numbers.Median(v)
 	for i := range v {
 		v[i] = abs(v[i] - middle)
 	}
-	return middle, 1.4826 * order.Median(v) // 1.4826: the ratio for a Gaussian
+	return middle, 1.4826 * numbers.Median(v) // 1.4826: the ratio for a Gaussian
 }
 
 func abs(v float32) float32 { return max(v, -v) }

@@ -116,7 +116,7 @@ func TestCentroid(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Centroid(make([]float32, 100), 10, 10, Point{5, 5}, 3); err == nil || !strings.Contains(err.Error(), "nothing stands out") {
+	if _, err := Centroid(make([]float32, 100), 10, 10, Point{5, 5}, 3); err == nil || !strings.Contains(err.Error(), "nothing is visible") {
 		t.Errorf("blank picture: found %v, expected a refusal", err)
 	}
 	if _, err := Centroid(make([]float32, 100), 10, 10, Point{500, -5}, 3); err == nil {

@@ -33,7 +33,7 @@ func Centroid(picture []float32, width, height int, at Point, radius float64) (P
 	d := disc{picture: picture, width: width, height: height}
 	c, ok := d.refine(at, radius)
 	if !ok {
-		return Point{}, fmt.Errorf("centroid: nothing stands out of the noise within %g pixels of (%.1f, %.1f): "+
+		return Point{}, fmt.Errorf("centroid: nothing is visible above the noise within %g pixels of (%.1f, %.1f): "+
 			"check that the object is in the picture", radius, at.X, at.Y)
 	}
 	return c, nil

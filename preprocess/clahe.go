@@ -14,8 +14,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // claheOptions are the keys under clahe. The defaults equal scikit-image's equalize_adapthist(clip_limit=0.03), which the

@@ -7,8 +7,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // filmRange is a normalise whose grey window goes from the smallest to the largest value of a whole film, as in the paper's supplement.
@@ -79,7 +79,7 @@ func (n *filmRange) widen(f *frame.Frame) error {
 		return nil
 	}
 	n.normalise.low, n.normalise.high = n.lowest, n.highest
-	f.Notice(false, "range_set", fmt.Sprintf("the grey window is [%.6g, %.6g] from here on: what the frames so far show", n.normalise.low, n.normalise.high))
+	f.Notice(false, "range_set", fmt.Sprintf("the grey window is now [%.6g, %.6g], the range of the frames so far", n.normalise.low, n.normalise.high))
 	return nil
 }
 

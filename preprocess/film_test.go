@@ -10,7 +10,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // spotted is a film's frame: a spot of 120 counts on the film's ground, going round (at.X, at.Y) within 6 pixels.

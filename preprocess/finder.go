@@ -7,7 +7,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // searchOptions are the keys under roi.search.

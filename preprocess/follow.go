@@ -6,9 +6,9 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/order"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/numbers"
 )
 
 // maxFollowSide bounds the sides of the picture in which a centroid is measured: larger ones are averaged down to it.
@@ -89,7 +89,7 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	smooth := s.smooth[:size.X*size.Y]
 	s.blur.apply(smooth, s.disc.picture, size.X, size.Y)
 	s.sample = spread(s.sample[:0], smooth, sparse)
-	flat := order.Median(s.sample)
+	flat := numbers.Median(s.sample)
 	darkest, brightest, ok := extremes(smooth)
 	if !ok {
 		return Point{}, false

@@ -10,7 +10,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // shown makes a frame of the given pixels, after the given steps.

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/preprocess/illumination"
 )
 

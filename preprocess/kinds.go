@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // constructor makes one kind of step from the options written under it. decode is strict: an unknown key is an error.

@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite/mats"
 )
 

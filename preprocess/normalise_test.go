@@ -11,7 +11,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 func TestNormaliseWindow(t *testing.T) {

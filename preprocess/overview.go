@@ -6,7 +6,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // show fills in what people see of the picture that the region is cut out of, in the frames that ask for it and were not asked before.

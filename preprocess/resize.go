@@ -7,8 +7,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // resizeOptions are the keys under resize, in pixels.

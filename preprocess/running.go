@@ -7,7 +7,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/order"
+	"driftscope/internal/kit/numbers"
 )
 
 const (
@@ -60,9 +60,9 @@ func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	}
 	n := len(r.samples)
 	rank := func(percent float64) int { return int(math.Round(percent / 100 * float64(n-1))) }
-	low, high = float64(order.Nth(r.samples, rank(r.options.Low))), float64(order.Nth(r.samples, rank(r.options.High)))
+	low, high = float64(numbers.Nth(r.samples, rank(r.options.Low))), float64(numbers.Nth(r.samples, rank(r.options.High)))
 	if low == high {
-		low, high = float64(order.Nth(r.samples, 0)), float64(order.Nth(r.samples, n-1))
+		low, high = float64(numbers.Nth(r.samples, 0)), float64(numbers.Nth(r.samples, n-1))
 	}
 	return low, high, nil
 }

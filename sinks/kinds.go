@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/file"
 	"driftscope/sinks/natsink"
 	"driftscope/sinks/pin"

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Bounds on one scrape, and on how many are answered at once.

@@ -34,7 +34,7 @@ func TestNew(t *testing.T) {
 		"jsonl there":  {"jsonl", map[string]any{"path": exists}, Env{}, "append: true"},
 		"jsonl folder": {"jsonl", map[string]any{"path": filepath.Join(exists, "a.jsonl")}, Env{}, "check the folder"},
 		"jsonl option": {"jsonl", map[string]any{"file": "x"}, Env{}, "file"},
-		"jsonl append": {"jsonl", map[string]any{"path": "x", "append": true, "rotate_mb": 1}, Env{}, "append: is of one file"},
+		"jsonl append": {"jsonl", map[string]any{"path": "x", "append": true, "rotate_mb": 1}, Env{}, "append: continues a single file"},
 		"csv path":     {"csv", nil, Env{}, "such as results.csv"},
 		"csv append":   {"csv", map[string]any{"path": "x", "append": true}, Env{}, "append"},
 		"csv there":    {"csv", map[string]any{"path": tables}, Env{}, "rotate_every to number the files"},

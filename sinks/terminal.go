@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

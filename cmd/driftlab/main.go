@@ -10,7 +10,7 @@ import (
 	"driftscope/cmd/driftlab/internal/soak"
 	"driftscope/infer"
 	"driftscope/ingest"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // commands is the command line, one field a sub-command.
@@ -23,11 +23,11 @@ type commands struct {
 	TryModel tryModelCmd    `cmd:"" hidden:"" help:"Open a model on behalf of another driftlab."`
 }
 
-func main() { exit.Main(execute) }
+func main() { console.Main(execute) }
 
 // execute runs one command line and returns its exit status: 0 done, 1 failed while running, 2 wrong usage or configuration.
 func execute(ctx context.Context, args []string) int {
-	p := exit.Program{Name: "driftlab", Description: "Measure driftscope and its methods.", Commands: &commands{}}
+	p := console.Program{Name: "driftlab", Description: "Measure driftscope and its methods.", Commands: &commands{}}
 	return p.Execute(ctx, args)
 }
 

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"driftscope/cmd/driftlab/internal/paper"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
 )
 
 // paperCmd repeats the paper's experiments: every row of its table, trained and measured several times, and its studies.

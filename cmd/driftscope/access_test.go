@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 )
 

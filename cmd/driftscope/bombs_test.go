@@ -20,7 +20,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/czi/czitest"
 	"driftscope/ingest/nd2/nd2test"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
 

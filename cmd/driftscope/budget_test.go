@@ -18,8 +18,8 @@ import (
 
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
 

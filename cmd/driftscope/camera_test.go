@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
-	"driftscope/internal/suite/fakecamera"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -19,9 +19,9 @@ import (
 // and their times span the gap.
 func TestCameraComesBack(t *testing.T) {
 	const away = 5 * time.Second
-	camera := fakecamera.Start(t)
+	camera := suite.StartCamera(t)
 	folder := t.TempDir()
-	text := fmt.Sprintf("stream: scope\nsource: {genicam: {camera: %s, fps: 125, region: [0, 0, 64, 64], exposure: 5ms}}\nstall_after: 1s\nnats: {url: \"off\"}\nsinks: [jsonl: {path: out.jsonl}]\n", fakecamera.Name)
+	text := fmt.Sprintf("stream: scope\nsource: {genicam: {camera: %s, fps: 125, region: [0, 0, 64, 64], exposure: 5ms}}\nstall_after: 1s\nnats: {url: \"off\"}\nsinks: [jsonl: {path: out.jsonl}]\n", suite.CameraName)
 	if err := os.WriteFile(filepath.Join(folder, "scope.yaml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

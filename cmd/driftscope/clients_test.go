@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 )
 

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/wallclock"
 )
 
 // TestClockSteps: the wall clocks of a publisher and of a run go an hour ahead and an hour back while frames are kept and tracked. Every frame is kept and tracked
@@ -23,13 +22,13 @@ func TestClockSteps(t *testing.T) {
 	publish := begin(t, folder, "publish", fmt.Sprintf("sim:molecule?frames=%d&seed=1&realtime=false", accessFrames), "--subject", "camera.bead", "--url", server.URL(), "--durable")
 	for i, off := range []time.Duration{time.Hour, -time.Hour, 0, -time.Hour, time.Hour, 0} {
 		time.Sleep(500 * time.Millisecond) // frames come meanwhile
-		if err := wallclock.Step(run.c.Process.Pid, off); err != nil {
+		if err := suite.StepClock(run.c.Process.Pid, off); err != nil {
 			if strings.Contains(err.Error(), "amd64 alone") {
 				t.Skip(err)
 			}
 			t.Fatal(err)
 		}
-		if err := wallclock.Step(publish.c.Process.Pid, -off); err != nil && !strings.Contains(publish.out.String(), "kept") { // it may be done on a slow machine
+		if err := suite.StepClock(publish.c.Process.Pid, -off); err != nil && !strings.Contains(publish.out.String(), "kept") { // it may be done on a slow machine
 			t.Fatalf("step %d: %v", i, err)
 		}
 	}

@@ -3,42 +3,42 @@
 package main
 
 import (
-	"driftscope/internal/batch"
-	"driftscope/internal/demo"
-	"driftscope/internal/desired"
-	"driftscope/internal/doctor"
-	"driftscope/internal/law"
-	"driftscope/internal/manual"
-	"driftscope/internal/pool"
-	"driftscope/internal/work"
+	"driftscope/internal/job/demo"
+	"driftscope/internal/job/doctor"
+	"driftscope/internal/job/law"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site/batch"
+	"driftscope/internal/site/orders"
+	"driftscope/internal/site/pool"
+	"driftscope/internal/site/work"
 )
 
 // commands is the command line, one field a sub-command; each has its file.
 type commands struct {
-	Run        runCmd              `cmd:"" group:"Track" help:"Track a source and publish what it does."`
-	Batch      batch.Command       `cmd:"" group:"Track" help:"Track many finished recordings: here, or on workers."`
-	Demo       demo.Command        `cmd:"" group:"Track" help:"Track a film that comes with the program, and show it."`
-	Watch      watchCmd            `cmd:"" group:"Look" help:"Print what a running stream publishes."`
-	View       viewCmd             `cmd:"" group:"Look" help:"Show again what a run wrote, over its film."`
-	Dashboard  dashboardCmd        `cmd:"" group:"Look" help:"Show the dashboard of streams on a NATS server elsewhere."`
-	Pretrain   pretrainCmd         `cmd:"" group:"Model" help:"Learn an encoder from a recording."`
-	Eval       evalCmd             `cmd:"" group:"Model" help:"Measure a model against the truth."`
-	Sample     sampleCmd           `cmd:"" group:"Model" help:"Film new paths of a model's law of motion."`
-	Model      modelCmd            `cmd:"" group:"Model" help:"Keep models on a NATS server, for runs that take them there."`
-	Law        law.Command         `cmd:"" group:"Law" help:"Find the law of anyone's tracks: diffusion, states, spectrum."`
-	Pool       pool.Command        `cmd:"" group:"Law" help:"Pool the laws of several cameras of one experiment, live."`
-	Probe      probeCmd            `cmd:"" group:"Source" help:"Say what a source holds, without tracking it."`
-	Sources    sourcesCmd          `cmd:"" group:"Source" help:"List the kinds of source, step and sink."`
-	Publish    publishCmd          `cmd:"" group:"Source" help:"Send a source's frames over NATS, for a run of nats:SUBJECT."`
-	Simulate   simulateCmd         `cmd:"" group:"Source" help:"Write a simulated recording with its truth."`
-	Site       desired.SiteCommand `cmd:"" group:"Site" help:"Make what a site of many workers keeps on its server."`
-	Stream     desired.Command     `cmd:"" group:"Site" help:"Say which streams the workers of a site should run."`
-	Work       work.Command        `cmd:"" group:"Site" help:"Take streams of a site and run them, beside other workers."`
-	Lint       lintCmd             `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
-	Doctor     doctor.Command      `cmd:"" group:"Set-up" help:"Look whether this computer has what runs need."`
-	Version    versionCmd          `cmd:"" group:"Set-up" help:"Say which build this is."`
-	Completion manual.Completion   `cmd:"" group:"Set-up" help:"Print what a shell completes commands and flags by."`
-	Man        manual.Page         `cmd:"" hidden:"" help:"Print the manual page."`
-	Capture    captureCmd          `cmd:"" hidden:"" help:"Read a source on behalf of another driftscope."`
-	TryModel   tryModelCmd         `cmd:"" hidden:"" help:"Open a model on behalf of another driftscope."`
+	Run        runCmd             `cmd:"" group:"Track" help:"Track a source and publish its latents and law."`
+	Batch      batch.Command      `cmd:"" group:"Track" help:"Track many finished recordings, here or on workers."`
+	Demo       demo.Command       `cmd:"" group:"Track" help:"Track an example film and show its dashboard."`
+	Watch      watchCmd           `cmd:"" group:"Look" help:"Print the messages of running streams."`
+	View       viewCmd            `cmd:"" group:"Look" help:"Replay results over their film, in the dashboard."`
+	Dashboard  dashboardCmd       `cmd:"" group:"Look" help:"Show the dashboard of streams on another NATS server."`
+	Pretrain   pretrainCmd        `cmd:"" group:"Model" help:"Train an encoder on recordings."`
+	Eval       evalCmd            `cmd:"" group:"Model" help:"Compare a model or tracks with the truth."`
+	Sample     sampleCmd          `cmd:"" group:"Model" help:"Draw new films from a model's law of motion."`
+	Model      modelCmd           `cmd:"" group:"Model" help:"Manage models on a NATS server, for runs with nats:NAME."`
+	Law        law.Command        `cmd:"" group:"Law" help:"Find the law of tracks: diffusion, states, spectrum."`
+	Pool       pool.Command       `cmd:"" group:"Law" help:"Combine the laws of several cameras, live."`
+	Probe      probeCmd           `cmd:"" group:"Source" help:"Print what a source contains, without tracking it."`
+	Sources    sourcesCmd         `cmd:"" group:"Source" help:"List kinds of sources, steps and sinks, and the cameras."`
+	Publish    publishCmd         `cmd:"" group:"Source" help:"Send a source's frames over NATS to a run of nats:SUBJECT."`
+	Simulate   simulateCmd        `cmd:"" group:"Source" help:"Write a simulated recording with its truth."`
+	Site       orders.SiteCommand `cmd:"" group:"Site" help:"Set up the NATS server of a site with workers."`
+	Stream     orders.Command     `cmd:"" group:"Site" help:"Manage the streams that the workers of a site run."`
+	Work       work.Command       `cmd:"" group:"Site" help:"Run streams of a site on this machine, as a worker."`
+	Lint       lintCmd            `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
+	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer, and say how to fix problems."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version."`
+	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
+	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
+	Capture    captureCmd         `cmd:"" hidden:"" help:"Read a source for another driftscope process."`
+	TryModel   tryModelCmd        `cmd:"" hidden:"" help:"Open a model for another driftscope process."`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 
@@ -162,7 +162,7 @@ func TestDashboardOfASite(t *testing.T) {
 	site.say("hall-2", latent.KindWorker, second)
 	site.say("bead", latent.KindHealth, healthAt("bead", 23, 48))
 	over := message.EventRecord{Header: message.Header{V: latent.Version, Kind: latent.KindEvent, Stream: "bead", Epoch: 23},
-		Event: latent.Event{Time: dawn.Add(time.Hour), Level: latent.Info, Code: "taken_over", Text: "the stream is taken over from hall-1, at epoch 23: it goes on at frame 500", Count: 1}}
+		Event: latent.Event{Time: dawn.Add(time.Hour), Level: latent.Info, Code: "taken_over", Text: "the stream is taken over from hall-1, at epoch 23: it continues at frame 500", Count: 1}}
 	site.once("bead", latent.KindEvent, &over)
 	beads := "bead / hall-2 / 1 min 00 s / 23 / ● tracking / 48.0 / "
 	b.until(10*time.Second, "the new place", fmt.Sprintf("document.querySelector('#site-streams tr').textContent === %q", strings.ReplaceAll(beads, " / ", "")))

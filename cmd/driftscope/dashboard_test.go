@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats-server/v2/server"
 
-	"driftscope/internal/stream"
+	"driftscope/internal/job/stream"
 )
 
 // shown starts driftscope and returns the address of its dashboard once it says so.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
 )
 
 // TestPretrainDefaults: what the paper's rows and the benchmarks begin with is what pretrain's flags say when none is given.

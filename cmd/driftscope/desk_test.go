@@ -17,8 +17,8 @@ import (
 
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
 

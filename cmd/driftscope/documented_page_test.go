@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// documentedPage: the page of docs/howto/control.md, as it stands there and served as it says, shows the latents, reacts to an event and commands.
+// documentedPage: clients/web/index.html, served as docs/howto/control.md says, shows the latents, reacts to an event and commands.
 func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 	said := regexp.MustCompile(`publishing on (\S+) under`).FindStringSubmatch(strings.Join(told, "\n"))
 	if said == nil {
@@ -62,17 +62,12 @@ func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 	b.clean(true)
 }
 
-// ownSite serves the documented page and its client, and passes /nats on to the dashboard; it returns its address.
+// ownSite serves clients/web/index.html and its client, and passes /nats on to the dashboard; it returns its address.
 func ownSite(t *testing.T, dashboard string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/howto/control.md")
+	page, err := os.ReadFile("../../clients/web/index.html")
 	if err != nil {
 		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "```html\n")
-	page, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatal("docs/howto/control.md has no page")
 	}
 	client := natsClient(t)
 	target, err := url.Parse(dashboard)
@@ -80,7 +75,7 @@ func ownSite(t *testing.T, dashboard string) string {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(page)) })
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { w.Write(page) })
 	mux.HandleFunc("/nats.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, client) })
 	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.Handle("/nats", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

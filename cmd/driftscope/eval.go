@@ -9,27 +9,26 @@ import (
 	"fmt"
 	"os"
 
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/evaluation/tracking"
-	"driftscope/internal/exit"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/internal/kit/console"
 )
 
 // evalCmd measures a model against the truth, or against the object's intensity centroid; or tracks against the true ones.
 type evalCmd struct {
-	Model     string  `help:"The model file to judge, or embedded:molecule." placeholder:"MODEL.onnx"`
-	Video     string  `help:"The recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
-	Truth     string  `help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
-	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
-	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`
-	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
-	Baseline  string  `enum:"registration," default:"" help:"registration: also judge displacements from frame to frame, beside those that phase correlation finds." placeholder:"NAME"`
-	DT        float64 `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
-	FPS       float64 `name:"fps" help:"Frames a second, whatever the recording says."`
-	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
+	Model     string  `help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
+	Video     string  `help:"Recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
+	Truth     string  `help:"truth.csv from simulate, or centroid: the object's intensity centroid in pixels."`
+	Align     string  `enum:"isometry,affine" default:"isometry" help:"Map from latents to the truth: ${enum}."`
+	Frames    string  `help:"Test frames, A:B." placeholder:"A:B"`
+	FitFrames string  `help:"Frames for the fit of an affine map, A:B (default: the model's training frames)." placeholder:"A:B"`
+	Baseline  string  `enum:"registration," default:"" help:"registration: also compare displacements between frames with phase correlation." placeholder:"NAME"`
+	DT        float64 `name:"dt" help:"Seconds between frames; overrides the recording." placeholder:"S"`
+	FPS       float64 `name:"fps" help:"Frames per second; overrides the recording."`
+	Assets    string  `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 
-	Tracks string `help:"Judge tracks instead of a model: the true ones, a table with the columns frame, particle, x, y in px, as simulate writes it. Rows with 0 in a column light, if there is one, count neither as missed nor as falsely found." placeholder:"TRUTH.csv"`
-	Result string `help:"With --tracks: the tracks to judge, a table of the same columns." placeholder:"TRACKS.csv"`
+	Tracks string `help:"Judge tracks instead of a model. This is the true table, with the columns frame, particle, x, y in px, as simulate writes it. Rows with light 0 count neither as missed nor as false." placeholder:"TRUTH.csv"`
+	Result string `help:"With --tracks: the table to judge, with the same columns." placeholder:"TRACKS.csv"`
 }
 
 // Run prints one JSON object on standard output.
@@ -46,7 +45,7 @@ func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
 		return c.judgeTracks()
 	}
 	if c.Model == "" || c.Video == "" || c.Truth == "" {
-		return nil, exit.Usage(errors.New("give --model, --video and --truth, or --tracks and --result"))
+		return nil, console.Usage(errors.New("give --model, --video and --truth, or --tracks and --result"))
 	}
 	o := evaluation.Options{Model: c.Model, Video: c.Video, Truth: c.Truth, Align: c.Align, Frames: c.Frames, FitFrames: c.FitFrames, Baseline: c.Baseline, DT: c.DT, FPS: c.FPS, Assets: c.Assets}
 	return o.Evaluate(ctx)
@@ -62,25 +61,25 @@ type judged struct {
 func (c *evalCmd) judgeTracks() (any, error) {
 	switch {
 	case c.Tracks == "" || c.Result == "":
-		return nil, exit.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
+		return nil, console.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
 	case c.Model != "" || c.Video != "" || c.Truth != "":
-		return nil, exit.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
+		return nil, console.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
 	}
 	phases := console.NewPhases("reading " + c.Tracks)
 	defer phases.End()
 	truth, err := tracking.Read(c.Tracks)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next("reading " + c.Result)
 	found, err := tracking.Read(c.Result)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next("comparing latents")
 	looks, err := tracking.ReadLooks(c.Tracks, c.Result)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next(fmt.Sprintf("pairing %d tracks with %d", len(truth), len(found)))
 	return judged{tracking.Judge(truth, found), looks}, nil

@@ -17,9 +17,10 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -106,7 +107,7 @@ func TestFrozenServer(t *testing.T) {
 	server.Thaw()
 	r.until("the log to say that it is back", func() bool { return r.says("the NATS server is away") })
 	time.Sleep(500 * time.Millisecond)
-	r.captured(begun, ended, "what is to be kept waits in the spool", "cause=sink_nats")
+	r.captured(begun, ended, "messages wait in the spool", "cause=sink_nats")
 	for i, k := range keptRuns(t, server.URL()) {
 		k.check(t, i, nil, true)
 	}
@@ -141,10 +142,10 @@ func TestCutOff(t *testing.T) {
 	}
 	r := liveCamera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
 	begun := time.Now()
-	wire.Cut()
+	wire.Turn(link.Lost)
 	time.Sleep(faulty)
 	ended := time.Now()
-	wire.Mend()
+	wire.Turn(link.Whole)
 	mu.Lock()
 	before := got
 	mu.Unlock()

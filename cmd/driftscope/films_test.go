@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording/recordingtest"
 	"driftscope/internal/suite"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/config"
+	"driftscope/internal/flow/config"
 )
 
 // following has the source called name wait for more where that is asked for, until nothing came for so long.

@@ -16,7 +16,7 @@ func help(o kong.HelpOptions, k *kong.Context) error {
 		return kong.DefaultHelpPrinter(o, k)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: %s COMMAND. %[1]s COMMAND --help says what a command takes.\n", k.Model.Name)
+	fmt.Fprintf(&b, "Usage: %s COMMAND. %[1]s COMMAND --help lists its flags.\n", k.Model.Name)
 	group := ""
 	for _, c := range k.Model.Children {
 		if c.Hidden {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
 

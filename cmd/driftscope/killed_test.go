@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -130,7 +130,7 @@ func TestKilled(t *testing.T) {
 				w.begins()
 				run := begin(t, folder, "run", "bead.yaml")
 				run.until("twenty latents", func() bool { return w.saw() >= 20 })
-				if kill > 0 && !run.says("the law goes on from law") {
+				if kill > 0 && !run.says("the law continues from law") {
 					t.Errorf("run %d began anew:\n%s", kill, run.log.String())
 				}
 				time.Sleep(time.Duration(rng.Int64N(int64(700 * time.Millisecond))))

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/infer/card"
-	"driftscope/internal/exit"
-	"driftscope/internal/model"
+	"driftscope/internal/job/model"
+	"driftscope/internal/kit/console"
 )
 
 // diesInTrial has the process that tries a model end by a signal, as OpenCV would end it.
@@ -89,7 +89,7 @@ func TestRunAKiller(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--model", file}, {"model", "put", file}} {
 			o := drive(t, folder, args...)
-			problem, _, _ := strings.Cut(o.errors, "driftscope"+exit.More)
+			problem, _, _ := strings.Cut(o.errors, "driftscope"+console.More)
 			lines := strings.Count(problem, "\n")
 			if o.status != 1 || lines != 1 || !strings.Contains(o.errors, file) || !strings.Contains(o.errors, want) {
 				t.Errorf("%v: found status %d and %q, expected 1 and one line with %q", args, o.status, o.errors, want)

@@ -19,7 +19,7 @@ import (
 
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 )
 

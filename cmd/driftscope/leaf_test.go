@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 )
 
 // TestLeafLink: a microscope publishes frames to be kept over a leaf node whose way to the site is cut three times meanwhile. The publisher waits, and every
@@ -23,11 +24,11 @@ func TestLeafLink(t *testing.T) {
 	for cut := range 3 {
 		s.kept("bead", (cut+1)*frames/6)
 		for _, wire := range s.uplinks {
-			wire.Cut()
+			wire.Turn(link.Lost)
 		}
 		time.Sleep(time.Duration(cut+1) * time.Second)
 		for _, wire := range s.uplinks {
-			wire.Mend()
+			wire.Turn(link.Whole)
 		}
 	}
 	if err := publish.c.Wait(); err != nil {

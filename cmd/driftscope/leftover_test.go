@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 	"driftscope/internal/suite"
 )
 
 // unfinishedFiles lists what is not whole in a folder.
 func unfinishedFiles(t *testing.T, folder string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(folder, "*"+atomicfile.Suffix))
+	found, err := filepath.Glob(filepath.Join(folder, "*"+system.Suffix))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestKilledRunIsSwept(t *testing.T) {
 		run.kill()
 		suite.LeaveUnfinished(t, filepath.Join(folder, "law"))
 	}
-	mine := filepath.Join(folder, "law.mine"+atomicfile.Suffix)
+	mine := filepath.Join(folder, "law.mine"+system.Suffix)
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

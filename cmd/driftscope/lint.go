@@ -6,15 +6,15 @@ import (
 	"context"
 	"fmt"
 
-	"driftscope/internal/config"
-	"driftscope/internal/exit"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
 // recording and no port.
 type lintCmd struct {
-	Config string `arg:"" help:"The configuration, a YAML file."`
+	Config string `arg:"" help:"Configuration, a YAML file."`
 }
 
 // Run prints ok, or returns every problem.
@@ -24,7 +24,7 @@ func (c *lintCmd) Run(context.Context) error {
 		err = stream.Check(cfg)
 	}
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	fmt.Println("ok")
 	return nil

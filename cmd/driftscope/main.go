@@ -5,15 +5,15 @@ import (
 	"context"
 	"os"
 
-	"driftscope/internal/demo"
-	"driftscope/internal/exit"
+	"driftscope/internal/job/demo"
+	"driftscope/internal/kit/console"
 )
 
-func main() { exit.Main(execute) }
+func main() { console.Main(execute) }
 
 // execute runs one command line and returns its exit status: 0 done, 1 failed while running, 2 wrong usage or configuration.
 func execute(ctx context.Context, args []string) int {
-	p := exit.Program{Name: "driftscope", Description: "Follow a microscope's feed in latent coordinates and publish them with their law of motion.", Commands: &commands{}, Options: briefHelp}
+	p := console.Program{Name: "driftscope", Description: "Track a microscope's feed: what moves, by which law, and when the law changes.", Commands: &commands{}, Options: briefHelp}
 	if len(args) == 0 {
 		p.Report(demo.Welcome(os.Stdout))
 		return 0

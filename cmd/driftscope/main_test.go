@@ -12,7 +12,6 @@ import (
 
 	"driftscope/infer"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/fakecamera"
 	"driftscope/internal/suite/mats"
 )
 
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 		mats.Main(m)
 	}
 	if capture {
-		if err := fakecamera.WithoutRawSockets(); err != nil {
+		if err := suite.WithoutRawSockets(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

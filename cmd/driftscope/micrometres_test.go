@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )

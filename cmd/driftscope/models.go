@@ -11,57 +11,56 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
 	"driftscope/sinks/message"
 )
 
 // modelCmd keeps models on a NATS server, one field a thing to do with them.
 type modelCmd struct {
-	Put    putModelCmd    `cmd:"" help:"Put a model on the server; it replaces one of the same name."`
-	List   listModelsCmd  `cmd:"" help:"List those that are there."`
-	Get    getModelCmd    `cmd:"" help:"Fetch one into a file."`
-	Remove removeModelCmd `cmd:"" help:"Remove one."`
+	Put    putModelCmd    `cmd:"" help:"Put a model on the server; replaces a model of the same name."`
+	List   listModelsCmd  `cmd:"" help:"List the models on the server."`
+	Get    getModelCmd    `cmd:"" help:"Fetch a model into a file."`
+	Remove removeModelCmd `cmd:"" help:"Remove a model."`
 }
 
 // modelServer says which server keeps the models, and whose they are.
 type modelServer struct {
-	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that keeps them, or context:NAME." placeholder:"URL"`
+	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server that keeps the models, or context:NAME." placeholder:"URL"`
 	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA     string `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix string `default:"driftscope" help:"First token of the subjects of the runs that are to find them."`
-	Site   string `default:"local" help:"Second token of the same."`
+	CA     string `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix string `default:"driftscope" help:"First token of the NATS subjects of the runs that use the models."`
+	Site   string `default:"local" help:"Second token of these subjects."`
 }
 
 // use calls do with the models of that server.
 func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error {
 	if c.NATS == bus.Embedded {
-		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	models, err := conn.Models()
 	if err == nil {
 		err = do(models)
 	}
 	if errors.Is(err, bus.ErrName) {
-		err = exit.Usage(err)
+		err = console.Usage(err)
 	}
 	return errors.Join(err, conn.Close())
 }
 
 // putModelCmd keeps a model.
 type putModelCmd struct {
-	File     string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
-	Name     string `help:"Its name there; that of the file." placeholder:"NAME"`
-	Replicas int    `default:"1" help:"Servers of a cluster that have all models, where this is the first: 3 for three servers."`
+	File     string `arg:"" help:"Model, an .onnx file from pretrain."`
+	Name     string `help:"Name on the server (default: the file's name)." placeholder:"NAME"`
+	Replicas int    `default:"1" help:"Copies of all models in a cluster, fixed by the first model: 3 for three servers."`
 	modelServer
 }
 
@@ -70,13 +69,13 @@ func (c *putModelCmd) Run(ctx context.Context) error {
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
 	}
-	data, err := atomicfile.ReadBounded(c.File, card.MaxFile)
+	data, err := system.ReadBounded(c.File, card.MaxFile)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
+		return console.Usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
 	}
 	m, err := infer.Parse(c.File, data)
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	return c.use(ctx, func(models *bus.Models) error {
 		models.Replicas = c.Replicas
@@ -115,8 +114,8 @@ func (c *listModelsCmd) Run(ctx context.Context) error {
 
 // getModelCmd fetches a model.
 type getModelCmd struct {
-	Name string `arg:"" help:"Its name there."`
-	Out  string `help:"The new file; NAME.onnx." placeholder:"FILE.onnx"`
+	Name string `arg:"" help:"Name on the server."`
+	Out  string `help:"New file (default: NAME.onnx)." placeholder:"FILE.onnx"`
 	modelServer
 }
 
@@ -126,7 +125,7 @@ func (c *getModelCmd) Run(ctx context.Context) error {
 		c.Out = c.Name + ".onnx"
 	}
 	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		return exit.Usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
+		return console.Usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
 	}
 	return c.use(ctx, func(models *bus.Models) error {
 		data, err := models.Get(ctx, c.Name, card.MaxFile)
@@ -147,7 +146,7 @@ func (c *getModelCmd) Run(ctx context.Context) error {
 
 // removeModelCmd removes a model.
 type removeModelCmd struct {
-	Name string `arg:"" help:"Its name there."`
+	Name string `arg:"" help:"Name on the server."`
 	modelServer
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
 )
 
 // Models are put, listed, fetched and removed from the command line; no file is written over.
@@ -56,7 +56,7 @@ func TestModelCommand(t *testing.T) {
 		{&putModelCmd{File: "spot.onnx", Name: "a.b", modelServer: at}, 2, "letters, digits"},
 		{&listModelsCmd{modelServer{NATS: "embedded"}}, 2, "give its address"},
 	} {
-		if err := test.command.Run(t.Context()); exit.Status(err) != test.status || !strings.Contains(err.Error(), test.want) {
+		if err := test.command.Run(t.Context()); console.Status(err) != test.status || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: found %v, expected %q", test.command, err, test.want)
 		}
 	}

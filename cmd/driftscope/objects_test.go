@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"driftscope/configs"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
@@ -67,7 +67,7 @@ func TestRunObjects(t *testing.T) {
 	if places != rows || kinds[latent.KindObjects] != 60 || kinds[latent.KindPopulation] < 3 || kinds[latent.KindTrack] < 40 || kinds[latent.KindLatent] != 0 {
 		t.Errorf("%d places in messages, %d rows in the table; %v", places, rows, kinds)
 	}
-	drive(t, folder, "run", "film", "--nats", "off", "--out", "mine.csv").check(t, 2, "a table of objects takes --objects")
+	drive(t, folder, "run", "film", "--nats", "off", "--out", "mine.csv").check(t, 2, "a table of objects needs --objects")
 	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "is one of a whole scene")
 }
 
@@ -125,7 +125,7 @@ func TestPretrainObjects(t *testing.T) {
 	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is one of objects")
 	alike := strings.Replace(film, "focus", "trapped", 1)
 	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike but for noise")
-	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object stands out")
+	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object is visible")
 	drive(t, folder, "pretrain", film, "--objects", "--latent", "1", "--crop", "none", "--out", "no.onnx").check(t, 2, "leave --crop and --clahe out")
 }
 

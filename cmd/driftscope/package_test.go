@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/config"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
 	"driftscope/internal/suite"
 )
 
@@ -62,7 +62,7 @@ func TestFirstMinutes(t *testing.T) {
 		t.Errorf("driftscope alone says %q", welcome)
 	}
 	page, completions := said("man"), said("completion", "bash")
-	for _, name := range []string{"run", "doctor", "bench frames"} {
+	for _, name := range []string{"run", "doctor", "stream add"} {
 		if !strings.Contains(page, ".SS driftscope "+name) || !strings.Contains(completions, "/"+strings.ReplaceAll(name, " ", "/")) {
 			t.Errorf("%s is not in the manual page and the completions", name)
 		}

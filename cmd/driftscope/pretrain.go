@@ -8,41 +8,41 @@ import (
 	"os"
 	"strings"
 
-	"driftscope/internal/console"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // pretrainCmd learns an encoder from recordings.
 type pretrainCmd struct {
-	Source         []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
-	Latent         string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial. Required without --from, which has its own." placeholder:"D"`
-	Objects        bool     `help:"Learn what the objects of a field look like, one model for all of them: for run --objects."`
-	Out            string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
-	From           string   `help:"Continue from this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
-	TrainFrames    string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`
-	Seed           uint64   `default:"1" help:"Of every random draw."`
-	Recipe         string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: its batch, tau, decay and epochs."`
-	Crop           string   `default:"auto" help:"auto: the square that holds what moves; film or film,SIZE: one around the object of each film, with the film's own grey range; none: the whole frame; or X,Y,SIZE in pixels."`
-	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto does where what moves then stands out further of the noise."`
-	KeepLight      bool     `name:"keep-light" help:"Leave in what the lamp does to the whole picture: brightness may then be a latent."`
-	Tau            float64  `help:"Observation noise on the summed squared error; chosen from the clip unless given."`
-	Steps          int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
-	Pairs          int      `help:"Pairs of frames a step." placeholder:"N"`
-	Rate           float64  `help:"Adam's rate at its peak."`
-	Restarts       int      `help:"Runs from other first weights, 4 unless given, 1 with --from and where rigid objects are located; all run a third of the steps, the two best by held-out loss run to the end." placeholder:"N"`
-	Patience       int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
-	Posterior      string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance, diagonal or cholesky; the recipe's unless given." placeholder:"FORM"`
-	Diffusion      string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
-	L1             float64  `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
+	Source         []string `arg:"" help:"One or several recordings of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
+	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Required without --from." placeholder:"D"`
+	Objects        bool     `help:"Learn the look of a field's objects, one model for all, for run --objects."`
+	Out            string   `required:"" help:"Model file to write; the report is beside it, as .html." placeholder:"MODEL.onnx"`
+	From           string   `help:"Continue this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
+	TrainFrames    string   `name:"train-frames" help:"Training frames of a single recording, A:B; the others stay for eval." placeholder:"A:B"`
+	Seed           uint64   `default:"1" help:"Random seed."`
+	Recipe         string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: the paper's batch, tau, decay and epochs."`
+	Crop           string   `default:"auto" help:"auto: the square that contains all motion. film or film,SIZE: a square around the object of each film, with that film's grey range. none: the whole frame. X,Y,SIZE: in pixels."`
+	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise contrast: ${enum}; auto does if it raises the signal above the noise."`
+	KeepLight      bool     `name:"keep-light" help:"Keep the lamp's changes of the whole picture; brightness may then be a latent."`
+	Tau            float64  `help:"Observation noise on the summed squared error (default: from the clip)."`
+	Steps          int      `help:"Optimiser steps of the final run." placeholder:"N"`
+	Pairs          int      `help:"Pairs of frames per step." placeholder:"N"`
+	Rate           float64  `help:"Peak rate of Adam."`
+	Restarts       int      `help:"Runs with different initial weights (default: 4; 1 with --from or located objects). All run a third of the steps; the two with the lowest held-out loss run to the end." placeholder:"N"`
+	Patience       int      `help:"Evaluations of the held-out frames without gain before stopping; 0 never stops early."`
+	Posterior      string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance, diagonal or cholesky (default: the recipe's)." placeholder:"FORM"`
+	Diffusion      string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training, at maximum likelihood or learnt: ${enum}."`
+	L1             float64  `name:"l1" help:"Penalty on the picture's motion per latent, nats."`
 	Nu             float64  `help:"Precision of a Gaussian prior on the latents."`
-	Substeps       int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
+	Substeps       int      `help:"Euler-Maruyama steps of the drift between two frames (default: 1)." placeholder:"N"`
 	Clock          bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
-	SpriteSteps    int      `name:"sprite-steps" aliases:"follow" help:"Steps of the encoder on synthetic frames of rigid objects, where those are located; four times --steps, at most 1200, unless given; negative does not look for them." placeholder:"N"`
-	SyntheticSteps int      `name:"synthetic-steps" aliases:"sleep" help:"Steps of the encoder alone on synthetic frames, which the decoder drew, at the end; half of --steps unless given; negative is none." placeholder:"N"`
-	ReinitSteps    int      `name:"reinit-steps" aliases:"redraw" help:"Steps of the decoder alone after that, with latents re-initialised from the learnt features; as --synthetic-steps, none with --from." placeholder:"N"`
-	DT             float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
-	FPS            float64  `name:"fps" help:"Frames a second, whatever the recording says."`
-	Assets         string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
+	SpriteSteps    int      `name:"sprite-steps" aliases:"follow" help:"Encoder steps on synthetic frames of located rigid objects (default: four times --steps, at most 1200); negative disables the search for objects." placeholder:"N"`
+	SyntheticSteps int      `name:"synthetic-steps" aliases:"sleep" help:"Final encoder steps on synthetic frames from the decoder (default: half of --steps); negative disables them." placeholder:"N"`
+	ReinitSteps    int      `name:"reinit-steps" aliases:"redraw" help:"Decoder steps after that, with latents re-initialised from the learnt features (default: as --synthetic-steps; none with --from)." placeholder:"N"`
+	DT             float64  `name:"dt" help:"Seconds between frames; overrides the recording." placeholder:"S"`
+	FPS            float64  `name:"fps" help:"Frames per second; overrides the recording."`
+	Assets         string   `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 }
 
 // Run learns with the cores shared.

@@ -8,20 +8,20 @@ import (
 	"os"
 
 	"driftscope/ingest"
-	"driftscope/internal/census"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // probeCmd reads the beginning of a source and says what it found.
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
-	Frames int     `default:"500" help:"Frames to look at, at most."`
-	Out    string  `help:"Write a picture of the first frame, preview.png, and a configuration to start from, stream.yaml, into this folder." placeholder:"DIR"`
+	Frames int     `default:"500" help:"Maximum number of frames to read."`
+	Out    string  `help:"Folder for preview.png, a picture of the first frame, and stream.yaml, a configuration to start from." placeholder:"DIR"`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
-	DT     float64 `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS    float64 `name:"fps" help:"Frames a second, whatever the source says."`
+	DT     float64 `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
+	FPS    float64 `name:"fps" help:"Frames per second; overrides the source."`
 }
 
 // maxProbe bounds --frames: the range of float pictures is kept in memory, a few values a frame.
@@ -30,7 +30,7 @@ const maxProbe = 100_000
 // Run prints what the source holds.
 func (c *probeCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > maxProbe {
-		return exit.Usage(fmt.Errorf("--frames: found %d, expected 1 to %d", c.Frames, maxProbe))
+		return console.Usage(fmt.Errorf("--frames: found %d, expected 1 to %d", c.Frames, maxProbe))
 	}
 	component, err := recording.Source(c.Source, c.DT, c.FPS)
 	if err != nil {

@@ -7,21 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 
-	"driftscope/internal/census"
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // write makes the folder and puts the preview and the configuration into it.
 func (c *probeCmd) write(found *recording.Findings, component config.Component, many census.Count) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
-		return exit.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
+		return console.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
 	}
 	path := filepath.Join(c.Out, "stream.yaml")
 	if _, err := os.Stat(path); err == nil {
-		return exit.Usage(fmt.Errorf("--out: %s is there already, and may hold what somebody wrote: give another folder", path))
+		return console.Usage(fmt.Errorf("--out: %s exists already: give another folder", path))
 	}
 	picture, err := found.Preview()
 	if err != nil {

@@ -15,10 +15,8 @@ import (
 	"time"
 
 	"driftscope/ingest"
-	"driftscope/internal/exit"
-	"driftscope/internal/pages"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/fakecamera"
 )
 
 // asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
@@ -71,7 +69,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 	}
 	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
 	last := lines[len(lines)-1]
-	if strings.HasPrefix(last, "driftscope"+exit.More) && len(lines) > 1 {
+	if strings.HasPrefix(last, "driftscope"+console.More) && len(lines) > 1 {
 		last = lines[len(lines)-2]
 	}
 	if !strings.HasPrefix(last, "driftscope: ") || !strings.Contains(last, want) {
@@ -96,19 +94,19 @@ func TestMistakesNameTheirPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, page := range map[string]string{
-		"probe none.mp4":           pages.Recordings,
-		"probe text.tif":           pages.Recordings,
-		"run text.tif --nats off":  pages.Recordings,
-		"run torn.yaml":            pages.Configuration,
-		"run camera:99 --nats off": pages.Cameras,
-		"run nats:a..b --nats off": pages.Frames,
-		"run sim:none --nats off":  pages.Configuration,
-		"eval --model none.onnx --video sim:molecule --truth centroid": pages.Models,
+		"probe none.mp4":           console.RecordingsPage,
+		"probe text.tif":           console.RecordingsPage,
+		"run text.tif --nats off":  console.RecordingsPage,
+		"run torn.yaml":            console.ConfigurationPage,
+		"run camera:99 --nats off": console.CamerasPage,
+		"run nats:a..b --nats off": console.FramesPage,
+		"run sim:none --nats off":  console.ConfigurationPage,
+		"eval --model none.onnx --video sim:molecule --truth centroid": console.ModelsPage,
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			o := drive(t, folder, strings.Fields(args)...)
-			if o.status == 0 || !strings.HasSuffix(o.errors, "\ndriftscope"+exit.More+page+"\n") {
+			if o.status == 0 || !strings.HasSuffix(o.errors, "\ndriftscope"+console.More+page+"\n") {
 				t.Errorf("status %d, expected the page %s at the end:\n%s", o.status, page, o.errors)
 			}
 			if _, err := os.Stat(filepath.Join(root, page)); err != nil {
@@ -208,9 +206,9 @@ func TestHelp(t *testing.T) {
 		t.Errorf("status %d and %d lines, expected 0 and those of a screen:\n%s", o.status, lines, o.out)
 	}
 	for name, want := range map[string]string{
-		"simulate": "How many frames; 1000 unless given.",
-		"watch":    "nats://127.0.0.1:4222 unless given.",
-		"pretrain": "The encoder's covariance, diagonal or cholesky; the recipe's unless given.",
+		"simulate": "Number of frames. Default: 1000.",
+		"watch":    "Default: nats://127.0.0.1:4222.",
+		"pretrain": "The encoder's covariance, diagonal or cholesky (default: the recipe's).",
 	} {
 		if help := strings.Join(strings.Fields(drive(t, t.TempDir(), name, "--help").out), " "); !strings.Contains(help, want) {
 			t.Errorf("%s --help: no %q in\n%s", name, want, help)
@@ -258,7 +256,7 @@ func TestShippedConfigurations(t *testing.T) {
 					t.Fatal(o.errors)
 				}
 			case "camera.yaml":
-				fakecamera.Start(t)
+				suite.StartCamera(t)
 				want = "frames in " // those that were lost on the way, too
 			}
 			o := drive(t, folder, "run", path, "--frames", "20", "--nats-port", "0")
@@ -376,7 +374,7 @@ func TestProbeStarts(t *testing.T) {
 	if shown, err := png.Decode(picture); err != nil || shown.Bounds().Dx() != 512 {
 		t.Errorf("preview.png: %v", err)
 	}
-	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
+	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml exists already")
 	o = drive(t, folder, "probe", "it's here", "--fps", "25", "--out", "timed")
 	if hint := string(suite.Content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
 		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)

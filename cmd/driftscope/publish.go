@@ -15,13 +15,11 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/pages"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // publishAgain is how long a recording's frame waits for a server that is away before it is tried again.
@@ -32,29 +30,29 @@ const unfinished = 5 * time.Second
 
 // publishCmd sends the frames of sources over NATS, for runs elsewhere that read nats:SUBJECT.
 type publishCmd struct {
-	Source    []string      `arg:"" help:"Where frames come from, as for run."`
-	Subject   []string      `required:"" sep:"none" help:"The subject to publish on: once for each source, in their order." placeholder:"SUBJECT"`
-	URL       string        `name:"url" aliases:"nats" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
+	Source    []string      `arg:"" help:"Source of the frames, as for run."`
+	Subject   []string      `required:"" sep:"none" help:"Subject to publish on; once per source, in the same order." placeholder:"SUBJECT"`
+	URL       string        `name:"url" aliases:"nats" default:"nats://127.0.0.1:4222" help:"NATS server, or context:NAME." placeholder:"URL"`
 	Creds     string        `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA        string        `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS       float64       `name:"fps" help:"Frames a second, whatever the source says."`
-	Follow    bool          `help:"The recordings are still being written: wait for more where they end, until Ctrl-C, and send frames as they come."`
-	UntilIdle time.Duration `help:"With --follow: a recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
-	Rate      string        `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
-	Compress  string        `enum:"none,png,zstd" default:"none" help:"How frames are compressed, without loss: ${enum}."`
+	CA        string        `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames per second; overrides the source."`
+	Follow    bool          `help:"Wait for more frames at the end of recordings that still grow, until Ctrl-C."`
+	UntilIdle time.Duration `help:"With --follow: end after this time without a frame, such as 30s." placeholder:"TIME"`
+	Rate      string        `enum:"realtime,fastest" default:"realtime" help:"Pace of a recording: ${enum} (realtime follows the frames' times)."`
+	Compress  string        `enum:"none,png,zstd" default:"none" help:"Lossless compression: ${enum}."`
 	PNG       bool          `name:"png" help:"The same as --compress png."`
-	Durable   bool          `help:"Have JetStream keep the frames, each once, also where the server is away meanwhile."`
-	MaxBytes  int64         `default:"17179869184" help:"With --durable, bytes that are kept, where the stream is not there yet." placeholder:"N"`
-	MaxAge    time.Duration `default:"1h" help:"With --durable, how long a frame is kept."`
-	Replicas  int           `default:"1" help:"With --durable, servers of a cluster that keep each frame."`
+	Durable   bool          `help:"Keep the frames in JetStream, each once, even if the server is away meanwhile."`
+	MaxBytes  int64         `default:"17179869184" help:"With --durable: bytes to keep, if the stream is new." placeholder:"N"`
+	MaxAge    time.Duration `default:"1h" help:"With --durable: time to keep a frame."`
+	Replicas  int           `default:"1" help:"With --durable: copies of each frame in a cluster."`
 }
 
 // Run publishes until every source or ctx ends, and prints the accounts. A source that fails ends alone.
 func (c *publishCmd) Run(ctx context.Context) error {
 	sources, err := c.check()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	failures := make([]error, len(sources))
 	var running sync.WaitGroup
@@ -168,7 +166,7 @@ type publishing struct {
 // all publishes to the end of the source, which it opens and the caller closes.
 func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
-		return pages.About(pages.Frames, err)
+		return console.About(console.FramesPage, err)
 	}
 	patient := !p.source.Info().Live
 	for {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // Two cameras are published by one process and kept, compressed; a run reads one of them later, whole and deterministically. A source that fails

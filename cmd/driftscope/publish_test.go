@@ -18,10 +18,10 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
 )
 
 // open makes and opens a source; the test closes it.

@@ -17,11 +17,11 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/ingest/recorder"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
 )
 
 // flaky is a camera that loses every 17th frame, tells so, and cannot read every 29th.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/job/recording/recordingtest"
 	"driftscope/internal/suite"
 )
 
@@ -47,11 +47,11 @@ func TestPretrainInterrupted(t *testing.T) {
 		suite.LeaveUnfinished(t, filepath.Join(folders[1], name))
 	}
 	drive(t, folders[1], append(slices.Clone(args), "--rate", "0.001")...).check(t, 2, `m.onnx.training: it was begun with rate "0", this command has "0.001": delete it or give another --out`)
-	if problems := stop(t, folders[1], syscall.SIGINT, 1, args); !strings.Contains(problems, "interrupted, no model was written; the same command goes on from step ") {
+	if problems := stop(t, folders[1], syscall.SIGINT, 1, args); !strings.Contains(problems, "interrupted, no model was written; the same command continues from step ") {
 		t.Errorf("after Ctrl-C:\n%s", problems)
 	}
 	o = drive(t, folders[1], args...)
-	if o.status != 0 || !strings.Contains(o.errors, "going on from step ") || strings.Contains(o.errors, "grey window ") {
+	if o.status != 0 || !strings.Contains(o.errors, "continuing from step ") || strings.Contains(o.errors, "grey window ") {
 		t.Errorf("status %d\n%s", o.status, o.errors)
 	}
 	if !bytes.Equal(suite.Content(t, folders[1], "m.onnx"), want) {

@@ -11,49 +11,49 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
-	"driftscope/internal/recording"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, an HDF5, CZI or ND2 file, or a configuration that ends in .yaml; several run side by side."`
-	Model     string        `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the NATS server keeps." placeholder:"MODEL.onnx"`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, an HDF5, CZI or ND2 file, or a .yaml configuration. Several run in parallel."`
+	Model     string        `help:"Encoder: a model file, embedded:NAME, or nats:NAME, a model on the NATS server." placeholder:"MODEL.onnx"`
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
-	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS       float64       `name:"fps" help:"Frames a second, whatever the source says."`
-	Follow    bool          `help:"The recording is still being written: wait for more where it ends, until Ctrl-C."`
-	UntilIdle time.Duration `help:"With --follow: the recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
-	NATS      string        `name:"nats" help:"Where to publish: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
+	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames per second; overrides the source."`
+	Follow    bool          `help:"Wait for more frames at the end of a recording that still grows, until Ctrl-C."`
+	UntilIdle time.Duration `help:"With --follow: end after this time without a frame, such as 30s." placeholder:"TIME"`
+	NATS      string        `name:"nats" help:"NATS server to publish on: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
 	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
-	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
-	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
-	Out       string        `help:"Write every message to this file, one JSON object a line; with --objects, tracks.csv and tracks.parquet are tables with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
-	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; one of pretrain --objects tells what each looks like."`
-	One       bool          `help:"The film shows one object; without this, a model and --objects, a recording is looked at first and what it shows is decided."`
+	Dashboard string        `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
+	Stream    string        `help:"Name of the stream in every message." placeholder:"NAME"`
+	Out       string        `help:"Write every message to this file, one JSON object per line. With --objects, a .csv or .parquet file is a table with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
+	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
+	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at a recording first and decides."`
 	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
-	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
-	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder: as OME-Zarr where it ends in .zarr, else as TIFF." placeholder:"DIR"`
-	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
-	Stay      bool          `help:"Keep a stream that has ended: the command start runs it again, until Ctrl-C."`
-	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
-	Seed      *uint64       `help:"Of every random draw, the simulated source's included."`
-	NoStatus  bool          `help:"No live status on the terminal."`
+	State     string        `help:"File that keeps the law; the run continues from it if it exists." placeholder:"FILE"`
+	Record    string        `help:"New or empty folder for a copy of every raw frame: OME-Zarr if its name ends in .zarr, else TIFF." placeholder:"DIR"`
+	Repeat    string        `help:"Repeat an earlier run from its --out file: the same frames, refinements and estimates." placeholder:"RESULTS.jsonl"`
+	Stay      bool          `help:"Keep ended streams until Ctrl-C; the command start runs them again."`
+	Mode      string        `help:"If tracking is slower than the source: latest drops the oldest frames, lossless drops none (default: latest for live sources)." placeholder:"MODE"`
+	Seed      *uint64       `help:"Random seed, also of a simulated source."`
+	NoStatus  bool          `help:"Hide the live status."`
 }
 
 // Run tracks, and prints the account at the end.
 func (c *runCmd) Run(ctx context.Context) error {
 	cfgs, err := c.configs()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	var before *stream.Earlier
 	if c.Repeat != "" {
 		if before, err = stream.ReadEarlier(c.Repeat); err != nil {
-			return exit.Usage(fmt.Errorf("--repeat: %w", err))
+			return console.Usage(fmt.Errorf("--repeat: %w", err))
 		}
 	}
 	s, err := stream.Assemble(ctx, cfgs, before, c.Stay)
@@ -184,7 +184,7 @@ func (c *runCmd) find(cfg *config.Config, source string) error {
 func (c *runCmd) out(objects bool) (config.Component, error) {
 	if kind := strings.TrimPrefix(filepath.Ext(c.Out), "."); kind == "csv" || kind == "parquet" {
 		if !objects {
-			return config.Component{}, fmt.Errorf("--out %s: a table of objects takes --objects; of one scene write RESULTS.jsonl, or sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
+			return config.Component{}, fmt.Errorf("--out %s: a table of objects needs --objects; without it write RESULTS.jsonl, or set sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
 		}
 		options := map[string]any{"path": c.Out, "table": string(latent.KindObjects)}
 		if kind == "parquet" {

@@ -21,49 +21,48 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/model"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 	"driftscope/online/sampling"
 )
 
 // sampleCmd draws new paths from a model's law of motion and films them through its decoder.
 type sampleCmd struct {
-	Model   string  `required:"" help:"The model file, or embedded:molecule." placeholder:"MODEL.onnx"`
-	Frames  int     `help:"How many frames; 1000 unless given, of a bridge as many as the recording has from A to B." placeholder:"N"`
-	Seed    uint64  `default:"1" help:"Of the path: the same seed gives the same bytes." placeholder:"S"`
-	Out     string  `required:"" help:"The folder to write, new or empty; a sheet of some of the frames goes beside it, as DIR-sheet.png." placeholder:"DIR" type:"path"`
-	DT      float64 `name:"dt" help:"Seconds between frames; as in the model's training unless given." placeholder:"S"`
-	Video   string  `help:"A recording to begin in, at the frame that --start names, or between two frames of which --between asks for a bridge." placeholder:"VIDEO"`
-	Start   *uint64 `help:"Begin where this frame of --video is; without it paths begin at the training's mean." placeholder:"K"`
-	Between string  `help:"Begin at frame A of --video and end at frame B, exactly." placeholder:"A,B"`
-	Bridge  string  `enum:"learned,brownian" default:"learned" help:"What runs between the two: the model's law, given both ends, or a Brownian motion of its sigma: ${enum}."`
-	Assets  string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
+	Model   string  `required:"" help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
+	Frames  int     `help:"Number of frames (default: 1000; of a bridge the recording's from A to B)." placeholder:"N"`
+	Seed    uint64  `default:"1" help:"Seed of the path; the same seed gives the same bytes." placeholder:"S"`
+	Out     string  `required:"" help:"New or empty folder; an overview of some frames is beside it, as DIR-sheet.png." placeholder:"DIR" type:"path"`
+	DT      float64 `name:"dt" help:"Seconds between frames (default: as in the model's training)." placeholder:"S"`
+	Video   string  `help:"Recording in which paths begin (--start) or which a bridge connects (--between)." placeholder:"VIDEO"`
+	Start   *uint64 `help:"Begin at this frame of --video (default: the training's mean)." placeholder:"K"`
+	Between string  `help:"Begin exactly at frame A of --video and end at frame B." placeholder:"A,B"`
+	Bridge  string  `enum:"learned,brownian" default:"learned" help:"Path between the two frames, the model's law or a Brownian motion with its sigma: ${enum}."`
+	Assets  string  `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 }
 
-// Help says what the pictures are, under the command's own help.
+// Help describes the pictures, under the command's own help.
 func (c *sampleCmd) Help() string {
-	return "Frames are what the model's decoder draws: of the size and in the grey levels that its encoder is given after preprocessing, 8 bits from 0 to 1, " +
-		"not in the camera's. The folder is as simulate writes it: pictures, frames.csv, and truth.csv with the latents in the model's own units, and their drift unless they are a bridge's."
+	return "The model's decoder draws the frames, with the size and grey levels that its encoder gets after preprocessing: 8 bits from 0 to 1. " +
+		"The folder has the form of simulate's: pictures, frames.csv, and truth.csv with the latents in the model's units and, except for a bridge, their drift."
 }
 
 // Run draws the path, decodes it into the folder, and leaves the sheet beside it.
 func (c *sampleCmd) Run(ctx context.Context) error {
 	ends, err := c.check()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	model, err := model.OpenScene(c.Model)
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	law, err := c.law(model)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("--model %s: %w", c.Model, err))
+		return console.Usage(fmt.Errorf("--model %s: %w", c.Model, err))
 	}
 	encoder, err := model.NewEncoder()
 	if err != nil {
@@ -76,7 +75,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	}
 	film, err := c.film(law, at)
 	if err != nil && !errors.Is(err, sampling.ErrEscaped) {
-		err = exit.Usage(err)
+		err = console.Usage(err)
 	}
 	if err != nil {
 		return err
@@ -180,7 +179,7 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 	}
 	for i, z := range at {
 		if z == nil {
-			return nil, exit.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
+			return nil, console.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
 		}
 	}
 	return at, nil
@@ -258,7 +257,7 @@ func (s *sampled) Next(dst *sim.Picture) (sim.Truth, error) {
 	}
 	for i, v := range s.pixels {
 		if v != v {
-			return truth, fmt.Errorf("frame %d: the decoder drew what is no number, of latents %.4g: draw a shorter path, or check the model", k, truth.Z)
+			return truth, fmt.Errorf("frame %d: the decoder drew values that are not finite, from latents %.4g: draw a shorter path, or check the model", k, truth.Z)
 		}
 		dst.F32[i%area*in.Channels+in.Channels-1-i/area] = v
 	}

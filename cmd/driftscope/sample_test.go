@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"driftscope/infer"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/frame"
-	"driftscope/internal/model"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 )
 

@@ -9,8 +9,8 @@ import (
 	"math"
 
 	"driftscope/infer/card"
-	"driftscope/internal/console"
-	"driftscope/internal/recording"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // A sheet's pictures, and how many lie side by side.

@@ -11,20 +11,20 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // simulateCmd writes a scene whose truth is known as pictures and tables.
 type simulateCmd struct {
-	Name    string  `arg:"" help:"The scene, one of those listed above."`
-	Frames  int     `default:"1000" help:"How many frames." placeholder:"N"`
-	Seed    uint64  `default:"1" help:"Seed of the path and of the noise: the same seed gives the same bytes." placeholder:"S"`
-	Out     string  `required:"" help:"The folder to write, new or empty." placeholder:"DIR" type:"path"`
-	Render  string  `enum:"subpixel,integer" default:"subpixel" help:"Where balls and digits are drawn: ${enum} (integer truncates centres, as in the published data)."`
-	Density int     `default:"100" help:"Of a field: objects in a picture." placeholder:"N"`
-	SNR     float64 `name:"snr" default:"4" help:"Of a field: (peak - background) / root of the peak." placeholder:"SNR"`
-	Size    int     `default:"512" help:"Of a field: side of the pictures, px." placeholder:"PX"`
-	Assets  string  `help:"A folder with MNIST's digits or COIL-20's objects, or with mnist and coil20 in it, for the scenes that draw them; which ones follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
+	Name    string  `arg:"" help:"Scene, from the list above."`
+	Frames  int     `default:"1000" help:"Number of frames." placeholder:"N"`
+	Seed    uint64  `default:"1" help:"Seed of path and noise; the same seed gives the same bytes." placeholder:"S"`
+	Out     string  `required:"" help:"New or empty folder to write." placeholder:"DIR" type:"path"`
+	Render  string  `enum:"subpixel,integer" default:"subpixel" help:"Positions of balls and digits: ${enum} (integer truncates them, as in the published data)."`
+	Density int     `default:"100" help:"Field: objects per picture." placeholder:"N"`
+	SNR     float64 `name:"snr" default:"4" help:"Field: (peak - background) / root of the peak." placeholder:"SNR"`
+	Size    int     `default:"512" help:"Field: side of the pictures, px." placeholder:"PX"`
+	Assets  string  `help:"Folder with MNIST's digits or COIL-20's objects, or with folders mnist and coil20, for the scenes that draw them; the seed selects. Without it these scenes draw substitutes." placeholder:"DIR" type:"path"`
 }
 
 // Help lists the scenes under the command's own help.
@@ -33,26 +33,26 @@ func (c *simulateCmd) Help() string {
 	for i, s := range field.Scenarios {
 		fields[i] = string(s)
 	}
-	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, whose truth is tracks.csv (frame, particle, x, y; z or light where they change): " + strings.Join(fields, ", ") + "."
+	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, with their truth in tracks.csv (frame, particle, x, y; z or light if they change): " + strings.Join(fields, ", ") + "."
 }
 
 // Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole; of a field tracks.csv in place of truth.csv.
 func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
-		return exit.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
+		return console.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
 	}
 	switch {
 	case !slices.Contains(ingest.Simulations(), c.Name):
-		return exit.Usage(fmt.Errorf("scene %q is not known: give one of %s", c.Name, strings.Join(ingest.Simulations(), ", ")))
+		return console.Usage(fmt.Errorf("scene %q is not known: give one of %s", c.Name, strings.Join(ingest.Simulations(), ", ")))
 	case slices.Contains(field.Scenarios, field.Scenario(c.Name)):
 		return c.field(ctx)
 	}
 	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := vacant(c.Out); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := scene.Record(ctx, c.Out); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 func (c *simulateCmd) field(ctx context.Context) error {
 	f, err := field.New(field.Options{Scenario: field.Scenario(c.Name), Density: c.Density, SNR: c.SNR, Width: c.Size, Height: c.Size, Frames: c.Frames, Seed: c.Seed})
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := vacant(c.Out); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := sim.Record(ctx, f.Film(), c.Out); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 func TestSimulate(t *testing.T) {
@@ -25,7 +25,7 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("%s has %d lines; want %d", file, got, rows)
 		}
 	}
-	if err := command.Run(context.Background()); exit.Status(err) != 2 || !strings.Contains(err.Error(), "is not empty") {
+	if err := command.Run(context.Background()); console.Status(err) != 2 || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a second run into the same folder: %v", err)
 	}
 }

@@ -19,11 +19,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
-	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 )
 
@@ -33,7 +34,7 @@ type trialSite struct {
 	folder  string // of certificates and contexts
 	servers []*bustest.Server
 	leaf    *bustest.Server
-	uplinks []*bustest.Wire // from the leaf node to the first two servers
+	uplinks []*link.Link // from the leaf node to the first two servers
 }
 
 // trialPassword is everybody's.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"driftscope/ingest"
-	"driftscope/internal/pages"
+	"driftscope/internal/kit/console"
 	"driftscope/sinks"
 )
 
@@ -22,14 +22,14 @@ var about = map[string]string{
 	"genicam":   "a GigE Vision or USB3 Vision camera: genicam:NAME, or genicam:any; 8 to 16 bits; times and lost frames from its own clock",
 	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
 	"hdf5":      "a dataset of 3 to 5 axes in an HDF5 file (also MATLAB's, 7.3): h5:FILE?dataset=/data&axes=tcyx&channel=2; --dt or --fps",
-	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
+	"nats":      "frames from another program: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
 	"nd2":       "an ND2 file of Nikon's NIS-Elements, version 3: one channel and slice, nd2:FILE?channel=2&slice=1; the pictures' own times, --dt or --fps",
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"recording": "a folder or .zarr that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below, or sim:NAME?seed=7&frames=1000; of a field of many objects also density, snr, width and height",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; one channel and slice of a hyperstack, tiff:FILE?channel=2&slice=1; its description's time step, --dt or --fps",
 	"url":       "a network camera or a video on a server: rtsp://, http:// or https://",
-	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
+	"video":     "formats that OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; give --dt or --fps if the file states the playback rate",
 	"zarr":      "an OME-Zarr store, v2 or v3: one channel, slice and resolution, zarr:STORE?channel=2&slice=1&level=0; its metadata's time step, --dt or --fps",
 }
 
@@ -38,9 +38,9 @@ func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {
 		if ingest.Lacks(kind) {
-			fmt.Printf("  %-12s not in this build: %s\n", kind, pages.Located(about[kind]))
+			fmt.Printf("  %-12s not in this build: %s\n", kind, console.Located(about[kind]))
 		} else {
-			fmt.Printf("  %-12s %s\n", kind, pages.Located(about[kind]))
+			fmt.Printf("  %-12s %s\n", kind, console.Located(about[kind]))
 		}
 	}
 	fmt.Println("directory, ndtiff, tiff, zarr and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")

@@ -9,5 +9,5 @@ func steps() []string { return nil }
 
 // machine says what this build is.
 func machine(context.Context) []string {
-	return []string{"built without OpenCV: it publishes, watches and asks; docs/howto/desk.md"}
+	return []string{"built without OpenCV: this build publishes and watches, but does not track; see docs/howto/desk.md"}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"driftscope/ingest/camera"
-	"driftscope/internal/pages"
-	"driftscope/internal/version"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/kit/console"
 	"driftscope/preprocess"
 )
 
@@ -17,14 +17,14 @@ func steps() []string { return []string{"steps", "  " + strings.Join(preprocess.
 
 // machine is what this computer has of what cameras need, and the cameras that it finds.
 func machine(ctx context.Context) []string {
-	lines := []string{"built with OpenCV " + version.OpenCV()}
+	lines := []string{"built with OpenCV " + frame.OpenCV()}
 	for _, line := range camera.Support() {
 		lines = append(lines, "  "+line)
 	}
 	lines = append(lines, "cameras found")
 	found := camera.Cameras(ctx)
 	if len(found) == 0 {
-		return append(lines, "  none; "+pages.Located("docs/howto/cameras.md")+" says where to look, driftscope doctor what is missing")
+		return append(lines, "  none; "+console.Located("docs/howto/cameras.md")+" says where to look, driftscope doctor what is missing")
 	}
 	for _, camera := range found {
 		lines = append(lines, "  "+camera)

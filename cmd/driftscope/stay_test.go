@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/config"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
 )
 
 // staying is a driftscope that was started to stay, and a client of its server.
@@ -154,7 +154,7 @@ func put(t *testing.T, kv jetstream.KeyValue, stream, text string) {
 func jetStream(t *testing.T) string { return fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()) }
 
 // TestStay: streams end, fail, are stopped, and run again in the same process, from the configuration that they had or one that was put
-// into KV; the law goes on, and nothing that is kept is lost or doubled.
+// into KV; the law continues, and nothing that is kept is lost or doubled.
 func TestStay(t *testing.T) {
 	t.Parallel()
 	folder, at := t.TempDir(), bustest.Start(t, jetStream(t)).URL()
@@ -186,7 +186,7 @@ func TestStay(t *testing.T) {
 	if h := s.wait("notes", stopped); !strings.Contains(h.Problem, "text.tif") {
 		t.Errorf("found %+v, expected what is wrong with text.tif", h)
 	}
-	s.ask("notes", "start", "", "409", "notes.jsonl: is there already")
+	s.ask("notes", "start", "", "409", "notes.jsonl: exists already")
 
 	s.ask("live", "checkpoint", "", "", "ok")
 	kv := s.bucket()
@@ -244,7 +244,7 @@ func TestStay(t *testing.T) {
 			t.Errorf("%q %d times, expected %d:\n%s", text, found, n, s.out.String())
 		}
 	}
-	if n := strings.Count(s.problems.String(), "the law goes on from film.state in KV driftscope_local, revision "); n != 3 {
+	if n := strings.Count(s.problems.String(), "the law continues from film.state in KV driftscope_local, revision "); n != 3 {
 		t.Errorf("the law of film went on %d times, expected 3:\n%s", n, s.problems.String())
 	}
 }
@@ -318,13 +318,13 @@ func TestLawFromKV(t *testing.T) {
 		return o.errors
 	}
 	state := t.TempDir() + "/law"
-	if said := run(); strings.Contains(said, "the law goes on") {
+	if said := run(); strings.Contains(said, "the law continues") {
 		t.Errorf("the first run:\n%s", said)
 	}
-	if said := run("--state", state); !strings.Contains(said, "the law goes on from film.state in KV driftscope_local, revision 2") {
+	if said := run("--state", state); !strings.Contains(said, "the law continues from film.state in KV driftscope_local, revision 2") {
 		t.Errorf("on another machine:\n%s", said)
 	}
-	if said := run("--state", state); !strings.Contains(said, "the law goes on from "+state) {
+	if said := run("--state", state); !strings.Contains(said, "the law continues from "+state) {
 		t.Errorf("with a file:\n%s", said)
 	}
 	nc, err := nats.Connect(at)
@@ -345,17 +345,17 @@ func TestLawFromKV(t *testing.T) {
 	}{
 		"torn":          {whole[:len(whole)/2], "torn after"},
 		"damaged":       {damaged(whole), "unusable checkpoint"},
-		"another model": {bytes.Replace(whole, model[:8], []byte("00000000"), 1), "it is of another model, SHA-256 00000000"},
+		"another model": {bytes.Replace(whole, model[:8], []byte("00000000"), 1), "it belongs to another model, SHA-256 00000000"},
 		"text":          {[]byte("notes"), "it is no state"},
 	} {
 		if _, err := kv.Put(t.Context(), "film.state", test.value); err != nil {
 			t.Fatal(err)
 		}
-		if said := run(); !strings.Contains(said, "warning: stream film: the law begins anew: film.state in KV driftscope_local, revision ") || !strings.Contains(said, test.want) {
+		if said := run(); !strings.Contains(said, "warning: stream film: starts with a new law: film.state in KV driftscope_local, revision ") || !strings.Contains(said, test.want) {
 			t.Errorf("%s: no %q in\n%s", name, test.want, said)
 		}
 	}
-	if said := run(); !strings.Contains(said, "the law goes on from film.state in KV") {
+	if said := run(); !strings.Contains(said, "the law continues from film.state in KV") {
 		t.Errorf("after what was damaged:\n%s", said)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/config"
+	"driftscope/internal/flow/config"
 )
 
 // written puts files into folder, by name.

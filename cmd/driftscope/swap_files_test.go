@@ -16,7 +16,7 @@ import (
 	"driftscope/configs"
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/model"
+	"driftscope/internal/job/model"
 )
 
 // shippedModel is the file of the model inside the program.

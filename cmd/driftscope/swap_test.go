@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"driftscope/infer"
-	"driftscope/internal/config"
-	"driftscope/internal/latent"
-	"driftscope/internal/model"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/stream"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )

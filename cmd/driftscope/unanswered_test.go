@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // TestUnanswered: a server that is there and does not say in time what it keeps, as one that has just been started, is no mistake of the

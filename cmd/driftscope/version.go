@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"driftscope/internal/version"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/kit/console"
 )
 
 // versionCmd says which build this is.
@@ -16,7 +17,8 @@ type versionCmd struct {
 
 // Run prints the build.
 func (c *versionCmd) Run() error {
-	b := version.Read()
+	b := console.ReadBuild()
+	b.OpenCV = frame.OpenCV()
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(b)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
-	"driftscope/internal/version"
 )
 
 // A program that go build makes in a checkout names the commit that is checked out.
@@ -24,7 +24,7 @@ func TestVersion(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(program, "version", "--json").Output()
-	var b version.Build
+	var b console.Build
 	if err == nil {
 		err = json.Unmarshal(out, &b)
 	}

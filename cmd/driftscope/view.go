@@ -3,25 +3,25 @@ package main
 import (
 	"context"
 
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/replay"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/replay"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // viewCmd shows what a run wrote over the film that it tracked. Its server takes a free port: what listens to a run on the usual one, a stage that
 // triggers steer, does not hear an old run by mistake.
 type viewCmd struct {
-	Results   string  `arg:"" help:"What run --out wrote, JSON Lines; or a table of tracks that ends in .csv, with the columns frame, particle, x and y in px."`
-	Film      string  `help:"The recording that was tracked, as for run: its frames are the pictures." placeholder:"SOURCE"`
-	Speed     float64 `default:"1" help:"Times the film's own pace."`
-	FPS       float64 `name:"fps" help:"Frames a second, whatever the times say."`
-	From      uint64  `help:"The first frame to show." placeholder:"FRAME"`
+	Results   string  `arg:"" help:"Results of run --out (JSON Lines), or a .csv table of tracks with the columns frame, particle, x and y in px."`
+	Film      string  `help:"The tracked recording, for the pictures." placeholder:"SOURCE"`
+	Speed     float64 `default:"1" help:"Speed relative to the film's own pace."`
+	FPS       float64 `name:"fps" help:"Frames per second; overrides the times."`
+	From      uint64  `help:"First frame to show." placeholder:"FRAME"`
 	Frames    uint64  `help:"Stop after this many frames." placeholder:"N"`
-	Loop      bool    `help:"Begin again at the end."`
-	Exit      bool    `help:"End at the end, without Ctrl-C."`
-	NATSPort  int     `name:"nats-port" help:"Port of the embedded server; a free one unless given." placeholder:"PORT"`
-	Dashboard string  `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
+	Loop      bool    `help:"Restart at the end."`
+	Exit      bool    `help:"Exit at the end, without Ctrl-C."`
+	NATSPort  int     `name:"nats-port" help:"Port of the embedded server (default: a free one)." placeholder:"PORT"`
+	Dashboard string  `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 }
 
 // Run shows until the end, or ctx's.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -32,13 +32,13 @@ const (
 
 // watchCmd prints what streams publish, from any terminal that reaches the server.
 type watchCmd struct {
-	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the run publishes on, or context:NAME." placeholder:"URL"`
+	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the run, or context:NAME." placeholder:"URL"`
 	Creds  string  `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA     string  `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix string  `default:"driftscope" help:"First token of the subjects."`
-	Stream string  `default:">" help:"Name of the stream; > is every one."`
-	JSON   bool    `name:"json" help:"Print messages as they are, one JSON object a line; pictures are left out."`
-	Rate   float64 `default:"10" help:"Latents a second that are printed of each stream; 0 is every one."`
+	CA     string  `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix string  `default:"driftscope" help:"First token of the NATS subjects."`
+	Stream string  `default:">" help:"Name of the stream; > for all."`
+	JSON   bool    `name:"json" help:"Print one JSON object per line, without pictures."`
+	Rate   float64 `default:"10" help:"Latents per second to print of each stream; 0 for all."`
 }
 
 // Run prints until ctx ends.
@@ -50,13 +50,13 @@ func (c *watchCmd) Run(ctx context.Context) error {
 func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	subject, err := c.subject()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) {
-		return exit.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
+		return console.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
 	}
 	if c.NATS == bus.Embedded {
-		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
 	conn, err := c.connect(ctx)
 	if err != nil || conn == nil {

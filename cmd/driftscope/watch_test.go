@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
 	"driftscope/sinks"
 )
 
@@ -182,7 +182,7 @@ func TestWatchSaysWhatHinders(t *testing.T) {
 		"embedded": {NATS: "embedded", Prefix: "driftscope", Stream: ">"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := c.watch(t.Context(), io.Discard, io.Discard); exit.Status(err) != 2 {
+			if err := c.watch(t.Context(), io.Discard, io.Discard); console.Status(err) != 2 {
 				t.Errorf("found %v, expected a usage error", err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 
@@ -71,7 +71,7 @@ func TestWatchWorkers(t *testing.T) {
 	for i := range named {
 		named[i] = fmt.Sprintf("far-%d (no worker has label camera-7)", i)
 	}
-	w.wants("worker hall-1 (1.2): 1 of 8 cores taken, labels camera-2, dark-room; runs bead at epoch 17 running, dish at epoch 18 failed (no camera [2J); nobody can run " + strings.Join(named, ", ") + " and 2 more")
+	w.wants("worker hall-1 (1.2): 1 of 8 cores taken, labels camera-2, dark-room; runs bead at epoch 17 running, dish at epoch 18 failed (no camera [2J); no worker can run " + strings.Join(named, ", ") + " and 2 more")
 	r.Waiting, r.Labels = nil, nil
 	r.Draining = true
 	say()
@@ -88,7 +88,7 @@ func TestWatchWorkers(t *testing.T) {
 	w.wants("worker hall-1 (1.2): 1 of 8 cores taken; it hands over, and ends; runs bead at epoch 17 running, dish at epoch 18 failed (no camera [2J)")
 	r.Streams, r.Taken = []message.RunningRecord{}, 0
 	say()
-	w.wants("worker hall-1 (1.2): 0 of 8 cores taken; it has handed over what it ran")
+	w.wants("worker hall-1 (1.2): 0 of 8 cores taken; it has handed over its streams")
 	clear(w.watcher.printed)
 	if err := w.silent(time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)

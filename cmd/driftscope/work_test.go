@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // TestWorkWithoutUsers: a worker on a server without users says once what to do, and works; on one with users it says nothing.

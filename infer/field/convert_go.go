@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // The weights of blue, green and red in a grey value (ITU-R BT.601), as OpenCV has them: of integers in units of 2^-shift, rounded.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // noise is a picture of random bytes, which as float32 are numbers of [0, 1).

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"driftscope/infer/locate"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 )
 
 // Encoder finds the spots of frames, and what the objects there look like. It is for one goroutine.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // exposure tells once of pictures that are cut off at the brightest value that a camera gives: objects there are flat, so that their widths and places are
@@ -40,6 +40,6 @@ func (e *exposure) look(f *frame.Frame, pixels []float32) {
 	}
 	if share := float64(n) / float64(len(pixels)); share > leastCut {
 		e.told = true
-		f.Notice(true, "saturated", fmt.Sprintf("%.2f %% of the pixels have the brightest value, %g: what is there is flat, and its place and width are less well known than is said: expose for less time", 100*share, top))
+		f.Notice(true, "saturated", fmt.Sprintf("%.2f %% of the pixels are saturated at %g, so positions and widths there are less certain than stated: expose for less time", 100*share, top))
 	}
 }

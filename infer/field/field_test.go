@@ -14,8 +14,8 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite/mats"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"driftscope/infer/finder"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
 )
 
 // Extent is how many latents a body has: its area, px², the standard deviations along and across its axis, px, and the axis' angle, radians.

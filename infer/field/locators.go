@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"driftscope/infer/locate"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // Locators lends locators to all lanes of a stream. Together they take the memory of one of the largest pictures: two lanes search pictures of half that size

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // TestLocatorsShareTheBudget: lanes that search pictures of half the largest size hold two locators at once, a third waits for one of them; the memory of

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // Sides of a picture, px: a template has to fit in, and an int32 holds the place of any pixel.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/locate"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // mostWait is how many frames pass at most before the template is looked for again: a search takes as long as some ten frames.
@@ -68,7 +68,7 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 	if found.Dark {
 		polarity = "dark"
 	}
-	f.Notice(false, "template_found", fmt.Sprintf("objects are taken to be %s, with an sd of %.2f px, as they are in frame %d: where they are not, give objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
+	f.Notice(false, "template_found", fmt.Sprintf("objects are %s spots with an sd of %.2f px, found in frame %d: if that is wrong, set objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
 	return nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"image/jpeg"
 	"slices"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 )
 
 // What people see: sides of at most viewSide pixels, the levels between two quantiles of a sample of the pixels.

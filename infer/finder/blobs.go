@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/grid"
+	"driftscope/internal/kit/numbers"
 )
 
 // sieve is which extrema are kept.
@@ -76,7 +76,7 @@ func saddles(g Picture, b []blob, s float64) (to []int, satellite []bool) {
 	for i := range to {
 		to[i] = -1
 	}
-	near := grid.New(float64(g.W), float64(g.H), max(5*s, 2))
+	near := numbers.NewGrid(float64(g.W), float64(g.H), max(5*s, 2))
 	for i := range b {
 		near.Add(int32(i), b[i].x, b[i].y)
 	}

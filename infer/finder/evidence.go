@@ -9,7 +9,7 @@ import (
 // the whole sample, or far more blobs a frame than noise gives.
 func (l *learning) significant(found [][]blob) bool {
 	n := float64(len(found))
-	strict := 1.15 * tail(.01/(n*2*float64(len(l.scales))*float64(l.w*l.h)/.64))
+	strict := marginSD * tail(unlikely/(n*2*float64(len(l.scales))*float64(l.w*l.h)/.64))
 	sure, number := 0., 0.
 	for _, b := range found {
 		if slices.ContainsFunc(b, func(b blob) bool { return b.z > strict }) {
@@ -40,11 +40,11 @@ func (l *learning) texture(found [][]blob) bool {
 	stay, all := 0., 0.
 	for k, p := range l.raw {
 		a, _ := l.detect(p[0], l.z, l.least)
-		b, _ := l.detect(p[1], l.z, l.least)
+		b, _ := l.detect(p[1], l.z/2, l.least/2) // the same place may be weaker in the next frame
 		for _, q := range a {
 			all++
 			if slices.ContainsFunc(b, func(c blob) bool {
-				return math.Hypot(c.x-q.x-l.by[k][0], c.y-q.y-l.by[k][1]) < .5
+				return math.Hypot(c.x-q.x-l.by[k][0], c.y-q.y-l.by[k][1]) < .75
 			}) {
 				stay++
 			}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"driftscope/infer/locate/kernel"
-	"driftscope/internal/grid"
+	"driftscope/internal/kit/numbers"
 )
 
 // Spot is one object that looks like the template.
@@ -55,7 +55,7 @@ type Locator struct {
 
 	field      kernel.Field // of its residual: what no spot explains
 	spots      []spot
-	grid       grid.Grid
+	grid       numbers.Grid
 	peaks      []int32 // pixels that are maxima
 	halved     []int32 // spots that split last
 	longs      []long  // spots that may be two
@@ -102,7 +102,7 @@ func New(h, w int, o Options) (*Locator, error) {
 	residual := kernel.NewPicture(h, w)
 	return &Locator{h: h, w: w, o: o, lanes: lanes, template: t, filter: kernel.NewFilter(residual, t.taps), background: newBackground(lanes, h, w, o.SD),
 		meter: &noiseMeter{lanes: lanes}, changes: newChanges(h, w), field: kernel.Field{Residual: residual, Narrow: float32(1 / o.SD)},
-		grid: grid.New(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
+		grid: numbers.NewGrid(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
 }
 
 // Locate appends the picture's spots to dst, the highest score first. The picture is read only, and its values are finite.

@@ -18,7 +18,7 @@ const (
 )
 
 // ErrNoSpots is returned where no scale shows a spot.
-var ErrNoSpots = errors.New("no spots stand out of the noise at any scale: give the template's sd, px, or look at the film")
+var ErrNoSpots = errors.New("no spot is visible above the noise at any scale: set the template's sd, px, or look at the film")
 
 // Found is what a search says of a picture's spots.
 type Found struct {

@@ -27,7 +27,7 @@ type dynamicBackground struct {
 // nor both together are what moves.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, numeric.LeastLayer)
-	if t != nil && c.Latent > 2 && t.sprites.Area() > numeric.Majority { // case locate.overBackground: a sprite over a picture that changes as a whole and holds more light
+	if t != nil && c.Latent > 2 && t.sprites.Area() > numeric.Majority { // case locate.overBackground: a sprite over a brighter picture that changes as a whole
 		t = cmp.Or(j.locateOverBackground(ctx, c.Seed), t)
 	}
 	if t == nil {
@@ -43,7 +43,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
 	}
 	leaves := c.Latent > 2 && rigid.explained < 1-numeric.LeastLayer && !j.ownChange(t, rigid, c.Latent-2)
-	// case locate.background: a dynamic background behind a single sprite, which occludes a part of it; learnt where the sprite explains share.leastLayer of what moves and leaves as much, kept where it is as much of what both explain
+	// case locate.background: a dynamic background behind a single sprite; learnt if the sprite explains share.leastLayer of the motion and leaves as much, kept if it does so too
 	if leaves || lowSNR {
 		full, err := j.withBackground(ctx, c, rigid)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // format is that of checkpoints. They hold everything that the steps to come depend on, but for the clip and the model continued, of which they hold

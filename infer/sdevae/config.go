@@ -52,12 +52,12 @@ const Recipe = 66
 const DefaultSteps = 300
 
 const (
-	defaultRate   float64 = 2e-3 // tuned train.rate: Adam's rate, at its peak
-	defaultPairs          = 50   // tuned train.pairs: pairs of frames a step
-	defaultWarmup         = 50   // tuned train.warmup: steps of linear rise of Adam's rate, a fifth of all at most
-	defaultPace   float64 = 0.2  // tuned train.encoderRate: rate of the encoder's means, as a share, after the decoder has learnt alone: straight latents are bent by a decoder that is not there yet
-	movingPerTau  float64 = 150  // tuned tau.moving: of what moves, a frame, to a unit of tau: how much the dynamics shape the latents
-	noisePerTau   float64 = 20   // tuned tau.noise: of the pixels' noise, a frame, to a unit of tau: latents otherwise bend to explain noise
+	defaultRate   float64 = 2e-3 // tuned train.rate: peak rate of Adam
+	defaultPairs          = 50   // tuned train.pairs: pairs of frames per step
+	defaultWarmup         = 50   // tuned train.warmup: steps of linear rise of Adam's rate; at most a fifth of all steps
+	defaultPace   float64 = 0.2  // tuned train.encoderRate: relative rate of the encoder's means after the decoder has learnt alone: an unfinished decoder bends straight latents
+	movingPerTau  float64 = 150  // tuned tau.moving: tau is the motion per frame over this: sets how much the dynamics shape the latents
+	noisePerTau   float64 = 20   // tuned tau.noise: tau also has the pixel noise per frame over this: otherwise latents bend to explain noise
 )
 
 // withDefaults fills the zero values for a clip with that many training pairs.

@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
 )

@@ -38,7 +38,7 @@ type Grown struct {
 // MaxGrown bounds the latents that Growth tries.
 const MaxGrown = 16
 
-const gainShare float64 = 0.25 // tuned grow.gainShare: what one more latent has to gain, as a share of the mean gain of those before it: restarts of one model differ by less, the coordinates of one object's motion by less than a factor of four
+const gainShare float64 = 0.25 // tuned grow.gainShare: least gain of one more latent relative to the mean gain of the earlier ones: restarts differ by less, coordinates of one object by less than a factor of four
 
 // NewGrowth begins with nothing tried. c is the config of the training to come, with its Tau; its Latent does not matter.
 func NewGrowth(clip *video.Clip, c Config) *Growth {

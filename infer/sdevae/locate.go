@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	minSprites       float64 = 0.6  // tuned locate.sprites: share of what moves that sprites must explain to be tracked, several with identities, or one over a dynamic background: two that nobody can tell apart are right half of the time
+	minSprites       float64 = 0.6  // tuned locate.sprites: share of the motion that sprites must explain, if they are several or lie over a dynamic background: a guess between two is right half of the time
 	minSpritesLowSNR float64 = 0.4  // tuned locate.spritesLowSNR: the same at low SNR, where a molecule changes its shape in every frame
-	nothingLearnt    float64 = 0.03 // tuned locate.explained: share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model
-	spriteRate       float64 = 6e-3 // tuned train.spriteRate: Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error
+	nothingLearnt    float64 = 0.03 // tuned locate.explained: share of the motion in held-out frames below which nothing was learnt, by a sprite over a changing background or by a model
+	spriteRate       float64 = 6e-3 // tuned train.spriteRate: peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact
 )
 
 // searches says whether the clip is searched for rigid objects.
@@ -49,7 +49,7 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 		return nil, nil
 	case c.Latent > 2 || c.Latent == 2 && !j.lowSNR():
 		return j.locateOne(ctx, c)
-	case j.lowSNR(): // case locate.lowRank: a picture that changes as a whole, under noise that hides it in every single frame
+	case j.lowSNR(): // case locate.lowRank: a picture that changes as a whole, hidden by noise in single frames
 		return j.locateLowRank(ctx, c.Latent, c.Seed), nil
 	}
 	return nil, nil
@@ -59,7 +59,7 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 // change, which modes of an object may have learnt. What leaves less of held-out frames is kept.
 func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
 	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-numeric.LeastLayer
-	if rigid || !j.searches(c) { // case locate.steps: a still part of the picture that changes between two frames: dust that moves, a spot that bleaches
+	if rigid || !j.searches(c) { // case locate.steps: a still part of the picture that changes once: dust that moves, a spot that bleaches
 		return nil
 	}
 	level, at := j.clip.WithoutSteps()
@@ -93,7 +93,7 @@ func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float
 		j.training.Watch(Progress{Seeking: n})
 	}
 	t := j.trackSprites(ctx, sprites.Find(ctx, j.clip, video.FramesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
-	if t == nil && j.lowSNR() { // case locate.lowSNR: sprites that no single frame shows, found in all frames together
+	if t == nil && j.lowSNR() { // case locate.lowSNR: sprites that single frames do not show, found in all frames together
 		t = j.trackSprites(ctx, sprites.FindLowSNR(ctx, j.clip, video.FramesOf(j.train), n), least)
 	}
 	return t
@@ -110,7 +110,7 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 		return nil
 	}
 	t.places, _ = m.Track(j.clip, j.clip.Frames())
-	// case locate.identity: which place is whose along the frames, of sprites that look alike
+	// case locate.identity: assignment of positions to sprites of the same look
 	if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
 		return nil
 	}

@@ -47,7 +47,7 @@ func TestLocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := e.Verdict.Reasons(); e.Verdict.Level != verdict.Doubt || len(why) != 1 || !strings.Contains(why[0], "the drawings hold but") {
+	if why := e.Verdict.Reasons(); e.Verdict.Level != verdict.Doubt || len(why) != 1 || !strings.Contains(why[0], "the reconstructions explain only") {
 		t.Errorf("places that are followed by a decoder of ten steps: %+v", e.Verdict)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const reinitPairs = 1000 // that new latents are found in, at most
 
-const reinitPoorer float64 = 3 // tuned train.reinitPoorer: factor by which the part that is not explained may grow where latents are found anew: straighter latents draw a little worse, those that do not hold the state far worse
+const reinitPoorer float64 = 3 // tuned train.reinitPoorer: largest growth of the unexplained part when latents are re-initialised: straighter latents reconstruct slightly worse, wrong ones far worse
 
 // reinitialise finds new latents among the learnt features, as at the start: reconstruction bends latents, and the slowest components of the
 // features that it needs are straight. Then the decoder, aligned to them, learns alone. Where it explains far less than before, the new latents do

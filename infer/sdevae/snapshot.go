@@ -3,7 +3,7 @@ package sdevae
 import (
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/infer/sdevae/network"
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // The methods below write the state of a training to an archive, or read it into a job that was newly made from the same clip and settings. The

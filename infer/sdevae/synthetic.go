@@ -19,9 +19,9 @@ const (
 )
 
 const (
-	syntheticRate  float64 = 1e-3 // tuned train.syntheticRate: Adam's rate, at its peak, on frames that the decoder moved: the encoder has learnt already
-	syntheticWidth float64 = 0.5  // tuned train.syntheticWidth: distance of a synthetic frame from the frame that it starts from, in standard deviations of the latents over the clip: what is beyond the clip is drawn badly, and sprites wrap around the picture's edges
-	lateWarmup     float64 = 20   // tuned train.lateWarmup: steps of linear rise of the later phases, whose optimiser begins anew
+	syntheticRate  float64 = 1e-3 // tuned train.syntheticRate: peak rate of Adam on frames that the decoder drew: the encoder is already trained
+	syntheticWidth float64 = 0.5  // tuned train.syntheticWidth: distance of a synthetic frame from its start, in sd of the latents: the decoder extrapolates badly, and sprites wrap around the edges
+	lateWarmup     float64 = 20   // tuned train.lateWarmup: steps of linear rise in the later phases, whose optimiser starts fresh
 )
 
 // syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and what drawings leave of the

@@ -149,7 +149,7 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 
 // keepLooks has a single rigid sprite over a still picture drawn as each of the frames shows it.
 func (t *tracked) keepLooks(c *video.Clip, frames []int) {
-	// case sprites.looks: what a frame shows of a single rigid sprite beyond its template goes along where a synthetic frame moves it
+	// case sprites.looks: the residual of a single rigid sprite moves with it in synthetic frames
 	if t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {
 		t.looks = t.sprites.Looks(c, frames, t.places)
 	}

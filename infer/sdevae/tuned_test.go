@@ -48,10 +48,10 @@ func TestTunedNumbersPage(t *testing.T) {
 	if n > mostNumbers || n < mostNumbers/2 {
 		t.Errorf("%d tuned numbers, expected %d at most, and most of them: find one that is not needed", n, mostNumbers)
 	}
-	page := fmt.Sprintf("# Tuned numbers\n\nWhat `pretrain` decides by judgement: %d numbers that a film could want otherwise, and cases that could be left out. "+
-		"Each is a constant that says `tuned`, or a place that says `case`, in the code. What half and twice each number, and the lack of each case, made of films is in [the study's table](../paper/ablation/ablation.md).\n\n"+
-		"Rounds, frames, starts, guards of the arithmetic and what a word means are not tuned. They are constants in the code, listed in `infer/sdevae/constants.txt`.\n\n"+
-		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | what it is |\n|---|---|\n%s", n, strings.Join(rows["tuned"], ""), strings.Join(rows["case"], ""))
+	page := fmt.Sprintf("# Tuned numbers\n\n`pretrain` uses %d numbers that were set by judgement, and some optional cases. "+
+		"A study measured half and twice each number, and left out each case ([results](../paper/ablation/ablation.md)).\n\n"+
+		"Numbers that only cost time, guard the arithmetic or define a term are constants, listed in `infer/sdevae/constants.txt`.\n\n"+
+		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | meaning |\n|---|---|\n%s", n, strings.Join(rows["tuned"], ""), strings.Join(rows["case"], ""))
 	if os.Getenv("TUNED_NUMBERS") == "write" {
 		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 
 	"driftscope/ingest/picture"
 	"driftscope/ingest/printed"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // opencvStream gives what OpenCV reads of a device or an address as it comes. Its Open and Read wait in C, beyond the reach of a context:

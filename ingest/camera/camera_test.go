@@ -14,7 +14,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // TestGStreamer: any pipeline, its formats kept where they can be, and its end.

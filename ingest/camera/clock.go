@@ -9,7 +9,7 @@ import (
 	"gocv.io/x/gocv"
 	"gonum.org/v1/gonum/floats"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // cadence counts the frames that a camera made and nobody got, by the gaps in its timestamps. A camera makes frames at even steps; a stamp

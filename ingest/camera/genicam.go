@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // genicamOptions are the keys of a genicam source. What is not given stays as the camera has it.

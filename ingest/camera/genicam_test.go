@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/pipeline"
-	"driftscope/internal/suite/fakecamera"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/suite"
 )
 
 // The fake camera's region and rate in these tests: small, and slow enough for a busy machine, fast enough for a short test.
@@ -27,7 +27,7 @@ const (
 type exposure struct {
 	t       time.Duration // since the first
 	dropped uint64
-	number  int // that the pixels show, modulo fakecamera.Pixels; Mono8 only
+	number  int // that the pixels show, modulo suite.CameraPixels; Mono8 only
 }
 
 // shoot reads n frames of a source that is open.
@@ -58,7 +58,7 @@ func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure
 		one := exposure{t: f.Time.Sub(first), dropped: f.Meta.Dropped}
 		if kind == gocv.MatTypeCV8UC1 {
 			one.number = int(m.GetUCharAt(0, 0))
-			if v := int(m.GetUCharAt(47, 63)); v != (one.number+47+63)%fakecamera.Pixels {
+			if v := int(m.GetUCharAt(47, 63)); v != (one.number+47+63)%suite.CameraPixels {
 				t.Fatalf("frame %d: the last pixel is %d, the first %d: not of one frame", i, v, one.number)
 			}
 		}
@@ -88,7 +88,7 @@ func account(t *testing.T, shots []exposure, mono8 bool) (dropped, lost int) {
 		if i == 0 || !mono8 {
 			continue
 		}
-		lost += (s.number-shots[i-1].number+fakecamera.Pixels)%fakecamera.Pixels - 1
+		lost += (s.number-shots[i-1].number+suite.CameraPixels)%suite.CameraPixels - 1
 		if lost > dropped+1 {
 			t.Errorf("frame %d: the camera sent %d that did not come, %d were told to be missing", i, lost, dropped)
 		}
@@ -127,10 +127,10 @@ func phaseOf(shots []exposure) time.Duration {
 
 // TestGenICam: 8 and 16 bits, 500 frames each, every one accounted for.
 func TestGenICam(t *testing.T) {
-	fakecamera.Start(t)
+	suite.StartCamera(t)
 	for pixel, kind := range map[string]gocv.MatType{"mono8": gocv.MatTypeCV8UC1, "mono16": gocv.MatTypeCV16UC1} {
 		t.Run(pixel, func(t *testing.T) {
-			s := openRecording(t, "genicam", "{camera: "+fakecamera.Name+", pixel: "+pixel+", "+fakeRate+", "+fakeRegion+"}")
+			s := openRecording(t, "genicam", "{camera: "+suite.CameraName+", pixel: "+pixel+", "+fakeRate+", "+fakeRegion+"}")
 			if !s.Info().Live || !s.Info().Timed {
 				t.Error("a camera that is not live or does not know the time")
 			}
@@ -144,8 +144,8 @@ func TestGenICam(t *testing.T) {
 // TestGenICamUnplugged: a camera that goes is not connected within a few seconds, and once it is back, opening the source again brings
 // frames, with times that go on.
 func TestGenICamUnplugged(t *testing.T) {
-	camera := fakecamera.Start(t)
-	s := newRecording(t, "genicam", "{camera: "+fakecamera.Name+", "+fakeRate+", "+fakeRegion+"}")
+	camera := suite.StartCamera(t)
+	s := newRecording(t, "genicam", "{camera: "+suite.CameraName+", "+fakeRate+", "+fakeRegion+"}")
 	defer s.Close()
 	if err := s.Open(context.Background()); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestGenICamUnplugged(t *testing.T) {
 			f.Close()
 			continue
 		}
-		if !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), fakecamera.Name) {
+		if !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), suite.CameraName) {
 			t.Errorf("%v; the camera's name and not connected expected", err)
 		}
 		break
@@ -178,7 +178,7 @@ func TestGenICamUnplugged(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if tries == 0 && !strings.Contains(err.Error(), fakecamera.Name) || strings.Contains(err.Error(), "\n") {
+		if tries == 0 && !strings.Contains(err.Error(), suite.CameraName) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; one line with the camera's name expected", err)
 		}
 	}
@@ -201,8 +201,8 @@ func TestGenICamUnplugged(t *testing.T) {
 
 // TestGenICamPacketLoss: frames that miss a packet never come, and are counted.
 func TestGenICamPacketLoss(t *testing.T) {
-	fakecamera.Start(t, "-r", "20") // of a thousand packets; a frame has five or so
-	s := openRecording(t, "genicam", "{camera: "+fakecamera.Name+", "+fakeRate+", "+fakeRegion+"}")
+	suite.StartCamera(t, "-r", "20") // of a thousand packets; a frame has five or so
+	s := openRecording(t, "genicam", "{camera: "+suite.CameraName+", "+fakeRate+", "+fakeRegion+"}")
 	shots := shoot(t, s, 500, gocv.MatTypeCV8UC1)
 	dropped, lost := account(t, shots, true)
 	t.Logf("%d frames in %v, %d missing, of which the camera sent %d", len(shots), shots[len(shots)-1].t, dropped, lost)
@@ -212,7 +212,7 @@ func TestGenICamPacketLoss(t *testing.T) {
 }
 
 func TestGenICamMissing(t *testing.T) {
-	fakecamera.Start(t)
+	suite.StartCamera(t)
 	s := newRecording(t, "genicam", "{camera: NOSUCH}")
 	err := s.Open(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "NOSUCH") || !strings.Contains(err.Error(), "arv-tool") {

@@ -12,8 +12,8 @@ import (
 
 	"driftscope/ingest/gst"
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // appsink ends a pipeline: as few frames wait there as possible, and what is late is overwritten. The gap in the timestamps counts it.
@@ -167,7 +167,7 @@ func NewGStreamer(decode func(dst any) error) (pipeline.Source, error) {
 	description := strings.TrimSpace(o.Pipeline)
 	switch {
 	case description == "":
-		return nil, errors.New("pipeline is missing: give one as gst-launch-1.0 takes it, such as 'v4l2src ! video/x-raw,width=640,height=480'")
+		return nil, errors.New("pipeline is missing: give one as for gst-launch-1.0, such as 'v4l2src ! video/x-raw,width=640,height=480'")
 	case len(description) > maxPipeline:
 		return nil, fmt.Errorf("pipeline has %d bytes, at most %d expected", len(description), maxPipeline)
 	}

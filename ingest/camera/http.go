@@ -13,8 +13,8 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/mpegts"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // httpCamera is what a server gives: pictures of MJPEG one behind the other, an MPEG transport stream, or another video, which FFmpeg fetches itself.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"driftscope/ingest/avcodec/avcodectest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // webcam gives 40 pictures in parts as f writes them, then cut bytes of another, and hangs up.

@@ -8,15 +8,15 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/suite/fakecamera"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/suite"
 	"driftscope/internal/suite/mats"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == child.Command {
-		err := fakecamera.WithoutRawSockets()
+		err := suite.WithoutRawSockets()
 		if err == nil {
 			err = child.ServeProcess(context.Background(), construct)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // mjpegCamera gives the pictures of a multipart answer, as the camera has them. Nothing numbers them: those that the camera leaves out are not known, where it does

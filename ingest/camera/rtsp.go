@@ -13,8 +13,8 @@ import (
 	"driftscope/ingest/printed"
 	"driftscope/ingest/rtsp"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // rtspCamera gives the pictures of a network camera: CV_8UC3, of MJPEG as the camera has them. A picture that is not whole, or that is coded by others that

@@ -17,8 +17,8 @@ import (
 	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/rtsp/rtsptest"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite"
 )
 

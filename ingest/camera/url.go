@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // urlOptions are the keys of a url source.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite/mats"
 )
 

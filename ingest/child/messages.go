@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // The form in which a child process hands frames to its parent: a header of fixed length, a note of at most maxNote bytes, and for a

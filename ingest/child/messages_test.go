@@ -11,7 +11,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // wireFrames is a stream of frames of every type, one with all that a frame can carry, as a child would send it.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/pipeline"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/system"
 )
 
 // maxOrder bounds the line that says which source to open.
@@ -22,9 +22,9 @@ const maxOrder = 64 << 10
 // Kinds makes the source of a kind, from options that decode fills.
 type Kinds = func(kind string, decode func(dst any) error) (pipeline.Source, error)
 
-// ServeProcess is Serve for a process that a source has started: the order comes on standard input, frames go to subprocess.Output.
+// ServeProcess is Serve for a process that a source has started: the order comes on standard input, frames go to system.ChildOutput.
 func ServeProcess(ctx context.Context, kinds Kinds) error {
-	return Serve(ctx, os.Stdin, subprocess.Output(), kinds)
+	return Serve(ctx, os.Stdin, system.ChildOutput(), kinds)
 }
 
 // Serve is a child's whole work: it opens the source that the first line of in names, made by kinds, and writes a frame to out for
@@ -45,7 +45,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error 
 	cancel()
 	select {
 	case <-c.closed:
-	case <-time.After(subprocess.Grace / 2):
+	case <-time.After(system.Grace / 2):
 	}
 	c.waiting.drain()
 	return err

@@ -9,9 +9,9 @@ import (
 	"os"
 	"time"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/system"
 )
 
 // Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
@@ -20,7 +20,7 @@ type Source struct {
 	order     order
 	prototype pipeline.Source
 	about     header // what the prototype says of itself, after Open what the child said
-	child     *subprocess.Child
+	child     *system.Child
 	wire      messageReader
 	ended     error // what every further Read returns
 	asked     bool  // for a frame that has not come yet
@@ -83,12 +83,12 @@ func (s *Source) Open(ctx context.Context) (err error) {
 }
 
 // startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
-func startChild(o order) (*subprocess.Child, error) {
+func startChild(o order) (*system.Child, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := subprocess.Start(Command)
+	c, err := system.StartChild(Command)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,9 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/system"
 )
 
 // trialOptions say what a trial source does wrong, and when.
@@ -251,7 +251,7 @@ func TestApartHangs(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(ended); took > 5*subprocess.Grace { // busy machines
+			if took := time.Since(ended); took > 5*system.Grace { // busy machines
 				t.Errorf("closed after %v", took)
 			}
 			if err := syscall.Kill(childPID(t, file), 0); err != syscall.ESRCH {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // maxWaiting is how many frames a child keeps for its parent; of a live source the newest.

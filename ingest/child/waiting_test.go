@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // TestWaitingTells: what dropped frames were to tell comes with the next one, and no more of it than is bounded.

@@ -6,7 +6,7 @@ import (
 	"driftscope/ingest/czi"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // NewCZI makes a source of one channel and slice of a CZI file.

@@ -14,8 +14,8 @@ import (
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // directoryOptions are the keys of a directory source.

@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // indexed is a recording in one file, whose index is read when it is opened. All places count from 0.
@@ -125,7 +125,7 @@ func (s *finishedSource) choose() (err error) {
 	s.frames = times
 	if s.slices {
 		s.frames = depths
-		s.clock.Warn("slices_as_frames", fmt.Sprintf("the file has one time and %d slices, which are read as frames in their order: give --dt or --fps for the time from one to the next", depths))
+		s.clock.Warn("slices_as_frames", fmt.Sprintf("the file has one time and %d slices, and the slices are read as frames: give --dt or --fps for their interval", depths))
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func tellMissing(clock *timing.Clock, missing, chunks int) {
 // tellUnwritten warns of what has room for more frames than were written.
 func tellUnwritten(clock *timing.Clock, what string, room, written int) {
 	if written < room {
-		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, of which the last %d were not written: they are not read", what, room, room-written))
+		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, but the last %d were not written and are not read", what, room, room-written))
 	}
 }
 

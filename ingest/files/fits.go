@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // fitsOptions are the keys of a FITS source.
@@ -89,7 +89,7 @@ func (s *fitsSource) readInterval() {
 		return
 	}
 	if keyword, exposure, found := s.measured(exposureKeywords); found {
-		s.clock.Warn("exposure_as_interval", fmt.Sprintf("time steps are taken to be the exposure, for the file knows only %s = %g s: give --dt or --fps if the camera waited between frames", keyword, exposure))
+		s.clock.Warn("exposure_as_interval", fmt.Sprintf("the file states only %s = %g s, so time steps equal the exposure: give --dt or --fps if the camera waited between frames", keyword, exposure))
 	}
 }
 

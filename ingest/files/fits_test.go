@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 func TestFITS(t *testing.T) {

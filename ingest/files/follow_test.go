@@ -16,7 +16,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // formats are the recordings that are followed: what a person names, and who writes it.
@@ -230,8 +230,8 @@ func TestFollowAnew(t *testing.T) {
 			f.Close()
 		}
 		begin(path)
-		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "begun anew") || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v, the name and begun anew expected", name, err)
+		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "start the run again") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, the name and start the run again expected", name, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"driftscope/ingest/hdf5"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // hdf5Options are the keys of an HDF5 source.
@@ -43,7 +43,7 @@ func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
 // tellOf warns of what of a dataset is not read, and of others that could have been meant.
 func tellOf(image *hdf5.Image, clock *timing.Clock) error {
 	if len(image.Others) > 0 {
-		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; there is %s, too: name one, as dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
+		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; others are %s: choose one with dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
 	}
 	written := image.Written()
 	if written == 0 {

@@ -8,7 +8,7 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite/mats"
 )
 

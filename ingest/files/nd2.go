@@ -6,7 +6,7 @@ import (
 	"driftscope/ingest/nd2"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // NewND2 makes a source of one channel and slice of an ND2 file.

@@ -11,8 +11,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // tiffOptions are the keys of a TIFF source.
@@ -119,7 +119,7 @@ func (s *tiffSource) open() error {
 
 // mixed warns of a series whose pages differ in more than time.
 func mixed(c *timing.Clock, s tiff.Series) {
-	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: choose one of each, as tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
+	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, and all are read as one series: choose one of each with tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
 }
 
 // Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,

@@ -14,8 +14,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // rollsOver is the length in bytes from which a file may go on in another: writers turn to it before 2 or 4 GiB. Of shorter files,
@@ -67,7 +67,7 @@ func (s *growingTIFF) length() (int64, error) {
 		return 0, err
 	}
 	if there, err := os.Stat(s.file.Name()); err == nil && !os.SameFile(there, info) {
-		return 0, errors.New("another file was put in its place: it was begun anew, start again")
+		return 0, errors.New("another file replaced it: start the run again")
 	}
 	if info.Size() != s.size {
 		s.size = info.Size()

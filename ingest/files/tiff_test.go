@@ -13,7 +13,7 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // join makes one file of pages that Encode wrote, by moving the offsets of the later ones and linking them.

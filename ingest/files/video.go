@@ -22,8 +22,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/printed"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // videoOptions are the keys of a video source.

@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite"
 )
 

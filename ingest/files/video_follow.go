@@ -13,8 +13,8 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/mpegts"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // growingVideo gives the frames of an MKV or MPEG-TS that is still being written. FFmpeg reads a pipe, through which the file is passed

@@ -20,7 +20,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // film writes a video of n flat frames, whose grey grows by 10, with OpenCV's own writer.

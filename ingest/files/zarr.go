@@ -17,8 +17,8 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // zarrOptions are the keys of a Zarr source.

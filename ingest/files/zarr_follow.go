@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/timing"
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite"
 )
 

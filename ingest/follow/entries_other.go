@@ -7,14 +7,14 @@ import (
 	"io"
 	"os"
 
-	"driftscope/internal/sharing"
+	"driftscope/internal/kit/system"
 )
 
 // entries are what a folder holds.
 type entries struct{ folder *os.File }
 
 func openEntries(path string) (*entries, error) {
-	folder, err := sharing.Open(path)
+	folder, err := system.OpenToRead(path)
 	return &entries{folder}, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"driftscope/internal/sharing"
+	"driftscope/internal/kit/system"
 )
 
 // OpenFilled opens a file that has bytes in it.
@@ -26,6 +26,6 @@ func Open(path string) (file *os.File, size int64, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is %v, a file expected: give a file", path, info.Mode().Type())
 	}
-	file, err = sharing.Open(path)
+	file, err = system.OpenToRead(path)
 	return file, info.Size(), err
 }

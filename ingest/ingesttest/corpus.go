@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // Listed is what tifffile made of a file of the corpus.

@@ -11,8 +11,8 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
 	"driftscope/ingest/wire"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // assembly makes frames of a subject's messages, whatever brings them.
@@ -78,9 +78,9 @@ func (a *assembly) notifyRenewed(f *frame.Frame) {
 	if a.renewed == 0 || a.at.Sub(a.notified).Abs() < time.Second { // the server may set its clock back
 		return
 	}
-	text := fmt.Sprintf("the publisher on %s started anew, or another took its place: a new trajectory begins", a.options.Subject)
+	text := fmt.Sprintf("the publisher on %s restarted, or another one replaced it: a new trajectory begins", a.options.Subject)
 	if a.renewed > 1 {
-		text = fmt.Sprintf("the publisher on %s started anew %d times, or others took its place: a new trajectory begins at each: give each publisher its own subject", a.options.Subject, a.renewed)
+		text = fmt.Sprintf("the publisher on %s restarted %d times, or others replaced it: a new trajectory begins each time: give each publisher its own subject", a.options.Subject, a.renewed)
 	}
 	f.Notice(a.renewed > 1, "publisher_restarted", text)
 	a.renewed, a.notified = 0, a.at

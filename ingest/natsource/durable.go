@@ -6,9 +6,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // Durable gives the frames of a subject that JetStream keeps: from the first that is kept on, or behind a place, and then as they come. It waits
@@ -93,7 +93,7 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 		d.place = m.place
 		d.expired += m.expired
 		if m.restarted {
-			d.notices = append(d.notices, fmt.Sprintf("the stream %s begins anew, as one that was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
+			d.notices = append(d.notices, fmt.Sprintf("the stream %s was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
 		}
 		if err := d.take(m.stored, m.Headers(), m.Data()); err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (d *Durable) notify(f *frame.Frame) {
 	}
 	d.notices = d.notices[:0]
 	if d.expired > 0 {
-		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were gone before they were read: give frames.max_bytes and frames.max_age more room, or track faster", d.expired, d.options.Subject))
+		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were removed before they were read: raise frames.max_bytes and frames.max_age, or track faster", d.expired, d.options.Subject))
 		d.expired = 0
 	}
 }

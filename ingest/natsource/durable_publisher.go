@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
 )
 
 // What waits until the server has confirmed it; one frame may be larger.
@@ -25,8 +24,7 @@ const (
 // DurablePublisher has JetStream keep frames, each once and in order, whatever happens to the server meanwhile. A frame waits in a window
 // of memory until the server has confirmed all its messages. Publish, Finish and Close belong to one goroutine.
 //
-// Each message says the sequence number that the stream must have reached and which message is its last, so that none is stored before the one before
-// it; all of the window is on its way at once. After any failure the stream is asked for its last message, and sending goes on behind that one of the window; a message that
+// A store.Sender sends; all of the window is on its way at once. After any failure the stream is asked for its last message, and sending goes on behind that one of the window; a message that
 // was stored but not confirmed is known by its identity, Nats-Msg-Id, which the server looks at, too.
 type DurablePublisher struct {
 	conn    *bus.Conn
@@ -47,8 +45,8 @@ type DurablePublisher struct {
 	head    uint64 // the number of window[0], counted over the session
 	bytes   int    // of the window
 	account Delivered
-	problem string   // why nothing is confirmed now
-	told    []string // problems that were reported since the last confirmation
+	problem string // why nothing is confirmed now
+	told    bus.Seldom
 }
 
 // Delivered counts what a DurablePublisher's server has confirmed.
@@ -215,9 +213,6 @@ func (p *DurablePublisher) Close() {
 	p.cancel()
 	<-p.ended
 }
-
-// reply is where the message of this number is confirmed.
-func reply(inbox string, number uint64) string { return inbox + "." + strconv.FormatUint(number, 10) }
 
 // confirmWait is how long the next confirmation may take: a whole window over 100 Mbit/s takes 2.7 s, and a cluster some seconds to choose a leader.
 const confirmWait = 10 * time.Second

@@ -5,8 +5,8 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/frame"
 )
 
 // TestDurablePermissions: by the configuration that is shipped, the run makes the stream of a camera in another account, and the camera publishes there, with

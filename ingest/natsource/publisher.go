@@ -10,8 +10,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
 )
 
 // FramePatience is the connection's for a Publisher: a message of 8 MB takes 0.7 s over 100 Mbit/s.

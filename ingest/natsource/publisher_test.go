@@ -14,8 +14,8 @@ import (
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
 )
 
 // publisherTo publishes on subject "cam".

@@ -20,9 +20,10 @@ import (
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/suite"
 )
 
 // broker is an embedded server on a free port, connected as for a Publisher.
@@ -92,7 +93,7 @@ func story(t testing.TB, s pipeline.Source, n int) string {
 	return strings.Join(words, " ")
 }
 
-// example is a message as the Python example of docs/howto/frames.md sends it, of a 3x2 picture of uint16.
+// example returns a frame of 3x2 pixels of uint16, with the headers that docs/reference/frames.md requires.
 func example(seq int) *nats.Msg {
 	return &nats.Msg{
 		Subject: "cam",
@@ -277,11 +278,7 @@ func TestNATSConnection(t *testing.T) {
 	}
 	defer second.Close()
 	back := func(c *nats.Conn) bool { return c.Stats().Reconnects > 0 && c.IsConnected() } // it may not have seen yet that the first server went
-	for end := time.Now().Add(10 * time.Second); !back(s.conn.NATS()); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not connected again")
-		}
-	}
+	suite.Until(t, func() bool { return back(s.conn.NATS()) }, "not connected again")
 	if err := s.conn.NATS().Flush(); err != nil { // the subscription is known again
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // Keep says how JetStream keeps a subject's frames, where nobody has made its stream yet. One that is there stays as somebody set it up.

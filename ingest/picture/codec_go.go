@@ -10,7 +10,7 @@ import (
 	"image/png"
 	"strings"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // Decode gives the pixels that OpenCV gives of a PNG or BMP, bit for bit; a JPEG's would differ, for no two decoders round alike.

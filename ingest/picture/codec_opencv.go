@@ -9,7 +9,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/printed"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // Decode checks the header before OpenCV sees the data.

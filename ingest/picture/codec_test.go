@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/image/bmp"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 const codecWidth, codecHeight = 5, 3

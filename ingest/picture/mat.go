@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"driftscope/ingest/tiff"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // MatType is OpenCV's name for a page's pixels.

@@ -16,7 +16,7 @@ import (
 
 	"driftscope/ingest/format"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // The bounds on a picture.

@@ -14,8 +14,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, and an index that says of every page which frame it is.
@@ -136,7 +136,7 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 		f.Notice(true, "recording_stopped", r.Account())
 	}
 	if !errors.Is(r.stopped, errFull) { // nobody asked for that
-		f.Notice(true, "not_recorded", "the frame is tracked and not recorded: the event recording_stopped says why")
+		f.Notice(true, "not_recorded", "the frame is tracked but not recorded: see the event recording_stopped")
 	}
 	return f, nil
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // camera is a live source of noisy frames: those in lost are missing, those in bad cannot be read. Opened again, it counts from 0.

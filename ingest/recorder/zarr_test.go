@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // recordZarr records n reads of a camera into a store.

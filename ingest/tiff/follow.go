@@ -48,7 +48,7 @@ func (f *File) grow() (err error) {
 		return err
 	}
 	if f.size < f.given { // no writer cuts off more than what it has not filled
-		return fmt.Errorf("the file is %d bytes long, its pages were read up to byte %d: it was begun anew, start again", f.size, f.given)
+		return fmt.Errorf("the file is %d bytes long, but its pages were read up to byte %d: the file was rewritten, so start the run again", f.size, f.given)
 	}
 	if f.stack.held > 0 {
 		f.stack.held = f.stack.fitting(f.size)

@@ -137,8 +137,8 @@ func TestFollowAnew(t *testing.T) {
 		if length = int64(whole); next() != ErrPending {
 			t.Errorf("file %d: %v where its room is cut off, ErrPending expected", i, next())
 		}
-		if length = f.given - 1; next() == ErrPending || !strings.Contains(next().Error(), "begun anew") {
-			t.Errorf("file %d: %v where it ends in what was read, begun anew expected", i, next())
+		if length = f.given - 1; next() == ErrPending || !strings.Contains(next().Error(), "start the run again") {
+			t.Errorf("file %d: %v where it ends in what was read, start the run again expected", i, next())
 		}
 	}
 }

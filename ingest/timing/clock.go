@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // The bounds on the time from one frame to the next, and on a time in frames.csv, in seconds. A time fits in a time.Duration.
@@ -53,7 +53,7 @@ func (c *Clock) PlayAt(fps float64) {
 		return
 	}
 	c.interval, c.timed = 1/fps, true
-	c.Warn("container_frame_rate", fmt.Sprintf("time steps come from the file's %.6g frames a second, which may be the speed of playback: give --fps or --dt if the camera was faster or slower", fps))
+	c.Warn("container_frame_rate", fmt.Sprintf("time steps come from the file's %.6g frames per second, which may be the playback speed: give --fps or --dt if the camera was faster or slower", fps))
 }
 
 // Described takes the interval of a file's description where the person gave none.
@@ -62,7 +62,7 @@ func (c *Clock) Described(interval float64) {
 		return
 	}
 	c.interval, c.timed = interval, true
-	c.Warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be what the camera was asked for: give --dt or --fps if it was faster or slower", interval))
+	c.Warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be the requested interval: give --dt or --fps if the camera was faster or slower", interval))
 }
 
 // Measured takes an interval that the file's maker measured, and says whether it is one.
@@ -98,7 +98,7 @@ func (c *Clock) Settle() {
 		return
 	}
 	c.interval = 1
-	c.Warn("no_frame_interval", "nothing says how long a frame lasts, so it is taken to be 1 s: give --dt or --fps, or a frames.csv with columns file,t,trajectory beside the pictures")
+	c.Warn("no_frame_interval", "the source states no frame interval, so 1 s is assumed: give --dt or --fps, or a frames.csv with columns file,t,trajectory beside the pictures")
 }
 
 // Warn has the next frame carry a warning.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"driftscope/internal/sharing"
+	"driftscope/internal/kit/system"
 )
 
 // TimetableName is the file beside pictures that says when they were taken.
@@ -38,7 +38,7 @@ type Timetable struct {
 
 // ReadTimetable reads the file at path, or returns nil where it does not exist and need not.
 func ReadTimetable(path string, needed bool) (*Timetable, error) {
-	file, err := sharing.Open(path)
+	file, err := system.OpenToRead(path)
 	if errors.Is(err, os.ErrNotExist) && !needed {
 		return nil, nil
 	}

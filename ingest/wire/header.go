@@ -235,7 +235,7 @@ func Split(h Header, data []byte, limit int, send func(headers map[string][]stri
 		return fmt.Errorf("a frame of %d bytes in messages of %d is more than %d of them: raise the server's max_payload", len(data), limit, MaxChunks)
 	}
 	if len(data) > h.room() || len(data) != h.size() && h.Encoding == Raw {
-		return errors.New("the frame's bytes are not those of its header: correct the publisher")
+		return errors.New("the frame has another number of bytes than its header says: correct the publisher")
 	}
 	headers := h.headers()
 	for h.Chunk = range h.Chunks {

@@ -186,7 +186,7 @@ func (s *Stream) add(h *Header, data []byte) (*Frame, error) {
 	case h.Chunk != s.frame.Chunk+1:
 		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d: message %d of %d follows message %d: some were lost on the way", h.Seq, h.Chunk+1, h.Chunks, s.frame.Chunk+1))
 	case !s.frame.agrees(h):
-		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d: the headers of message %d are not those of the one before: two publishers need two subjects", h.Seq, h.Chunk+1))
+		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d: the headers of message %d differ from the message before: give each publisher its own subject", h.Seq, h.Chunk+1))
 	}
 	s.frame = *h
 	if len(data) > h.room()-len(s.bytes) {
@@ -254,7 +254,7 @@ func (s *Stream) pass(h *Header) error {
 func (s *Stream) strange(h *Header) (cause string, why error) {
 	switch last := &s.like; {
 	case h.Session != s.session:
-		return "second_publisher", fmt.Errorf("frame %d is of session %q, and session %q goes on: give each publisher its own subject", h.Seq, h.Session, s.session)
+		return "second_publisher", fmt.Errorf("frame %d has session %q while session %q continues: give each publisher its own subject", h.Seq, h.Session, s.session)
 	case h.Seq < s.next:
 		return "late_frame", fmt.Errorf("frame %d came late or again: count on, or give each start of the publisher its own Driftscope-Session", h.Seq)
 	case h.Seq-s.next > maxJump:

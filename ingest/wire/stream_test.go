@@ -253,7 +253,7 @@ func TestSplitRefuses(t *testing.T) {
 		"channels":   {func(h *Header) { h.Channels = 2 }, 1 << 20, "2 channels"},
 		"size":       {func(h *Header) { h.Width = 0 }, 1 << 20, "0x5 pixels"},
 		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 67108864"},
-		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "not those of its header"},
+		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "than its header says"},
 		"limit":      {func(*Header) {}, headerRoom, "raise the server's max_payload"},
 		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "more than 4096 of them"},
 	} {

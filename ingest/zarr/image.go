@@ -148,7 +148,7 @@ func (i *Image) Again() error {
 	case err != nil:
 		return err
 	case now.axes != i.axes || !i.array.same(now.array, i.axes[ndarray.T]):
-		return errors.New("its pictures are of another kind than before: the store was begun anew, start again")
+		return errors.New("the kind of its pictures changed: the store was rewritten, so start the run again")
 	}
 	i.array.shape = now.array.shape
 	return nil

@@ -98,8 +98,8 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%v, %d times; 9 expected while the metadata are being written", err, image.Times())
 	}
 	put(store, "0/"+v2Name, []byte(strings.Replace(fmt.Sprintf(filmV2, "null"), "[4,4,6]", "[9,4,7]", 1)))
-	if err := image.Again(); err == nil || !strings.Contains(err.Error(), "begun anew") {
-		t.Errorf("%v, begun anew expected", err)
+	if err := image.Again(); err == nil || !strings.Contains(err.Error(), "start the run again") {
+		t.Errorf("%v, start the run again expected", err)
 	}
 }
 

@@ -14,28 +14,28 @@ var measured = map[string]struct {
 	graph string
 	list  []string
 }{
-	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/lease", "internal/placement", "internal/site"}},
+	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/site", "internal/flow/store"}},
 	"bench frames":        {"cmd/driftlab/internal/bench/frames", framePath},
 	"bench linear":        {"cmd/driftlab/internal/bench/linear", []string{"infer/sdevae/..."}},
 	"bench loop":          {"cmd/driftlab/internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},
-	"bench nats":          {"cmd/driftlab/internal/bench/frames", append([]string{"internal/bus", "sinks/spool"}, framePath...)},
+	"bench nats":          {"cmd/driftlab/internal/bench/frames", append([]string{"internal/flow/bus", "sinks/spool"}, framePath...)},
 	"bench nuisance":      {"cmd/driftlab/internal/bench/nuisance", training},
-	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/pipeline", "internal/stream", "online/objects", "online/tracks"}},
+	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/flow/pipeline", "internal/job/stream", "online/objects", "online/tracks"}},
 	"bench online":        {"cmd/driftlab/internal/bench/estimator", []string{"online/..."}},
 	"bench population":    {"cmd/driftlab/internal/bench/population", []string{"online/..."}},
 	"bench recordings":    {"cmd/driftlab/internal/bench/recordings", []string{"online/...", "preprocess"}},
 	"bench train":         {"cmd/driftlab/internal/bench/train", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
 	"bench verdict":       {"cmd/driftlab/internal/bench/nuisance", training},
 	"driftlab paper":      {"cmd/driftlab/internal/paper", append([]string{"online/offline"}, training...)},
-	"driftscope pretrain": {"internal/training", training},
-	"driftscope run":      {"internal/stream", framePath},
-	"make model":          {"internal/training", training},
-	"make soak":           {"internal/stream", append([]string{"internal/bus", "sinks/spool"}, framePath...)},
+	"driftscope pretrain": {"internal/job/training", training},
+	"driftscope run":      {"internal/job/stream", framePath},
+	"make model":          {"internal/job/training", training},
+	"make soak":           {"internal/job/stream", append([]string{"internal/flow/bus", "sinks/spool"}, framePath...)},
 }
 
 var (
-	framePath = []string{"infer", "infer/field", "infer/locate", "internal/frame", "internal/pipeline", "internal/stream", "online", "online/objects", "online/refine", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
-	training  = []string{"infer/sdevae/...", "internal/recording", "internal/training"}
+	framePath = []string{"infer", "infer/field", "infer/locate", "internal/flow/frame", "internal/flow/pipeline", "internal/job/stream", "online", "online/objects", "online/refine", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
+	training  = []string{"infer/sdevae/...", "internal/job/recording", "internal/job/training"}
 )
 
 var (

@@ -223,18 +223,18 @@ func TestForbiddenCalls(t *testing.T) {
 	}
 }
 
-// renames are the files that may give a file its name without a sync, each for its reason. All others go through internal/atomicfile.
+// renames are the files that may give a file its name without a sync, each for its reason. All others go through internal/kit/system.
 var renames = map[string]string{
-	"internal/atomicfile/atomicfile.go": "it syncs",
+	"internal/kit/system/atomicfile.go": "it syncs",
 	"ingest/zarr/writer.go":             "frames of a recording: a sync for each is slower than a camera, and the page on recordings tells so",
 	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
 	"sinks/spool/position.go":           "a hint in two copies with checksums, beside what the server says; a frame may wait for it",
 }
 
 // rehearsals are folders whose files serve a test, or are written again by make schemas.
-var rehearsals = []string{"ingest/ingesttest/", "internal/bus/bustest/", "internal/recording/recordingtest/", "cmd/driftlab/internal/soak/", "internal/suite/", "sinks/schemas/"}
+var rehearsals = []string{"ingest/ingesttest/", "internal/flow/bus/bustest/", "internal/job/recording/recordingtest/", "cmd/driftlab/internal/soak/", "internal/suite/", "sinks/schemas/"}
 
-// TestRenames: what a power cut may not take is written by internal/atomicfile, which syncs file and folder.
+// TestRenames: what a power cut may not take is written by internal/kit/system, which syncs file and folder.
 func TestRenames(t *testing.T) {
 	for _, path := range goFiles(t) {
 		name, _ := filepath.Rel(root, path)
@@ -249,7 +249,7 @@ func TestRenames(t *testing.T) {
 		}
 		for _, call := range []string{"os." + "Rename(", "os." + "CreateTemp(", "os." + "WriteFile("} {
 			if bytes.Contains(text, []byte(call)) {
-				t.Errorf("%s calls %s...): a power cut may take the file: use internal/atomicfile", name, call)
+				t.Errorf("%s calls %s...): a power cut may take the file: use internal/kit/system", name, call)
 			}
 		}
 	}

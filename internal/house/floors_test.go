@@ -22,10 +22,15 @@ type bound struct {
 
 // TestFloorsOnlyRise: no floor is lower than in a commit before, and none is away, unless a page of docs/decisions names the figure with the floor that it has now.
 // In a shallow clone the commits that are there count.
-func TestFloorsOnlyRise(t *testing.T) {
-	history, err := exec.Command("git", "-C", root, "log", "--format=%H", "--", floorsFile, formerFloorsFile).Output()
+func TestFloorsOnlyRise(t *testing.T) { onlyBetter(t, floorsFile, formerFloorsFile) }
+
+// onlyBetter holds a file of bounds to those of its history, also where it lay before.
+func onlyBetter(t *testing.T, file string, former ...string) {
+	t.Helper()
+	places := append([]string{file}, former...)
+	history, err := exec.Command("git", append([]string{"-C", root, "log", "--format=%H", "--"}, places...)...).Output()
 	if err != nil {
-		t.Skip("not a checkout: what the floors were is not known")
+		t.Skip("not a checkout: what the bounds were is not known")
 	}
 	pages, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
 	if err != nil {
@@ -35,16 +40,16 @@ func TestFloorsOnlyRise(t *testing.T) {
 	for _, path := range pages {
 		decisions.WriteString(page(t, "", path))
 	}
-	now := floorsIn(page(t, root, floorsFile))
+	now := floorsIn(page(t, root, file))
 	for commit := range strings.Lines(string(history)) {
 		commit = strings.TrimSpace(commit)
-		for _, file := range []string{floorsFile, formerFloorsFile} {
-			text, err := exec.Command("git", "-C", root, "show", commit+":"+file).Output()
+		for _, place := range places {
+			text, err := exec.Command("git", "-C", root, "show", commit+":"+place).Output()
 			if err != nil {
 				continue // the file was not there
 			}
 			for _, what := range lowered(floorsIn(string(text)), now, decisions.String()) {
-				t.Errorf("%s: %s since %.12s: raise it again, or write a page in docs/decisions that gives the reason and has these words in backquotes", floorsFile, what, commit)
+				t.Errorf("%s: %s since %.12s: put it back, or write a page in docs/decisions that gives the reason and has these words in backquotes", file, what, commit)
 			}
 		}
 	}

@@ -19,152 +19,138 @@ const module = "driftscope"
 // mayImport is the table of imports: the packages of this project that a package may import directly. What lies under cmd may import all of them; another package that is not
 // listed is refused until it is added here.
 var mayImport = map[string][]string{
-	"configs":                          {},
-	"infer":                            {"infer/card", "internal/frame", "internal/latent", "internal/subprocess"},
-	"infer/card":                       {},
-	"infer/field":                      {"infer", "infer/card", "infer/finder", "infer/locate", "internal/frame", "internal/latent", "internal/pipeline"},
-	"infer/finder":                     {"internal/assignment", "internal/grid"},
-	"infer/locate":                     {"infer/locate/kernel", "internal/grid"},
-	"infer/locate/kernel":              {"internal/order"},
-	"infer/sdevae":                     {"infer/card", "infer/sdevae/appearance", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/onnx", "infer/sdevae/sprites", "infer/sdevae/verdict", "infer/sdevae/video", "internal/archive", "internal/latent", "online/drift", "online/offline"},
-	"infer/sdevae/appearance":          {"infer/sdevae/numeric", "infer/sdevae/video"},
-	"infer/sdevae/dnnl":                {},
-	"infer/sdevae/gauge":               {"infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/video", "internal/eigen"},
-	"infer/sdevae/network":             {"infer/sdevae/dnnl", "infer/sdevae/numeric", "infer/sdevae/video", "online/drift"},
-	"infer/sdevae/numeric":             {"internal/eigen"},
-	"infer/sdevae/onnx":                {"infer/card", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/video"},
-	"infer/sdevae/report":              {"infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/verdict", "infer/sdevae/video", "online/drift"},
-	"infer/sdevae/sdevaetest":          {"infer/sdevae/numeric", "infer/sdevae/video"}, // for tests
-	"infer/sdevae/sprites":             {"infer/sdevae/numeric", "infer/sdevae/video"},
-	"infer/sdevae/verdict":             {"infer/sdevae/numeric", "infer/sdevae/video"},
-	"infer/sdevae/video":               {"infer/sdevae/numeric"},
-	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/frame", "internal/pages", "internal/pipeline"},
-	"ingest/avcodec":                   {},
-	"ingest/avcodec/avcodectest":       {"ingest/avcodec"}, // for tests
-	"ingest/bounded":                   {},
-	"ingest/camera":                    {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/printed", "ingest/rtsp", "ingest/tiff", "internal/frame", "internal/pipeline"},
-	"ingest/child":                     {"ingest/picture", "internal/frame", "internal/pipeline", "internal/subprocess"},
-	"ingest/czi":                       {"ingest/bounded", "ingest/tiff"},
-	"ingest/czi/czitest":               {}, // for tests
-	"ingest/files":                     {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/frame", "internal/pipeline"},
-	"ingest/fits":                      {"ingest/tiff"},
-	"ingest/follow":                    {"ingest/format"},
-	"ingest/format":                    {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/sharing"},
-	"ingest/gst":                       {},
-	"ingest/hdf5":                      {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
-	"ingest/ingesttest":                {"ingest/tiff", "internal/frame", "internal/pipeline"}, // for tests
-	"ingest/mpegts":                    {},
-	"ingest/natsource":                 {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
-	"ingest/nd2":                       {"ingest/bounded", "ingest/tiff"},
-	"ingest/nd2/nd2test":               {}, // for tests
-	"ingest/ndarray":                   {"ingest/bounded", "ingest/tiff"},
-	"ingest/ndtiff":                    {"ingest/tiff"},
-	"ingest/picture":                   {"ingest/format", "ingest/printed", "ingest/tiff", "internal/frame"},
-	"ingest/printed":                   {},
-	"ingest/recorder":                  {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/frame", "internal/pipeline"},
-	"ingest/rtsp":                      {},
-	"ingest/rtsp/rtsptest":             {"ingest/avcodec", "ingest/avcodec/avcodectest"}, // for tests
-	"ingest/sim":                       {"ingest/tiff"},
-	"ingest/sim/field":                 {"ingest/sim"},
-	"ingest/tiff":                      {},
-	"ingest/timing":                    {"ingest/picture", "internal/frame", "internal/pipeline", "internal/sharing"},
-	"ingest/wire":                      {"ingest/tiff"},
-	"ingest/zarr":                      {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
-	"internal/archive":                 {},
-	"internal/assignment":              {},
-	"internal/atomicfile":              {"internal/sharing"},
-	"internal/batch":                   {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/model", "internal/recording", "internal/stream", "internal/subprocess", "internal/version", "sinks/message"},
-	"internal/bus":                     {"internal/pages", "internal/rights"},
-	"internal/bus/bustest":             {"internal/suite/port"}, // for tests
-	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
-	"internal/config":                  {"internal/pages"},
-	"internal/console":                 {"internal/atomicfile"},
-	"internal/demo":                    {"internal/atomicfile", "internal/config", "internal/console", "internal/exit", "internal/pages", "internal/stream"},
-	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
-	"internal/doctor":                  {"ingest", "ingest/camera", "internal/atomicfile", "internal/config", "internal/pages", "sinks/web"},
-	"internal/eigen":                   {},
-	"internal/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording", "online/align", "online/drift", "online/offline"},
-	"internal/evaluation/tracking":     {"internal/assignment"},
-	"internal/exit":                    {"infer", "internal/bus", "internal/pages"},
-	"internal/frame":                   {},
-	"internal/grid":                    {},
-	"internal/house":                   {},
-	"internal/latent":                  {},
-	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
-	"internal/lease":                   {"internal/bus"},
-	"internal/manual":                  {},
-	"internal/model":                   {"configs", "infer", "internal/pages"},
-	"internal/nice":                    {},
-	"internal/order":                   {},
-	"internal/pages":                   {},
-	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
-	"internal/placement":               {},
-	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
-	"internal/reach":                   {"internal/config", "internal/model"},
-	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pages", "internal/pipeline", "preprocess", "preprocess/illumination"},
-	"internal/recording/recordingtest": {}, // for tests
-	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
-	"internal/rights":                  {},
-	"internal/sharing":                 {},
-	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
-	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/finder", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pages", "internal/pipeline", "internal/reach", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
-	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
-	"internal/subprocess":              {},
-	"internal/suite":                   {"internal/atomicfile"}, // for tests
-	"internal/suite/fakecamera":        {},                      // for tests
-	"internal/suite/mats":              {"internal/suite"},      // for tests
-	"internal/suite/port":              {},
-	"internal/suite/pty":               {},
-	"internal/suite/wallclock":         {},
-	"internal/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording", "internal/version"},
-	"internal/trigger":                 {"internal/latent"},
-	"internal/version":                 {},
-	"internal/work":                    {"internal/batch", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/reach", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
-	"online":                           {"internal/archive", "internal/latent", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
-	"online/alarm":                     {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
-	"online/align":                     {},
-	"online/calibration":               {"internal/archive", "internal/latent", "online/diffusion", "online/trajectory"},
-	"online/change":                    {"online/states"},
-	"online/combine":                   {},
-	"online/diffusion":                 {"internal/archive", "internal/latent", "online/drift", "online/trajectory"},
-	"online/drift":                     {"internal/archive"},
-	"online/filter":                    {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
-	"online/interactions":              {"internal/archive", "internal/grid"},
-	"online/interactions/pairstest":    {}, // for tests
-	"online/maps":                      {"internal/archive"},
-	"online/maps/mapstest":             {"internal/latent", "online/drift", "online/offline"}, // for tests and benchmarks
-	"online/motion":                    {},
-	"online/motion/motiontest":         {}, // for tests and benchmarks
-	"online/objects":                   {"internal/archive", "internal/latent", "internal/nice", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/trajectory"},
-	"online/offline":                   {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
-	"online/onlinetest":                {"internal/latent"}, // for tests
-	"online/pooled":                    {"internal/archive", "internal/nice", "online/maps", "online/states"},
-	"online/population":                {"internal/archive"},
-	"online/refine":                    {"internal/archive", "internal/latent", "internal/nice", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
-	"online/regression":                {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/trajectory"},
-	"online/sampling":                  {"online/drift"},
-	"online/states":                    {},
-	"online/switching":                 {"internal/archive"},
-	"online/switching/switchingtest":   {}, // for tests
-	"online/tracks":                    {"internal/archive", "internal/assignment", "internal/grid"},
-	"online/trajectory":                {"internal/archive", "internal/latent"},
-	"preprocess":                       {"internal/frame", "internal/order", "internal/pipeline", "preprocess/illumination"},
-	"preprocess/illumination":          {"internal/order"},
-	"sinks":                            {"internal/bus", "internal/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},
-	"sinks/file":                       {"internal/atomicfile", "internal/latent", "sinks/message"},
-	"sinks/message":                    {"internal/latent"},
-	"sinks/natsink":                    {"internal/bus", "internal/latent", "sinks/message", "sinks/spool"},
-	"sinks/pin":                        {"internal/latent"},
-	"sinks/schemas":                    {"internal/latent", "sinks/message", "sinks/natsink"},
-	"sinks/sinktest":                   {"internal/bus", "internal/config", "internal/latent"}, // for tests
-	"sinks/spool":                      {"internal/latent", "internal/sharing", "sinks/message"},
-	"sinks/web":                        {"internal/bus"},
+	"configs":                              {},
+	"infer":                                {"infer/card", "internal/flow/frame", "internal/flow/latent", "internal/kit/console", "internal/kit/system"},
+	"infer/card":                           {},
+	"infer/field":                          {"infer", "infer/card", "infer/finder", "infer/locate", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline"},
+	"infer/finder":                         {"internal/kit/numbers"},
+	"infer/locate":                         {"infer/locate/kernel", "internal/kit/numbers"},
+	"infer/locate/kernel":                  {"internal/kit/numbers"},
+	"infer/sdevae":                         {"infer/card", "infer/sdevae/appearance", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/onnx", "infer/sdevae/sprites", "infer/sdevae/verdict", "infer/sdevae/video", "internal/flow/latent", "internal/kit/archive", "online/drift", "online/offline"},
+	"infer/sdevae/appearance":              {"infer/sdevae/numeric", "infer/sdevae/video"},
+	"infer/sdevae/dnnl":                    {},
+	"infer/sdevae/gauge":                   {"infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/video", "internal/kit/numbers"},
+	"infer/sdevae/network":                 {"infer/sdevae/dnnl", "infer/sdevae/numeric", "infer/sdevae/video", "online/drift"},
+	"infer/sdevae/numeric":                 {"internal/kit/numbers"},
+	"infer/sdevae/onnx":                    {"infer/card", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/video"},
+	"infer/sdevae/report":                  {"infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/verdict", "infer/sdevae/video", "online/drift"},
+	"infer/sdevae/sdevaetest":              {"infer/sdevae/numeric", "infer/sdevae/video"}, // for tests
+	"infer/sdevae/sprites":                 {"infer/sdevae/numeric", "infer/sdevae/video"},
+	"infer/sdevae/verdict":                 {"infer/sdevae/numeric", "infer/sdevae/video"},
+	"infer/sdevae/video":                   {"infer/sdevae/numeric"},
+	"ingest":                               {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console"},
+	"ingest/avcodec":                       {},
+	"ingest/avcodec/avcodectest":           {"ingest/avcodec"}, // for tests
+	"ingest/bounded":                       {},
+	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/printed", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
+	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
+	"ingest/czi/czitest":                   {}, // for tests
+	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/fits":                          {"ingest/tiff"},
+	"ingest/follow":                        {"ingest/format"},
+	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
+	"ingest/gst":                           {},
+	"ingest/hdf5":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
+	"ingest/ingesttest":                    {"ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"}, // for tests
+	"ingest/mpegts":                        {},
+	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline", "internal/flow/store"},
+	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
+	"ingest/nd2/nd2test":                   {}, // for tests
+	"ingest/ndarray":                       {"ingest/bounded", "ingest/tiff"},
+	"ingest/ndtiff":                        {"ingest/tiff"},
+	"ingest/picture":                       {"ingest/format", "ingest/printed", "ingest/tiff", "internal/flow/frame"},
+	"ingest/printed":                       {},
+	"ingest/recorder":                      {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/rtsp":                          {},
+	"ingest/rtsp/rtsptest":                 {"ingest/avcodec", "ingest/avcodec/avcodectest"}, // for tests
+	"ingest/sim":                           {"ingest/tiff"},
+	"ingest/sim/field":                     {"ingest/sim"},
+	"ingest/tiff":                          {},
+	"ingest/timing":                        {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
+	"ingest/wire":                          {"ingest/tiff"},
+	"ingest/zarr":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
+	"internal/flow/bus":                    {"internal/flow/rights", "internal/kit/console"},
+	"internal/flow/bus/bustest":            {"internal/suite", "internal/suite/link"}, // for tests
+	"internal/flow/config":                 {"internal/kit/console"},
+	"internal/flow/frame":                  {},
+	"internal/flow/latent":                 {},
+	"internal/flow/pipeline":               {"internal/flow/frame", "internal/flow/latent", "internal/kit/system"},
+	"internal/flow/rights":                 {},
+	"internal/flow/store":                  {"internal/flow/bus"},
+	"internal/flow/trigger":                {"internal/flow/latent"},
+	"internal/house":                       {},
+	"internal/job/census":                  {"infer/field", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/recording", "online/objects"},
+	"internal/job/demo":                    {"internal/flow/config", "internal/job/stream", "internal/kit/console", "internal/kit/system"},
+	"internal/job/doctor":                  {"ingest", "ingest/camera", "internal/flow/config", "internal/kit/console", "internal/kit/system", "sinks/web"},
+	"internal/job/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/flow/frame", "internal/flow/latent", "internal/job/model", "internal/job/recording", "internal/kit/console", "online/align", "online/drift", "online/offline"},
+	"internal/job/evaluation/tracking":     {"internal/kit/numbers"},
+	"internal/job/law":                     {"internal/flow/latent", "internal/job/evaluation/tracking", "internal/kit/console", "internal/kit/system", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
+	"internal/job/model":                   {"configs", "infer", "internal/kit/console"},
+	"internal/job/reach":                   {"internal/flow/config", "internal/job/model"},
+	"internal/job/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/flow/config", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console", "internal/kit/numbers", "preprocess", "preprocess/illumination"},
+	"internal/job/recording/recordingtest": {}, // for tests
+	"internal/job/replay":                  {"infer/field", "internal/flow/bus", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/evaluation/tracking", "internal/job/recording", "internal/kit/console", "sinks/message", "sinks/natsink"},
+	"internal/job/stream":                  {"infer", "infer/card", "infer/field", "infer/finder", "infer/sdevae", "ingest", "ingest/recorder", "internal/flow/bus", "internal/flow/config", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/flow/trigger", "internal/job/model", "internal/job/reach", "internal/job/recording", "internal/kit/console", "internal/kit/system", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
+	"internal/job/stream/leasetest":        {"ingest", "ingest/natsource", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/flow/pipeline", "sinks/message"}, // for tests
+	"internal/job/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/flow/frame", "internal/flow/latent", "internal/job/census", "internal/job/model", "internal/job/recording", "internal/kit/console", "internal/kit/system"},
+	"internal/kit/archive":                 {},
+	"internal/kit/console":                 {"internal/kit/system"},
+	"internal/kit/numbers":                 {},
+	"internal/kit/system":                  {},
+	"internal/site":                        {"internal/flow/bus", "internal/flow/config", "internal/flow/store"},
+	"internal/site/batch":                  {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/model", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/kit/system", "sinks/message"},
+	"internal/site/orders":                 {"internal/flow/bus", "internal/flow/config", "internal/job/model", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site"},
+	"internal/site/pool":                   {"internal/flow/bus", "internal/flow/latent", "internal/kit/console", "online/combine", "sinks/message"},
+	"internal/site/work":                   {"internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/reach", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/batch", "sinks/message", "sinks/natsink"},
+	"internal/suite":                       {"internal/kit/system"}, // for tests
+	"internal/suite/link":                  {},                      // for tests and studies
+	"internal/suite/mats":                  {"internal/suite"},      // for tests
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
+	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
+	"online/align":                         {},
+	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/trajectory"},
+	"online/change":                        {"online/states"},
+	"online/combine":                       {},
+	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/trajectory"},
+	"online/drift":                         {"internal/kit/archive"},
+	"online/filter":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
+	"online/interactions":                  {"internal/kit/archive", "internal/kit/numbers"},
+	"online/interactions/pairstest":        {}, // for tests
+	"online/maps":                          {"internal/kit/archive"},
+	"online/maps/mapstest":                 {"internal/flow/latent", "online/drift", "online/offline"}, // for tests and benchmarks
+	"online/motion":                        {},
+	"online/motion/motiontest":             {}, // for tests and benchmarks
+	"online/objects":                       {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/trajectory"},
+	"online/offline":                       {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
+	"online/onlinetest":                    {"internal/flow/latent"}, // for tests
+	"online/pooled":                        {"internal/kit/archive", "internal/kit/system", "online/maps", "online/states"},
+	"online/population":                    {"internal/kit/archive"},
+	"online/refine":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
+	"online/regression":                    {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/trajectory"},
+	"online/sampling":                      {"online/drift"},
+	"online/states":                        {},
+	"online/switching":                     {"internal/kit/archive"},
+	"online/switching/switchingtest":       {}, // for tests
+	"online/tracks":                        {"internal/kit/archive", "internal/kit/numbers"},
+	"online/trajectory":                    {"internal/flow/latent", "internal/kit/archive"},
+	"preprocess":                           {"internal/flow/frame", "internal/flow/pipeline", "internal/kit/numbers", "preprocess/illumination"},
+	"preprocess/illumination":              {"internal/kit/numbers"},
+	"sinks":                                {"internal/flow/bus", "internal/flow/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},
+	"sinks/file":                           {"internal/flow/latent", "internal/kit/system", "sinks/message"},
+	"sinks/message":                        {"internal/flow/latent"},
+	"sinks/natsink":                        {"internal/flow/bus", "internal/flow/latent", "internal/flow/store", "sinks/message", "sinks/spool"},
+	"sinks/pin":                            {"internal/flow/latent"},
+	"sinks/schemas":                        {"internal/flow/latent", "sinks/message", "sinks/natsink"},
+	"sinks/sinktest":                       {"internal/flow/bus", "internal/flow/config", "internal/flow/latent"}, // for tests
+	"sinks/spool":                          {"internal/flow/latent", "internal/kit/system", "sinks/message"},
+	"sinks/web":                            {"internal/flow/bus"},
 }
 
 // never lists what a package may not reach even through others, each for its reason.
 var never = []struct{ from, target, reason string }{
-	{"internal/latent", "gocv.io/x/gocv", "what flows after the encoder is pure Go"},
-	{"internal/latent", "gorgonia.org/gorgonia", "what flows after the encoder is pure Go"},
+	{"internal/flow/latent", "gocv.io/x/gocv", "what flows after the encoder is pure Go"},
+	{"internal/flow/latent", "gorgonia.org/gorgonia", "what flows after the encoder is pure Go"},
 	{"infer/card", "gocv.io/x/gocv", "the trainer and the tracker share the card; it is pure Go"},
 	{"infer/sdevae", "gocv.io/x/gocv", "training works on arrays, not on OpenCV's memory"},
 	{"infer/sdevae/verdict", "gocv.io/x/gocv", "a verdict is arithmetic on what it is handed"},
@@ -202,16 +188,35 @@ var never = []struct{ from, target, reason string }{
 	{"sinks/spool", "github.com/nats-io/nats.go", "a spool is files: it does not know who empties it"},
 	{"sinks/natsink", "driftscope/sinks", "kinds.go imports the sinks, they do not import it"},
 	{"sinks/web", "gocv.io/x/gocv", "the page is fed by messages, like any other reader"},
-	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
-	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
-	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+	{"internal/flow/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
+	{"internal/flow/config", "gocv.io/x/gocv", "a configuration is text"},
+	{"internal/flow/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 	{"internal/site", "gocv.io/x/gocv", "records need no pictures"},
-	{"internal/placement", "github.com/nats-io/nats.go", "a plan is a function of records"},
-	{"internal/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
-	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},
-	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},
-	{"internal/sharing", "runtime/cgo", "a file is bytes"},
-	{"internal/eigen", "runtime/cgo", "arithmetic needs no C"},
+	{"internal/kit/archive", "runtime/cgo", "a checkpoint is bytes"},
+	{"internal/kit/system", "runtime/cgo", "a file is bytes"},
+	{"internal/kit/numbers", "runtime/cgo", "arithmetic needs no C"},
+}
+
+// wings are the floors of the house, the lowest first. An arrow runs to a package of its own floor or of one below. What lies under cmd is above all.
+var wings = [][]string{
+	{"internal/kit", "internal/suite"}, // small tools without a microscope, and what tests share
+	{"internal/flow"},                  // what flows, and how
+	{"configs", "infer", "ingest", "online", "preprocess", "sinks"}, // what is done to it
+	{"internal/job"},   // what a command does
+	{"internal/site"},  // the same on many machines
+	{"internal/house"}, // these tests
+}
+
+// wing is the floor of a package, or that above all where it lies under none.
+func wing(name string) int {
+	for i, folders := range wings {
+		for _, folder := range folders {
+			if name == folder || strings.HasPrefix(name, folder+"/") {
+				return i
+			}
+		}
+	}
+	return len(wings)
 }
 
 // listed is what go list says of a package.
@@ -238,6 +243,17 @@ func TestImports(t *testing.T) {
 			target, ours := strings.CutPrefix(path, module+"/")
 			if ours && !slices.Contains(allowed, target) {
 				t.Errorf("%s imports %s: the arrow runs the wrong way; it may import only %v of this project", name, target, allowed)
+			}
+		}
+	}
+	for _, p := range packages {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if wing(name) == len(wings) && !strings.HasPrefix(name, "cmd/") {
+			t.Errorf("%s lies in no wing: %v", name, wings)
+		}
+		for _, path := range p.Imports {
+			if target, ours := strings.CutPrefix(path, module+"/"); ours && wing(target) > wing(name) {
+				t.Errorf("%s imports %s, which lies above it", name, target)
 			}
 		}
 	}

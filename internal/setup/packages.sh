@@ -63,7 +63,7 @@ alone() {
 	unshare --net sh -c 'ip link set lo up && exec chroot "$@"' sh "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 "$@"
 }
 
-both="make --no-print-directory dist PURE= DIST=$made && go run ./internal/dist -from $made/build -into $made/upgrade -revision 2"
+both="make --no-print-directory dist PURE= DIST=$made && go run ./cmd/driftlab/internal/dist -from $made/build -into $made/upgrade -revision 2"
 
 make_package() {
 	[ -z "$(git status --porcelain)" ] || die "files are changed since the commit: commit them first"

@@ -2,9 +2,9 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,16 +12,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/store"
 )
 
 const (
-	askWait   = 5 * time.Second  // for the server to answer
-	lookEvery = 2 * time.Second  // whether the bucket is still the same
-	again     = time.Second / 2  // after which a bucket that cannot be had is tried again
-	tellEvery = 30 * time.Second // bad records, and a bucket that cannot be had
-	mostBad   = 100              // bad records that are named; all are counted
+	lookEvery = 2 * time.Second // whether the bucket is still the same
+	mostBad   = 100             // bad records that are named; all are counted
 )
 
 // entry is one record and when it was seen to change.
@@ -34,21 +31,16 @@ type entry[T any] struct {
 // Bad is a record that is none.
 type Bad struct{ Bucket, Key, Why string }
 
-// book is one bucket as it is seen.
+// book is one bucket of records as it is seen.
 type book[T any] struct {
-	js     jetstream.JetStream
-	is     bus.Resource // the bucket
-	how    how
+	bucket *store.Bucket
+	name   string
 	log    *slog.Logger
 	most   int // records
 	decode func(key string, value []byte, revision uint64) (T, error)
 	keeps  bool // what vanishes with the bucket was not removed
 
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-
 	mu       sync.Mutex
-	kv       jetstream.KeyValue
 	made     time.Time // of the bucket
 	read     bool      // all there was has been shown
 	last     uint64    // revision
@@ -57,179 +49,72 @@ type book[T any] struct {
 	bad      map[string]string // why, by key
 	badCount uint64
 	remade   uint64
-	told     time.Time
+	told     bus.Seldom
 	changed  chan struct{} // holds a token after a change
 }
 
-// openBook begins to watch b.
-func openBook[T any](ctx context.Context, b *book[T]) (*book[T], error) {
-	b.vanished, b.changed = map[string]entry[T]{}, make(chan struct{}, 1)
-	running, cancel := context.WithCancel(context.Background())
-	b.cancel = cancel
-	if err := b.start(ctx, running); err != nil {
-		cancel()
-		return nil, fmt.Errorf("KV %s: %w", b.name(), err)
+// open begins to read a bucket.
+func (b *book[T]) open(ctx context.Context, js jetstream.JetStream, is bus.Resource, h how) error {
+	b.name, b.vanished, b.changed = is.Bucket.Bucket, map[string]entry[T]{}, make(chan struct{}, 1)
+	b.bucket = &store.Bucket{JS: js, Is: func() bus.Resource { return is }, Makes: h == writes, Every: lookEvery, Reader: b, Log: b.log}
+	if err := h.open(ctx, b.bucket); err != nil {
+		return fmt.Errorf("KV %s: %w", b.name, err)
 	}
-	return b, nil
+	return nil
 }
 
-// start reads the bucket, and watches it while running lasts unless it is read once.
-func (b *book[T]) start(ctx, running context.Context) error {
-	if b.how == reads || b.how == edits {
-		if err := b.reach(ctx); err != nil {
-			return err
-		}
-		return lease.Entries(ctx, b.js, b.name(), b.take)
-	}
-	w, err := b.attach(ctx, running)
-	if err == nil {
-		b.work.Go(func() { b.run(running, w) })
-	}
-	return err
-}
-
-func (b *book[T]) close() { b.cancel(); b.work.Wait() }
-
-// attach finds or makes the bucket, and watches it while running lasts.
-func (b *book[T]) attach(ctx, running context.Context) (jetstream.KeyWatcher, error) {
-	if err := b.reach(ctx); err != nil {
-		return nil, err
-	}
-	return b.values().WatchAll(running)
-}
-
-// reach finds or makes the bucket.
-func (b *book[T]) reach(ctx context.Context) error {
-	ctx, done := context.WithTimeout(ctx, askWait)
-	defer done()
-	var s jetstream.Stream
-	var err error
-	if b.how == writes {
-		s, _, err = b.is.Ensure(ctx, b.js)
-	} else {
-		s, err = b.is.Find(ctx, b.js)
-	}
-	if err != nil {
-		return err
-	}
-	kv, err := b.js.KeyValue(ctx, b.name())
-	if err == nil {
-		b.begin(kv, s.CachedInfo().Created)
-	}
-	return err
-}
-
-// name is the bucket's.
-func (b *book[T]) name() string { return b.is.Bucket.Bucket }
-
-// begin reads the bucket anew: what another making held has vanished.
-func (b *book[T]) begin(kv jetstream.KeyValue, made time.Time) {
+// Begin reads the bucket anew: what another making held has vanished.
+func (b *book[T]) Begin(info *jetstream.StreamInfo) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.made.IsZero() && !b.made.Equal(made) {
+	if made := info.Created; !b.made.IsZero() && !b.made.Equal(made) {
 		b.vanish(func(entry[T]) bool { return true })
 		b.remade++
-		b.log.Error("a KV bucket was deleted, and is made again", "bucket", b.name(), "vanished", len(b.vanished))
+		b.log.Error("a KV bucket was deleted, and is made again", "bucket", b.name, "vanished", len(b.vanished))
 	}
-	b.kv, b.made, b.read, b.last, b.entries, b.bad = kv, made, false, 0, map[string]entry[T]{}, map[string]string{}
+	b.made, b.read, b.last, b.entries, b.bad = info.Created, false, 0, map[string]entry[T]{}, map[string]string{}
 	b.tell()
+	return nil
 }
 
 // vanish takes records out that are gone though nobody removed them. The lock is held.
-func (b *book[T]) vanish(gone func(entry[T]) bool) {
+func (b *book[T]) vanish(gone func(entry[T]) bool) (n int) {
 	for key, e := range b.entries {
 		if !gone(e) {
 			continue
 		}
 		delete(b.entries, key)
+		n++
 		if b.keeps {
 			b.vanished[key] = e
 		}
 	}
+	if n > 0 {
+		b.tell()
+	}
+	return n
 }
 
-// run follows the bucket, through every deletion, while ctx lasts.
-func (b *book[T]) run(ctx context.Context, w jetstream.KeyWatcher) {
-	var told time.Time
-	for ctx.Err() == nil {
-		if w != nil {
-			b.follow(ctx, w)
-			_ = w.Stop() // the consumer may be gone with its bucket
-		}
-		var err error
-		if w, err = b.attach(ctx, ctx); err == nil {
-			continue
-		}
-		if now := time.Now(); ctx.Err() == nil && now.Sub(told) >= tellEvery {
-			b.log.Warn("a KV bucket cannot be had: trying again", "bucket", b.name(), "err", err)
-			told = now
-		}
-		pause := again
-		if errors.Is(err, bus.ErrForbidden) { // somebody else makes it
-			pause = lookEvery
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-	}
-	if w != nil {
-		_ = w.Stop()
-	}
-}
-
-// follow takes in what the watch shows until the bucket is another one.
-func (b *book[T]) follow(ctx context.Context, w jetstream.KeyWatcher) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case e, open := <-w.Updates():
-			if !open {
-				return
-			}
-			b.take(e)
-		case <-tick.C:
-			if b.another(ctx) {
-				return
-			}
-		}
-	}
-}
-
-// another says that the bucket is gone, or is another one; and finds what was purged of it.
-func (b *book[T]) another(ctx context.Context) bool {
-	ctx, done := context.WithTimeout(ctx, lookEvery)
-	defer done()
-	s, err := b.is.Find(ctx, b.js)
+// Look says that the bucket is gone, or is another one; and finds what was purged of it.
+func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		if len(b.entries) > 0 {
-			b.vanish(func(entry[T]) bool { return true })
-			b.log.Error("a KV bucket was deleted", "bucket", b.name(), "vanished", len(b.vanished))
-			b.tell()
+	if info == nil {
+		if n := b.vanish(func(entry[T]) bool { return true }); n > 0 {
+			b.log.Error("a KV bucket was deleted", "bucket", b.name, "vanished", len(b.vanished))
 		}
 		return true
 	}
-	if err != nil {
-		return false
-	}
-	info := s.CachedInfo()
-	if before := len(b.vanished); b.keeps && b.read && info.State.LastSeq <= b.last {
-		b.vanish(func(e entry[T]) bool { return e.revision < info.State.FirstSeq })
-		if n := len(b.vanished) - before; n > 0 {
-			b.log.Error("a KV bucket was emptied, not by removing what it held", "bucket", b.name(), "vanished", n)
-			b.tell()
+	if b.keeps && b.read && info.State.LastSeq <= b.last {
+		if n := b.vanish(func(e entry[T]) bool { return e.revision < info.State.FirstSeq }); n > 0 {
+			b.log.Error("a KV bucket was emptied, although no command removed its records", "bucket", b.name, "vanished", n)
 		}
 	}
 	return !info.Created.Equal(b.made)
 }
 
-// take notes one entry; nil says that all there was has been shown.
-func (b *book[T]) take(e jetstream.KeyValueEntry) {
+// Take notes one entry; nil says that all there was has been shown.
+func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.tell()
@@ -263,9 +148,8 @@ func (b *book[T]) wrong(key string, err error) {
 	if len(b.bad) < mostBad {
 		b.bad[fmt.Sprintf("%.70s", key)] = fmt.Sprintf("%.200s", err.Error())
 	}
-	if now := time.Now(); now.Sub(b.told) >= tellEvery {
-		b.log.Warn("a record is left out", "bucket", b.name(), "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
-		b.told = now
+	if _, due := b.told.Due(""); due {
+		b.log.Warn("a record is left out", "bucket", b.name, "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
 	}
 }
 
@@ -275,13 +159,6 @@ func (b *book[T]) tell() {
 	case b.changed <- struct{}{}:
 	default:
 	}
-}
-
-// values is the bucket.
-func (b *book[T]) values() jetstream.KeyValue {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kv
 }
 
 // find is what is known of a key.
@@ -312,24 +189,25 @@ func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	p.records, p.vanished = listed(b.entries, fresh), listed(b.vanished, fresh)
 	p.badCount, p.remade, p.read = b.badCount, b.remade, b.read
 	for key, why := range b.bad {
-		p.bad = append(p.bad, Bad{b.name(), key, why})
+		p.bad = append(p.bad, Bad{b.name, key, why})
 	}
 	slices.SortFunc(p.bad, func(x, y Bad) int { return strings.Compare(x.Key, y.Key) })
 	return p
 }
 
 // listed are those records by key.
-func listed[T any](entries map[string]entry[T], is func(entry[T]) bool) []T {
-	keys := make([]string, 0, len(entries))
-	for key, e := range entries {
-		if is(e) {
-			keys = append(keys, key)
+func listed[T any](entries map[string]entry[T], is func(entry[T]) bool) (out []T) {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		if e := entries[key]; is(e) {
+			out = append(out, e.record)
 		}
 	}
-	slices.Sort(keys)
-	out := make([]T, len(keys))
-	for i, key := range keys {
-		out[i] = entries[key].record
-	}
 	return out
+}
+
+// close ends the following.
+func (b *book[T]) close() {
+	if b.bucket != nil {
+		b.bucket.Close()
+	}
 }

@@ -1,14 +1,57 @@
-// Package site keeps the records of a site in three key-value buckets: which streams should run, which workers are there, and who runs what.
+// Package site keeps the records of a site in three key-value buckets: which streams should run, which workers are there, and who runs what. It says who may run
+// a stream, which its lease decides, and who should, which follows from the records. Nobody leads.
 //
-//	site.go      Open, Look, Read, Edit and what they open
+//	site.go      Open, Read, Edit and what they open
 //	make.go      Make, which makes what a site keeps on its server
-//	book.go      one watched bucket: what it holds, what of it is no record, when it vanishes
+//	book.go      one bucket of records: what it holds, what of it is no record, when it vanishes
 //	stream.go    desired streams: read, checked, added, replaced, moved, removed
 //	worker.go    workers: read, announced, retired
-//	snapshot.go  all records at one moment, and the plan for them
+//	snapshot.go  all records at one moment
+//	plan.go      Plan: which worker should run which stream
+//	leases.go    Leases: the bucket of leases as this process sees it
+//	sight.go     what is seen of every key, and since when by this process's own clock
+//	claim.go     Claim: when a key may be taken, and how
+//	held.go      Held: Valid, Lost, Release; renewals and the fence
+//	write.go     one compare-and-set, which may be sent again
+//	record.go    the value of a lease: written, read and bounded
+//	epoch.go     which making of the bucket this is, and where its epochs begin
+//	clock.go     two monotonic clocks
 //
-// Leases are internal/lease's. A stream that somebody removed has a delete marker. One whose bucket vanished has none: it was not removed, and goes on where it
+// A stream that somebody removed has a delete marker. One whose bucket vanished has none: it was not removed, and goes on where it
 // runs (Snapshot.Vanished) until it is added again, or removed.
 //
 // Whether a worker is there nobody decides by another machine's clock: its record counts while it changes, by the clock of who looks.
+//
+// # Who holds
+//
+// The results of compare-and-set decide, never a Get: replicas answer late. Every write expects the revision that the writer knows (0: no key). A write whose
+// answer did not come is sent again with the same Nats-Msg-Id: the server answers as before, or refuses it for a revision, and the message of that revision has
+// the id where it is this write. Per-key TTLs are not used: an Update drops
+// them (nats.go #1994).
+//
+// # Two never hold one
+//
+// A holder counts a lease as valid for two thirds of a TTL from the beginning of the last renewal that succeeded, by its own monotonic clock, which also
+// counts a suspended machine. After that it is lost for good, whatever the server says later.
+//
+// Another takes a key only when, by its own monotonic clock,
+//   - it has seen the key's revision stand still for a TTL, and an Update of that revision succeeds, or a Create where the server has forgotten the key; or
+//   - the holder itself wrote that it is free; or
+//   - it was the holder, has lost the lease, and an Update of its own revision succeeds; or
+//   - it has watched the bucket for a TTL and has never seen the key.
+//
+// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait for longer than the holder
+// counts on, and a third of a TTL is left for messages that are on their way. No clock time of any machine takes part: the server's decides when a key is
+// forgotten, but nobody uses that sooner than by its own clock. A key that somebody deleted is waited for as if it had vanished.
+//
+// # Epochs
+//
+// An epoch is the revision of the claim and the base of the bucket's making. Revisions of one making strictly increase over all keys, so no two claims share
+// one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its maker
+// knew, which the bucket's metadata keep. A bucket that is made later so begins beyond all epochs of the one before, unless that took more than 64,000 writes
+// a second over its life, or the server's clock was set back and nobody who lived through the deletion made the bucket. The rest Claim refuses: an epoch that is
+// not beyond the one the caller found in what its predecessors left. Which making a claim belongs to is certain because the creation time is
+// the same when it is asked before and after the claim. Epochs stay below 2^53, so that JSON keeps them exact.
+//
+// The TTL of a bucket must not be edited while workers run: delete it instead, it is made again.
 package site

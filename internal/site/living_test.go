@@ -3,18 +3,16 @@ package site
 import (
 	"slices"
 	"testing"
-
-	"driftscope/internal/lease"
 )
 
 // TestLiving: a worker is left out of plans once it has not renewed a lease for a TTL and is not heard: its record is there for longer. One that is heard has
 // only lost a lease, and one without leases may be late.
 func TestLiving(t *testing.T) {
 	there := []Worker{{Name: "dead", ID: "A"}, {Name: "heard", ID: "B"}, {Name: "late", ID: "C"}, {Name: "dead", ID: "D"}}
-	leases := []lease.Lease{
-		{State: lease.Still, Record: lease.Record{Worker: "dead", ID: "A"}},
-		{State: lease.Still, Record: lease.Record{Worker: "heard", ID: "B"}},
-		{State: lease.Taken, Record: lease.Record{Worker: "late", ID: "C"}},
+	leases := []Lease{
+		{State: Still, Record: Record{Worker: "dead", ID: "A"}},
+		{State: Still, Record: Record{Worker: "heard", ID: "B"}},
+		{State: Taken, Record: Record{Worker: "late", ID: "C"}},
 	}
 	var left []string
 	for _, w := range living(slices.Clone(there), []Worker{{Name: "heard", ID: "B"}}, leases) {

@@ -10,19 +10,18 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
 )
 
 // makeWait is how long the server may take to make one of them: a cluster chooses servers for it first.
 const makeWait = 15 * time.Second
 
-// ErrPlan reports a plan of a site that cannot be meant.
-var ErrPlan = errors.New("no site can be made so")
+// ErrResources reports a plan of a site that cannot be meant.
+var ErrResources = errors.New("no site can be made so")
 
-// Plan says which resources Make makes.
-type Plan struct {
+// Resources says which resources Make makes.
+type Resources struct {
 	Replicas int           // of each
 	TTL      time.Duration // of leases
 	Cameras  []string      // that publish on camera.NAME; the stream of the results of NAME is made, too
@@ -37,16 +36,16 @@ type Made struct {
 }
 
 // check refuses what cannot be meant.
-func (p *Plan) check() error {
+func (p *Resources) check() error {
 	if p.Replicas < 1 || p.Replicas > 5 {
-		return fmt.Errorf("%w: replicas: found %d, expected 1 to 5", ErrPlan, p.Replicas)
+		return fmt.Errorf("%w: replicas: found %d, expected 1 to 5", ErrResources, p.Replicas)
 	}
-	if p.TTL < lease.LeastTTL || p.TTL > lease.MostTTL {
-		return fmt.Errorf("%w: ttl: found %v, expected %v to %v", ErrPlan, p.TTL, lease.LeastTTL, lease.MostTTL)
+	if p.TTL < LeastTTL || p.TTL > MostTTL {
+		return fmt.Errorf("%w: ttl: found %v, expected %v to %v", ErrResources, p.TTL, LeastTTL, MostTTL)
 	}
 	for _, name := range slices.Concat(p.Cameras, p.Streams) {
 		if !token(name) {
-			return fmt.Errorf("%w: found %.70q, expected a name of 1 to %d letters, digits, - or _", ErrPlan, name, mostName)
+			return fmt.Errorf("%w: found %.70q, expected a name of 1 to %d letters, digits, - or _", ErrResources, name, mostName)
 		}
 	}
 	return nil
@@ -54,15 +53,11 @@ func (p *Plan) check() error {
 
 // Make makes every missing resource of a site: its buckets, the streams of p, and those of the desired streams. It changes no existing one.
 // left names the records for which Make could not make everything.
-func Make(ctx context.Context, conn *bus.Conn, p Plan) (made []Made, left []string, err error) {
+func Make(ctx context.Context, conn *bus.Conn, p Resources) (made []Made, left []string, err error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err
 	}
-	names, err := conn.Subject("any")
-	if err != nil {
-		return nil, nil, err
-	}
-	js, err := jetstream.New(conn.NATS())
+	js, names, err := of(conn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +102,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 }
 
 // streams lists the resources of the desired streams, by their configurations, and then those of p.
-func (p *Plan) streams(ctx context.Context, conn *bus.Conn) (all []bus.Resource, left []string, err error) {
+func (p *Resources) streams(ctx context.Context, conn *bus.Conn) (all []bus.Resource, left []string, err error) {
 	s, err := Read(ctx, conn)
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +143,7 @@ func (p *Plan) streams(ctx context.Context, conn *bus.Conn) (all []bus.Resource,
 }
 
 // results is the stream of a stream's results.
-func (p *Plan) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Resource, error) {
+func (p *Resources) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Resource, error) {
 	names, err := conn.Subject(stream)
 	if err != nil {
 		return bus.Resource{}, err
@@ -158,7 +153,7 @@ func (p *Plan) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Res
 
 // desired lists the resources of one desired stream. The operator wrote its configuration, and the admin makes these: so a subject that the program
 // or the server uses gets no stream.
-func (p *Plan) desired(conn *bus.Conn, d *Stream) ([]bus.Resource, error) {
+func (p *Resources) desired(conn *bus.Conn, d *Stream) ([]bus.Resource, error) {
 	cfg, err := config.Parse(d.Name+".yaml", []byte(d.Config))
 	if err != nil {
 		return nil, err

@@ -10,9 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // TestMake: everything that a site and its streams keep is made once, what differs is named and stays, and a user who may make no stream works with it then.
@@ -42,7 +41,7 @@ authorization {users: [
 		}
 		return all
 	}
-	plan := Plan{Replicas: 1, TTL: 2 * time.Second, Cameras: []string{"bead"}}
+	plan := Resources{Replicas: 1, TTL: 2 * time.Second, Cameras: []string{"bead"}}
 	made, left, err := Make(t.Context(), admin, plan)
 	if err != nil || len(left) > 0 || len(made) != 9 || slices.ContainsFunc(made, func(m Made) bool { return !m.New || len(m.Differs) > 0 }) {
 		t.Fatalf("made %v, left %v, %v", names(made), left, err)
@@ -117,17 +116,17 @@ authorization {users: [
 // TestPlans: what cannot be meant is refused before anything is made.
 func TestPlans(t *testing.T) {
 	c := embedded(t)
-	for says, p := range map[string]Plan{
+	for says, p := range map[string]Resources{
 		"replicas: found 7":    {Replicas: 7, TTL: time.Second},
 		"ttl: found 1ms":       {Replicas: 1, TTL: time.Millisecond},
 		`found "a.b"`:          {Replicas: 1, TTL: time.Second, Streams: []string{"a.b"}},
 		`found "$JS.API.INFO"`: {Replicas: 1, TTL: time.Second, Cameras: []string{"$JS.API.INFO"}},
 	} {
-		if made, _, err := Make(t.Context(), c, p); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), says) || len(made) > 0 {
+		if made, _, err := Make(t.Context(), c, p); !errors.Is(err, ErrResources) || !strings.Contains(err.Error(), says) || len(made) > 0 {
 			t.Errorf("%s: made %v, %v", says, made, err)
 		}
 	}
-	if _, err := Look(t.Context(), c, Options{}); !errors.Is(err, lease.ErrNoBucket) {
+	if _, err := Read(t.Context(), c); !errors.Is(err, ErrNone) {
 		t.Errorf("found %v, expected no site", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/store"
 )
 
 // What a site holds at most.
@@ -23,110 +23,124 @@ const (
 // Options say how a site is opened.
 type Options struct {
 	Replicas int           // of each bucket that is made; 1
-	TTL      time.Duration // of leases, and of workers' records, which are renewed every third of it; lease.DefaultTTL
+	TTL      time.Duration // of leases, and of workers' records, which are renewed every third of it; DefaultTTL. A bucket that is there keeps its own
 	Worker   string        // who claims leases and announces itself; empty for who does neither
-	Version  string        // of the program
+	Version  string        // of the program, for people
 	Log      *slog.Logger  // nil is silent
+
+	clock func() time.Duration // a monotonic clock in place of the machine's, for tests
+}
+
+// check takes in defaults and refuses what cannot be meant.
+func (o *Options) check() error {
+	o.TTL, o.Replicas, o.Worker = cmp.Or(o.TTL, DefaultTTL), cmp.Or(o.Replicas, 1), cmp.Or(o.Worker, nobody)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case !token(o.Worker):
+		return fmt.Errorf("worker: found %.70q, expected 1 to %d letters, digits, - or _", o.Worker, mostName)
+	case o.TTL < LeastTTL || o.TTL > MostTTL:
+		return fmt.Errorf("ttl: found %v, expected %v to %v", o.TTL, LeastTTL, MostTTL)
+	case o.Replicas < 1 || o.Replicas > 5:
+		return fmt.Errorf("replicas: found %d, expected 1 to 5", o.Replicas)
+	case len(o.Version) > mostName:
+		return fmt.Errorf("version: found %d characters, expected at most %d", len(o.Version), mostName)
+	}
+	return nil
 }
 
 // Site is the records of a site. It may be used from any goroutine.
 type Site struct {
-	js      jetstream.JetStream
 	o       Options
-	leases  *lease.Bucket
+	leases  *Leases
 	streams *book[Stream]
 	workers *book[Worker]
 	looks   bool
 	mine    announced
 }
 
-// ErrReadOnly is why what only looks changes nothing.
-var ErrReadOnly = errors.New("the site was opened to be looked at")
+var (
+	// ErrReadOnly is why what only looks changes nothing.
+	ErrReadOnly = errors.New("the site was opened to be looked at")
+	// ErrNone is returned where there is no site, and who looks makes none.
+	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
+)
 
 // nobody is the name for leases of who claims none.
 const nobody = "nobody"
 
-// Open finds the buckets of the site that conn names, or makes them, and watches them until Close.
+// Open finds the buckets of the site that conn names, or makes them, and follows them until Close.
 func Open(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	return open(ctx, conn, o, writes)
 }
 
-// Look is Open for those who may not write: nothing is made or changed.
-func Look(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
-	return open(ctx, conn, o, watches)
-}
-
-// Read is Look once, for those who may have no consumer made: lease.Read. What it gives is what was there.
+// Read reads a site once, for those who may have no consumer made. What it gives is what was there. It changes nothing.
 func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
 	return open(ctx, conn, Options{}, reads)
 }
 
 // Edit is Read for those who change what should run. It makes missing buckets if this user may.
 func Edit(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
-	names, err := conn.Subject("any")
+	js, names, err := of(conn)
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(conn.NATS())
-	if err != nil {
-		return nil, err
-	}
-	if _, err := ensure(ctx, js, buckets(names, cmp.Or(o.TTL, lease.DefaultTTL), o.Replicas)); err != nil {
+	if _, err := ensure(ctx, js, buckets(names, cmp.Or(o.TTL, DefaultTTL), o.Replicas)); err != nil {
 		return nil, fmt.Errorf("%s: %w", conn.URL(), err)
 	}
 	return open(ctx, conn, o, edits)
+}
+
+// of gives a connection's JetStream, and the names of its site.
+func of(conn *bus.Conn) (jetstream.JetStream, bus.Subject, error) {
+	names, err := conn.Subject("any")
+	if err != nil {
+		return nil, names, err
+	}
+	js, err := jetstream.New(conn.NATS())
+	return js, names, err
 }
 
 // how a site is opened.
 type how int
 
 const (
-	writes  how = iota
-	watches     // and changes nothing
-	reads       // once, and changes nothing
-	edits       // reads once, and changes what should run
+	writes how = iota
+	reads      // once, and changes nothing
+	edits      // reads once, and changes what should run
 )
 
-// leases opens them.
-func (h how) leases(ctx context.Context, js jetstream.JetStream, o lease.Options) (*lease.Bucket, error) {
-	switch h {
-	case watches:
-		return lease.Look(ctx, js, o)
-	case reads, edits:
-		return lease.Read(ctx, js, o)
+// open reads a bucket, and follows it unless it is read once.
+func (h how) open(ctx context.Context, b *store.Bucket) error {
+	if h == writes {
+		return b.Follow(ctx)
 	}
-	return lease.Open(ctx, js, o)
+	return b.Read(ctx)
 }
 
 func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) {
-	names, err := conn.Subject("any")
+	js, names, err := of(conn)
+	if err == nil {
+		err = o.check()
+	}
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(conn.NATS())
-	if err != nil {
-		return nil, err
-	}
-	if o.Worker == "" {
-		o.Worker = nobody
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Site{js: js, o: o, looks: h == watches || h == reads}
-	s.leases, err = h.leases(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
-	if errors.Is(err, lease.ErrNoBucket) {
-		return nil, fmt.Errorf("%s: there is no such site yet: check --prefix and --site, or make it with driftscope site init: %w", conn.URL(), err)
-	}
-	if errors.Is(err, bus.ErrForbidden) {
+	s := &Site{o: o, looks: h == reads}
+	s.leases, err = openLeases(ctx, js, names.BucketOf("leases"), o, h)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return nil, fmt.Errorf("%s: %w", conn.URL(), ErrNone)
+	case errors.Is(err, bus.ErrForbidden):
 		return nil, fmt.Errorf("%s: %w", conn.URL(), err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w: JetStream must be enabled there, and this user may need its API and $KV.>", conn.URL(), err)
 	}
-	s.streams, err = openBook(ctx, &book[Stream]{js: js, is: names.Desired(o.Replicas), how: h, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
-	if err == nil {
-		s.workers, err = openBook(ctx, &book[Worker]{js: js, is: names.Workers(s.leases.TTL(), o.Replicas), how: h, log: o.Log, most: MostWorkers, decode: readWorker})
+	s.streams = &book[Stream]{log: o.Log, most: MostStreams, decode: readStream, keeps: true}
+	s.workers = &book[Worker]{log: o.Log, most: MostWorkers, decode: readWorker}
+	if err = s.streams.open(ctx, js, names.Desired(o.Replicas), h); err == nil {
+		err = s.workers.open(ctx, js, names.Workers(s.leases.TTL(), o.Replicas), h)
 	}
 	if err != nil {
 		s.Close()
@@ -136,7 +150,7 @@ func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) 
 }
 
 // Held is the bucket of leases, for claiming.
-func (s *Site) Held() *lease.Bucket { return s.leases }
+func (s *Site) Held() *Leases { return s.leases }
 
 // TTL is that of leases and of workers' records.
 func (s *Site) TTL() time.Duration { return s.leases.TTL() }
@@ -144,10 +158,6 @@ func (s *Site) TTL() time.Duration { return s.leases.TTL() }
 // Close ends watching. Leases that are held are lost here; who wants others to have them at once releases them first.
 func (s *Site) Close() {
 	s.leases.Close()
-	if s.streams != nil {
-		s.streams.close()
-	}
-	if s.workers != nil {
-		s.workers.close()
-	}
+	s.streams.close()
+	s.workers.close()
 }

@@ -13,75 +13,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/goleak"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
-}
-
-func connect(t testing.TB, o bus.Options) *bus.Conn {
-	t.Helper()
-	c, err := bus.Connect(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func embedded(t testing.TB) *bus.Conn {
-	return connect(t, bus.Options{URL: bus.Embedded, Store: t.TempDir()})
-}
-
-func opened(t testing.TB, c *bus.Conn, change ...func(*Options)) *Site {
-	t.Helper()
-	o := Options{TTL: time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
-	for _, f := range change {
-		f(&o)
-	}
-	s, err := Open(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-func as(name string) func(*Options) { return func(o *Options) { o.Worker = name } }
-
-func stream(name string) Stream {
-	return Stream{Name: name, Cores: 1, Config: "stream: " + name + "\nsource: {sim: {name: molecule, seed: 1}}\n"}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func added(t testing.TB, s *Site, names ...string) {
-	t.Helper()
-	for _, n := range names {
-		_, err := s.Add(t.Context(), stream(n))
-		must(t, err)
-	}
-}
-
-func eventually(t testing.TB, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it has not come to be so within 15 s")
-		}
-	}
-}
 
 // TestStreams: streams are added, moved, replaced and removed; of two at once one is told.
 func TestStreams(t *testing.T) {
@@ -131,12 +67,12 @@ func changes(t *testing.T, s *Site) {
 		})
 	}
 	both.Wait()
-	eventually(t, func() bool {
-		all := s.Streams()
+	suite.Until(t, func() bool {
+		all := s.Now().Streams
 		return len(all) == 2 && all[0].Name == "bead" && all[0].Worker == "" && all[1].Revision > read.Revision && all[0].Config == stream("bead").Config
 	})
 	must(t, s.Remove(t.Context(), "bead"))
-	eventually(t, func() bool { return len(s.Streams()) == 1 && len(s.Now().Vanished) == 0 })
+	suite.Until(t, func() bool { return len(s.Now().Streams) == 1 && len(s.Now().Vanished) == 0 })
 	for what, err := range map[string]error{
 		"remove": s.Remove(t.Context(), "bead"), "move": s.Move(t.Context(), "bead", "w1"), "dots": s.Remove(t.Context(), "a.b"),
 	} {
@@ -172,7 +108,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("the secret is told: %v", err)
 		}
 	}
-	if n := len(s.Streams()); n != 0 {
+	if n := len(s.Now().Streams); n != 0 {
 		t.Errorf("%d streams were added", n)
 	}
 }
@@ -185,7 +121,7 @@ func TestWorkers(t *testing.T) {
 	for range 3 {
 		must(t, a.Announce(t.Context(), w))
 	}
-	eventually(t, func() bool {
+	suite.Until(t, func() bool {
 		all := double.Workers()
 		return len(all) == 1 && all[0].Name == "a" && all[0].ID == a.Held().ID() && all[0].Streams[0].Epoch == 7
 	})
@@ -193,17 +129,17 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("found %v, expected that the name is another's", err)
 	}
 	silent := time.Now()
-	eventually(t, func() bool { return len(double.Workers()) == 0 })
+	suite.Until(t, func() bool { return len(double.Workers()) == 0 })
 	if took := time.Since(silent); took > 3*time.Second {
 		t.Errorf("a silent worker was there for %v", took)
 	}
-	eventually(t, func() bool { return double.Announce(t.Context(), w) == nil })
+	suite.Until(t, func() bool { return double.Announce(t.Context(), w) == nil })
 	if err := a.Announce(t.Context(), w); !errors.Is(err, ErrName) {
 		t.Errorf("found %v, expected that the name is the other's by now", err)
 	}
 	must(t, double.Retire(t.Context()))
 	must(t, double.Retire(t.Context()))
-	eventually(t, func() bool { return len(a.Workers()) == 0 })
+	suite.Until(t, func() bool { return len(a.Workers()) == 0 })
 	must(t, a.Announce(t.Context(), w))
 	for says, bad := range map[string]Worker{"cores": {}, "labels": {Cores: 1, Labels: []string{"a b"}}, "version": {Cores: 1, Version: strings.Repeat("x", 65)},
 		"load": {Cores: 1, Load: -1}, "a stream's name": {Cores: 1, Streams: []Running{{}}}, "at most 1000": {Cores: 1, Streams: make([]Running, 1001)}} {
@@ -224,7 +160,7 @@ func TestVanished(t *testing.T) {
 	var said lockedBuffer
 	s := opened(t, c, as("a"), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&said, nil)) })
 	added(t, s, "bead", "cell", "dna")
-	eventually(t, func() bool { return len(s.Streams()) == 3 })
+	suite.Until(t, func() bool { return len(s.Now().Streams) == 3 })
 	for name, end := range map[string]func() error{
 		"deleted": func() error { return js.DeleteKeyValue(t.Context(), "driftscope_local_streams") },
 		"purged": func() error {
@@ -236,10 +172,10 @@ func TestVanished(t *testing.T) {
 		},
 	} {
 		must(t, end())
-		eventually(t, func() bool { n := s.Now(); return n.Read && len(n.Streams) == 0 && len(n.Vanished) == 3 })
-		eventually(t, func() bool { _, err := s.Add(t.Context(), stream("bead")); return err == nil })
+		suite.Until(t, func() bool { n := s.Now(); return n.Read && len(n.Streams) == 0 && len(n.Vanished) == 3 })
+		suite.Until(t, func() bool { _, err := s.Add(t.Context(), stream("bead")); return err == nil })
 		must(t, s.Remove(t.Context(), "cell"))
-		eventually(t, func() bool {
+		suite.Until(t, func() bool {
 			n := s.Now()
 			return len(n.Streams) == 1 && len(n.Vanished) == 1 && n.Vanished[0].Name == "dna"
 		})
@@ -247,7 +183,7 @@ func TestVanished(t *testing.T) {
 			t.Errorf("%s: found %v, expected what to do", name, err)
 		}
 		added(t, s, "cell", "dna")
-		eventually(t, func() bool { n := s.Now(); return len(n.Streams) == 3 && len(n.Vanished) == 0 })
+		suite.Until(t, func() bool { n := s.Now(); return len(n.Streams) == 3 && len(n.Vanished) == 0 })
 	}
 	for _, word := range []string{"level=ERROR", "deleted", "emptied", "vanished=3"} {
 		if !strings.Contains(said.String(), word) {
@@ -255,8 +191,8 @@ func TestVanished(t *testing.T) {
 		}
 	}
 	must(t, js.DeleteKeyValue(t.Context(), "driftscope_local_workers"))
-	eventually(t, func() bool { return s.Announce(t.Context(), Worker{Cores: 1}) == nil })
-	eventually(t, func() bool { return len(s.Workers()) == 1 })
+	suite.Until(t, func() bool { return s.Announce(t.Context(), Worker{Cores: 1}) == nil })
+	suite.Until(t, func() bool { return len(s.Workers()) == 1 })
 }
 
 // TestBad: what is no record is left out, named and counted; a good one that it was written over goes on.
@@ -264,7 +200,7 @@ func TestBad(t *testing.T) {
 	c := embedded(t)
 	s := opened(t, c)
 	added(t, s, "bead")
-	eventually(t, func() bool { return len(s.Streams()) == 1 })
+	suite.Until(t, func() bool { return len(s.Now().Streams) == 1 })
 	js, err := jetstream.New(c.NATS())
 	must(t, err)
 	for bucket, values := range map[string]map[string]string{
@@ -278,26 +214,20 @@ func TestBad(t *testing.T) {
 			must(t, err)
 		}
 	}
-	eventually(t, func() bool { return s.Now().BadAll == 8 })
+	suite.Until(t, func() bool { return s.Now().BadAll == 8 })
 	if n := s.Now(); len(n.Streams) != 1 || len(n.Workers) != 0 || len(n.Bad) != 8 || n.Bad[0].Key != "a.b" || n.Bad[0].Why == "" {
 		t.Errorf("found %d streams, %d workers and %v", len(n.Streams), len(n.Workers), n.Bad)
 	}
 	must(t, s.Remove(t.Context(), "x"))
-	eventually(t, func() bool { return len(s.Now().Bad) == 7 })
+	suite.Until(t, func() bool { return len(s.Now().Bad) == 7 })
 }
 
-// TestWatch: snapshots come with every change, and every second; who looks sees the plan that a worker makes, and changes nothing.
+// TestWatch: snapshots come with every change, and every second; they say the plan; who reads changes nothing.
 func TestWatch(t *testing.T) {
 	c := embedded(t)
-	if _, err := Look(t.Context(), c, Options{}); !errors.Is(err, lease.ErrNoBucket) {
-		t.Fatalf("found %v, expected that there is no site", err)
-	}
 	a := opened(t, c, as("a"))
-	seer, err := Look(t.Context(), c, Options{})
-	must(t, err)
-	defer seer.Close()
 	ctx, stop := context.WithCancel(t.Context())
-	shown := seer.Watch(ctx)
+	shown := a.Watch(ctx)
 	until := func(is func(Snapshot) bool) (last Snapshot) {
 		t.Helper()
 		for end := time.After(15 * time.Second); ; {
@@ -319,16 +249,19 @@ func TestWatch(t *testing.T) {
 	}
 	h, err := a.Held().Await(t.Context(), "bead", 0)
 	must(t, err)
-	held := until(func(s Snapshot) bool { return len(s.Leases) == 1 && s.Leases[0].State == lease.Taken })
+	held := until(func(s Snapshot) bool { return len(s.Leases) == 1 && s.Leases[0].State == Taken })
 	if l := held.Leases[0]; l.Record.Worker != "a" || l.Record.Epoch != h.Epoch() || held.holders()["bead"] != "a" {
 		t.Errorf("found %+v, expected epoch %d", l, h.Epoch())
 	}
 	must(t, h.Release(t.Context(), "b"))
-	handed := until(func(s Snapshot) bool { return len(s.Leases) == 1 && s.Leases[0].State == lease.Free })
+	handed := until(func(s Snapshot) bool { return len(s.Leases) == 1 && s.Leases[0].State == Free })
 	if handed.holders()["bead"] != "b" {
 		t.Error("what is handed over does not count as its next worker's")
 	}
 	until(func(s Snapshot) bool { return len(s.Workers) == 0 }) // nothing is written any more
+	seer, err := Read(t.Context(), c)
+	must(t, err)
+	defer seer.Close()
 	for what, err := range map[string]error{"move": seer.Move(t.Context(), "bead", ""), "remove": seer.Remove(t.Context(), "bead"), "announce": seer.Announce(t.Context(), Worker{})} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("%s: %v", what, err)
@@ -341,13 +274,13 @@ func TestWatch(t *testing.T) {
 		t.Errorf("replace: %v", err)
 	}
 	stop()
-	eventually(t, func() bool { _, open := <-shown; return !open })
+	suite.Until(t, func() bool { _, open := <-shown; return !open })
 }
 
 // TestRead: a site is read once, by requests alone, and not changed.
 func TestRead(t *testing.T) {
 	c := embedded(t)
-	if _, err := Read(t.Context(), c); !errors.Is(err, lease.ErrNoBucket) {
+	if _, err := Read(t.Context(), c); !errors.Is(err, ErrNone) {
 		t.Errorf("found %v, expected that no worker has been here", err)
 	}
 	s := opened(t, c, as("hall-1"))
@@ -379,7 +312,7 @@ func TestMost(t *testing.T) {
 	s.streams.most = 2
 	s.streams.mu.Unlock()
 	added(t, s, "a", "b", "c")
-	eventually(t, func() bool {
+	suite.Until(t, func() bool {
 		n := s.Now()
 		return len(n.Streams) == 2 && len(n.Bad) == 1 && strings.Contains(n.Bad[0].Why, "2 already")
 	})

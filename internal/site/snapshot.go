@@ -5,14 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/store"
 )
 
 const (
 	atLeast = time.Second      // a snapshot, where nothing changes: what stands still has got older
 	atMost  = time.Second / 20 // between two: a thousand workers renew hundreds of records a second
-	handing = 3 * time.Second  // that a stream counts as its next worker's, as leases have it
 )
 
 // Snapshot is all records of a site at one moment, by name.
@@ -20,7 +18,7 @@ type Snapshot struct {
 	Streams  []Stream // that should run
 	Vanished []Stream // whose records are gone though nobody removed them: they go on
 	Workers  []Worker // whose records change
-	Leases   []lease.Lease
+	Leases   []Lease
 
 	Read   bool   // all there was has been seen; before, what is missing may only be late
 	Remade uint64 // how often buckets were gone and made again, since Open
@@ -30,20 +28,21 @@ type Snapshot struct {
 
 // Now is the snapshot of this moment.
 func (s *Site) Now() Snapshot {
-	streams, workers, leases := s.streams.copied(0), s.workers.copied(s.TTL()*4/3), s.leases.Leases() // a renewal may be late
+	streams, workers := s.streams.copied(0), s.workers.copied(s.TTL()*4/3) // a renewal may be late
+	leases, bad, remade := s.leases.counted()
 	return Snapshot{
 		Streams: streams.records, Vanished: streams.vanished, Workers: living(workers.records, s.workers.copied(s.TTL()*2/3).records, leases), Leases: leases,
-		Read: streams.read && workers.read, Remade: streams.remade + workers.remade + s.leases.Remade(),
-		Bad: append(streams.bad, workers.bad...), BadAll: streams.badCount + workers.badCount + s.leases.Bad(),
+		Read: streams.read && workers.read, Remade: streams.remade + workers.remade + remade,
+		Bad: append(streams.bad, workers.bad...), BadAll: streams.badCount + workers.badCount + bad,
 	}
 }
 
 // living are the workers that are not known to be dead: one is that has not renewed a lease for a TTL and has said nothing for two thirds of one, when it
 // holds nothing any more. Its record is there for longer, and its streams must not wait for that.
-func living(there, heard []Worker, leases []lease.Lease) []Worker {
+func living(there, heard []Worker, leases []Lease) []Worker {
 	dead := map[string]bool{}
 	for _, l := range leases {
-		if l.State == lease.Still {
+		if l.State == Still {
 			dead[l.Record.ID] = true
 		}
 	}
@@ -53,14 +52,11 @@ func living(there, heard []Worker, leases []lease.Lease) []Worker {
 	return slices.DeleteFunc(there, func(w Worker) bool { return dead[w.ID] })
 }
 
-// Streams are those that should run.
-func (s *Site) Streams() []Stream { return s.Now().Streams }
-
 // Workers are those that are there.
 func (s *Site) Workers() []Worker { return s.Now().Workers }
 
 // Leases are who runs what.
-func (s *Site) Leases() []lease.Lease { return s.leases.Leases() }
+func (s *Site) Leases() []Lease { return s.leases.all() }
 
 // Watch gives a snapshot after every change, and every second, until ctx ends, when the channel is closed. Who is slow gets the newest. One at a time may watch.
 func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
@@ -76,7 +72,7 @@ func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 			case <-time.After(atMost): // newer records, for who is slow
 				continue
 			}
-			pause(ctx, atMost)
+			store.Pause(ctx, atMost)
 			late := time.NewTimer(atLeast - atMost)
 			select {
 			case <-ctx.Done():
@@ -91,40 +87,16 @@ func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 	return out
 }
 
-// pause waits.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // holders are, by stream, the worker that holds the lease or is to have it next.
 func (s *Snapshot) holders() map[string]string {
 	holders := map[string]string{}
 	for _, l := range s.Leases {
 		switch {
-		case l.State == lease.Taken:
+		case l.State == Taken:
 			holders[l.Stream] = l.Record.Worker
-		case l.State == lease.Free && l.Age < handing:
+		case l.State == Free && l.Age < handOver:
 			holders[l.Stream] = l.Record.To
 		}
 	}
 	return holders
-}
-
-// Plan is who should run what, the same for all who see these records.
-func (s *Snapshot) Plan() placement.Plan {
-	workers := make([]placement.Worker, len(s.Workers))
-	for i, w := range s.Workers {
-		workers[i] = placement.Worker{Name: w.Name, Cores: w.Cores, Labels: w.Labels, Draining: w.Draining}
-	}
-	holders := s.holders()
-	streams := make([]placement.Stream, 0, len(s.Streams)+len(s.Vanished))
-	for _, all := range [][]Stream{s.Streams, s.Vanished} {
-		for _, x := range all {
-			streams = append(streams, placement.Stream{Name: x.Name, Cores: x.Cores, Labels: x.Labels, Pinned: x.Worker, Holder: holders[x.Name]})
-		}
-	}
-	return placement.Make(workers, streams)
 }

@@ -5,22 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/store"
 )
 
 const (
 	// MostConfig bounds a configuration, bytes: the longest that is shipped has 4 KiB.
 	MostConfig = 64 << 10
 
-	mostName   = 64
 	mostLabels = 32
 )
 
@@ -30,7 +28,7 @@ var (
 	// ErrUnknown is why a stream is not changed.
 	ErrUnknown = errors.New("there is no stream of that name")
 	// ErrChanged is told to the later one of two who change a record at once.
-	ErrChanged = errors.New("somebody else changed it at the same time: look at it, and try again")
+	ErrChanged = errors.New("another user changed it at the same time: check it with stream show, and try again")
 )
 
 // Stream is a stream that should run.
@@ -69,8 +67,8 @@ func (s *Stream) check() error {
 		return fmt.Errorf("config: found %d bytes, expected at most %d", len(s.Config), MostConfig)
 	case !utf8.ValidString(s.Config):
 		return errors.New("config: found bytes that are no UTF-8, expected YAML")
-	case !(s.Cores >= 0 && s.Cores <= placement.MostCores):
-		return fmt.Errorf("cores: found %g, expected 0 to %d", s.Cores, placement.MostCores)
+	case !(s.Cores >= 0 && s.Cores <= MostCores):
+		return fmt.Errorf("cores: found %g, expected 0 to %d", s.Cores, MostCores)
 	case s.Worker != "" && !token(s.Worker):
 		return fmt.Errorf("worker: found %.70q, expected a worker's name", s.Worker)
 	}
@@ -87,13 +85,6 @@ func checkLabels(labels []string) error {
 		}
 	}
 	return nil
-}
-
-// token says that a name may stand in a subject and in a key.
-func token(name string) bool {
-	return name != "" && len(name) <= mostName && strings.IndexFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-	}) < 0
 }
 
 // checkConfig refuses a configuration that cannot run, is another stream's, or has secrets in it.
@@ -133,40 +124,33 @@ func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 	if n := len(s.streams.copied(0).records); n >= MostStreams {
 		return 0, fmt.Errorf("stream %s: the site has %d streams, the most it can", x.Name, n)
 	}
-	revision, err = s.streams.values().Create(ctx, x.Name, data)
+	revision, err = s.streams.bucket.Values().Create(ctx, x.Name, data)
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return 0, fmt.Errorf("stream %s: %w", x.Name, ErrExists)
 	}
-	return revision, of(x.Name, err)
+	return revision, named(x.Name, err)
 }
 
 // ready checks a stream as a person gives it, and writes its record.
 func (s *Stream) ready() ([]byte, error) {
 	if err := s.check(); err != nil {
-		return nil, of(s.Name, err)
+		return nil, named(s.Name, err)
 	}
 	if err := s.checkConfig(); err != nil {
-		return nil, of(s.Name, err)
+		return nil, named(s.Name, err)
 	}
 	return s.bytes()
 }
 
-// of names the stream that an error is of.
-func of(stream string, err error) error {
+// named names the stream that an error is of.
+func named(stream string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if refused(err) {
+	if store.Refused(err) {
 		err = ErrChanged
 	}
 	return fmt.Errorf("stream %.70s: %w", stream, err)
-}
-
-// refused says that a compare-and-set found another revision.
-func refused(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.As(err, &api) &&
-		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
 // Replace has a stream run as x says, which was read at x.Revision. ErrChanged where it is another by now.
@@ -179,18 +163,18 @@ func (s *Site) Replace(ctx context.Context, x Stream) (revision uint64, err erro
 		return 0, err
 	}
 	if x.Revision == 0 {
-		return 0, of(x.Name, ErrUnknown)
+		return 0, named(x.Name, ErrUnknown)
 	}
-	revision, err = s.streams.values().Update(ctx, x.Name, data, x.Revision)
-	return revision, of(x.Name, err)
+	revision, err = s.streams.bucket.Values().Update(ctx, x.Name, data, x.Revision)
+	return revision, named(x.Name, err)
 }
 
 // Stream reads one stream as the server has it now.
 func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 	if !token(name) {
-		return Stream{}, of(name, ErrUnknown)
+		return Stream{}, named(name, ErrUnknown)
 	}
-	e, err := s.streams.values().Get(ctx, name)
+	e, err := s.streams.bucket.Values().Get(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		err = ErrUnknown
 		if _, _, vanished := s.streams.find(name); vanished {
@@ -198,10 +182,10 @@ func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 		}
 	}
 	if err != nil {
-		return Stream{}, of(name, err)
+		return Stream{}, named(name, err)
 	}
 	x, err := readStream(name, e.Value(), e.Revision())
-	return x, of(name, err)
+	return x, named(name, err)
 }
 
 // Move has a stream run on a worker, or on any where that is empty. ErrChanged where somebody else changes it at the same time.
@@ -215,14 +199,14 @@ func (s *Site) Move(ctx context.Context, name, worker string) error {
 	}
 	x.Worker = worker
 	if err := x.check(); err != nil {
-		return of(name, err)
+		return named(name, err)
 	}
 	data, err := x.bytes()
 	if err != nil {
 		return err
 	}
-	_, err = s.streams.values().Update(ctx, name, data, x.Revision)
-	return of(name, err)
+	_, err = s.streams.bucket.Values().Update(ctx, name, data, x.Revision)
+	return named(name, err)
 }
 
 // Remove ends a stream: its worker lets go. A record that cannot be read, and a stream whose record vanished, are removed too.
@@ -231,18 +215,18 @@ func (s *Site) Remove(ctx context.Context, name string) error {
 		return ErrReadOnly
 	}
 	if !token(name) {
-		return of(name, ErrUnknown)
+		return named(name, ErrUnknown)
 	}
-	kv := s.streams.values()
+	kv := s.streams.bucket.Values()
 	e, err := kv.Get(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		if _, _, vanished := s.streams.find(name); vanished {
-			return of(name, kv.Delete(ctx, name))
+			return named(name, kv.Delete(ctx, name))
 		}
 		err = ErrUnknown
 	}
 	if err != nil {
-		return of(name, err)
+		return named(name, err)
 	}
-	return of(name, kv.Delete(ctx, name, jetstream.LastRevision(e.Revision())))
+	return named(name, kv.Delete(ctx, name, jetstream.LastRevision(e.Revision())))
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/store"
 )
 
 // mostRunning is how many streams one worker runs.
@@ -69,8 +69,8 @@ func (w *Worker) check() error {
 		return fmt.Errorf("name: found %.70q, expected 1 to %d letters, digits, - or _", w.Name, mostName)
 	case !token(w.ID):
 		return fmt.Errorf("id: found %.70q, expected 1 to %d letters, digits, - or _", w.ID, mostName)
-	case !(w.Cores > 0 && w.Cores <= placement.MostCores):
-		return fmt.Errorf("cores: found %g, expected more than 0 and at most %d", w.Cores, placement.MostCores)
+	case !(w.Cores > 0 && w.Cores <= MostCores):
+		return fmt.Errorf("cores: found %g, expected more than 0 and at most %d", w.Cores, MostCores)
 	case !(w.Load >= 0 && w.Load <= math.MaxFloat32):
 		return fmt.Errorf("load: found %g, expected cores", w.Load)
 	case len(w.Version) > mostName:
@@ -110,14 +110,14 @@ func (s *Site) Announce(ctx context.Context, w Worker) error {
 	}
 	s.mine.mu.Lock()
 	defer s.mine.mu.Unlock()
-	kv := s.workers.values()
+	kv := s.workers.bucket.Values()
 	if s.mine.revision != 0 {
 		revision, err := kv.Update(ctx, w.Name, data, s.mine.revision)
 		if err == nil {
 			s.mine.revision = revision
 			return nil
 		}
-		if !refused(err) {
+		if !store.Refused(err) {
 			return fmt.Errorf("worker %s: %w", w.Name, err)
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Site) enter(ctx context.Context, kv jetstream.KeyValue, name string, da
 		return 0, fmt.Errorf("%w (it has been there since %s, by its clock)", ErrName, e.record.Since.Format(time.DateTime))
 	}
 	revision, err = kv.Update(ctx, name, data, e.revision)
-	if refused(err) {
+	if store.Refused(err) {
 		err = ErrName
 	}
 	return revision, err
@@ -156,7 +156,7 @@ func (s *Site) Retire(ctx context.Context) error {
 	if s.mine.revision == 0 {
 		return nil
 	}
-	err := s.workers.values().Delete(ctx, s.o.Worker, jetstream.LastRevision(s.mine.revision))
+	err := s.workers.bucket.Values().Delete(ctx, s.o.Worker, jetstream.LastRevision(s.mine.revision))
 	s.mine.revision = 0
 	if err != nil {
 		return fmt.Errorf("worker %s: %w", s.o.Worker, err)

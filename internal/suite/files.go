@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // Content reads a file of a folder.
@@ -21,7 +21,7 @@ func Content(t testing.TB, folder, name string) []byte {
 // LeaveUnfinished puts there what a process leaves that is killed while it writes path.
 func LeaveUnfinished(t testing.TB, path string) {
 	t.Helper()
-	f, err := atomicfile.Create(path+".00112233445566ff"+atomicfile.Suffix, 0o600)
+	f, err := system.Create(path+".00112233445566ff"+system.Suffix, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,10 @@
-// Package suite is what the tests of several packages share: which of them are long, and what none may leave behind.
+// Package suite is what the tests of several packages and the laboratory share: which tests are long, and what none may leave behind.
+//
+//	fakecamera.go  Aravis' simulated GigE Vision camera on the loopback interface: a real protocol, and pixels that tell which frame they are of
+//	port.go        ports of this machine for servers that are started soon, each for one of them
+//	pty_linux.go   pseudo-terminals: what a serial device is to the program that writes to it, with its other end here
+//	wallclock_linux_amd64.go  steps the wall clock of one process and of no other. Go reads the clock in the vDSO, so neither a time namespace nor a
+//	                          preloaded library reaches it: the process's own copy of the vDSO is rewritten
 package suite
 
 import (

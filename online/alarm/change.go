@@ -3,8 +3,8 @@ package alarm
 import (
 	"math"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 )

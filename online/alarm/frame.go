@@ -3,7 +3,7 @@ package alarm
 import (
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 )
@@ -238,28 +238,28 @@ func (m *Monitor) onsetText(k kind) string {
 	drifts, diffuses, more := m.changes.suspects()
 	switch k {
 	case driftChanged:
-		return fmt.Sprintf("the latents drift unlike the law says, z%d most of all: look what changed; what came before is forgotten once that is certain, or at once by reset", drifts+1)
+		return fmt.Sprintf("the drift differs from the law, most along z%d: look for a change in the experiment; earlier data are dropped once the change is certain, or at once by reset", drifts+1)
 	case diffusionChanged:
-		than := map[bool]string{true: "more", false: "less"}[more]
-		return fmt.Sprintf("z%d, or the noise in it, moves %s than the law says: check temperature, focus and light, and reset to learn the new law", diffuses+1, than)
+		than := map[bool]string{true: "higher", false: "lower"}[more]
+		return fmt.Sprintf("diffusion or noise along z%d is %s than learnt: check temperature, focus and light; send reset to learn the new law", diffuses+1, than)
 	case unlikeTraining:
-		return "a frame is unlike those that model and law were learnt from, and is left out: if more come, check focus and light, or train anew"
+		return "this frame is unlike the training, and the law skips it: if more follow, check focus and light, or train a new model"
 	case objectLost:
-		return fmt.Sprintf("%d frames in a row show nothing that the model knows where it is expected: bring the object back into the region", lostAfter)
+		return fmt.Sprintf("the object was not found in %d frames in a row: bring it back into the region", lostAfter)
 	case tooFewDimensions:
-		return "something that the latents do not show drives them: look what else moves or changes, and train with one dimension more"
+		return "a hidden variable drives the latents: look for what else moves or changes, and train with one more latent"
 	}
-	return fmt.Sprintf("the picture's light fell from %.3g to %.3g grey values: raise the excitation, or take a fresh sample", m.first, m.light)
+	return fmt.Sprintf("the light fell from %.3g to %.3g grey values: raise the excitation, or use a fresh sample", m.first, m.light)
 }
 
 // endTexts say how each alarm ended.
 var endTexts = [kinds]string{
-	"over: the latents move by the drift as it is now known, nothing to do",
-	"over: the latents move as much as the law now says, nothing to do",
-	"over: frames are like those learnt from, or have been so for long that they are the new normal; nothing to do",
-	"over: frames follow from each other again and are learnt from, nothing to do",
-	"over: the light is back, nothing to do",
-	"over: the latents again explain how they move, nothing to do",
+	"over: the drift agrees with the law again; nothing to do",
+	"over: the diffusion agrees with the law again; nothing to do",
+	"over: frames resemble the training again, or the law has adapted to them; nothing to do",
+	"over: the law learns from the frames again; nothing to do",
+	"over: the light is back; nothing to do",
+	"over: the latents explain their motion again; nothing to do",
 }
 
 // Archive passes on what was seen, and which alarms are on. What was reported is not part of it.

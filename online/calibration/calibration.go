@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/trajectory"
 )

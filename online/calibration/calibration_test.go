@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"

@@ -1,10 +1,6 @@
 package change
 
-import (
-	"math"
-
-	"driftscope/online/states"
-)
+import "driftscope/online/states"
 
 // Evidence is how strongly all objects speak for a law that has changed: mean likelihood ratios of Shiryaev and Roberts, in frames.
 type Evidence struct {
@@ -39,6 +35,7 @@ type Monitor struct {
 	mixture   []ratio // a state
 
 	work    int            // steps of filters in this frame
+	skipped uint64         // steps of objects that were not weighed, because a frame had too many
 	chances [kinds]float64 // of one step with each D, reused
 	each    [states.MostStates]chance
 }
@@ -67,6 +64,12 @@ func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	return true
 }
 
+// Skipped is how many steps were not weighed since it was called last, because a frame had too many.
+func (m *Monitor) Skipped() (n uint64) {
+	n, m.skipped = m.skipped, 0
+	return n
+}
+
 // Born counts an object that is new.
 func (m *Monitor) Born() { m.objects++ }
 
@@ -88,6 +91,7 @@ func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 		t.begin(r)
 	}
 	if m.work += len(t.filters); m.work > mostWork {
+		m.skipped++
 		clear(t.filters)
 		return
 	}
@@ -124,11 +128,11 @@ func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 		n, w, own := &r.nodes[i], t.weight[i], 0.0
 		for k, d := range n.by {
 			blur := d * m.exposure / 3
-			p, square := t.filters[i*kinds+k].step(s, 2*d*s.DT, [2]float64{from - blur, to - blur}, r.stray)
+			p, longer := t.filters[i*kinds+k].step(s, 2*d*s.DT, [2]float64{from - blur, to - blur}, r.stray)
 			m.chances[k] += w * p
 			if k == 0 {
 				own = p + r.stray
-				beyond += w * math.Exp(-square/2)
+				beyond += w * longer
 			}
 		}
 		e := &m.each[n.state]

@@ -84,19 +84,20 @@ func (t *Track) follow(rate float64) {
 	}
 }
 
-// step is how likely a step is, at a node with a D: its density, 1/px², and the square of the innovation over its variance. noise are the variances of the
-// places at its ends.
-func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray float64) (p, square float64) {
+// step is how likely a step is, at a node with a D: its density, 1/px², and the probability of one that is longer. noise are the variances of the places at
+// its ends.
+func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray float64) (p, longer float64) {
 	c := f.b * f.inverse
 	inverse := 1 / max(walk+noise[0]+noise[1]-f.b*c, floor)
 	f.x, f.y = s.X-c*f.x, s.Y-c*f.y
-	square = (f.x*f.x + f.y*f.y) * inverse
-	p = math.Exp(-square/2) * inverse / (2 * math.Pi)
+	square := (f.x*f.x + f.y*f.y) * inverse
+	longer = math.Exp(-square / 2)
+	p = longer * inverse / (2 * math.Pi)
 	f.inverse, f.b = inverse, -noise[1]
 	if square > farther && p < stray {
 		*f = filter{}
 	}
-	return p, square
+	return p, longer
 }
 
 // Forget has a track be that of an object that nothing is known of; its memory is used again.

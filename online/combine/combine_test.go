@@ -220,7 +220,7 @@ func TestSays(t *testing.T) {
 		"objects switch between them.":                {two, rate},
 		"(seen by 1)":                                 {two, seen(0.01, 1)},
 		"cameras differ by ":                          {seen(0.01, 1, 100), seen(0.01, 1.2, 120), seen(0.01, 0.8, 80)},
-		"each with a D of its own (49 % apart)":       {spread, spread},
+		"with D spread by 49 %":                       {spread, spread},
 		"D below 0.00071 µm²/s":                       {bound, bound},
 	} {
 		if l := Pool(cameras); !strings.Contains(l.Says(), want) {

@@ -22,7 +22,7 @@ func (l *Law) Says() string {
 	}
 	if len(l.States) == 1 {
 		if l.Spread.Value > 0 {
-			fmt.Fprintf(&text, "one kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
+			fmt.Fprintf(&text, "one kind of object, with D spread by %.0f %%: ", 100*math.Expm1(l.Spread.Value))
 		} else {
 			text.WriteString("all objects diffuse alike: ")
 		}
@@ -45,7 +45,7 @@ func (l *Law) Says() string {
 		case l.Nats > switching:
 			text.WriteString("; objects switch between them")
 		default:
-			text.WriteString("; no object is told to switch between them")
+			text.WriteString("; no evidence of switching between them")
 		}
 	}
 	if l.Differ > 0 {

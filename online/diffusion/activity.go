@@ -1,6 +1,6 @@
 package diffusion
 
-import "driftscope/internal/latent"
+import "driftscope/internal/flow/latent"
 
 // What it takes to call a dimension active, doc.go (6): together they keep false alarms at 0.001 a dimension or less.
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/drift"
 )
 

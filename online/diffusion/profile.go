@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // Field is the drift as published: the model's own, and the correction that was learnt.

@@ -1,6 +1,6 @@
 package drift
 
-import "driftscope/internal/archive"
+import "driftscope/internal/kit/archive"
 
 // Line is the drift of one dimension, linear about Centre: Mu + Slope·(z - Centre).
 type Line struct{ Mu, Slope, Centre float64 }

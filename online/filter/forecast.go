@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 )

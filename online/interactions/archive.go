@@ -1,6 +1,6 @@
 package interactions
 
-import "driftscope/internal/archive"
+import "driftscope/internal/kit/archive"
 
 // Archive passes on what was learnt, under the picture and reach that it was learnt under; the objects are not part of it.
 func (e *Estimator) Archive(c *archive.Codec) {

@@ -3,7 +3,7 @@ package interactions
 import (
 	"math"
 
-	"driftscope/internal/grid"
+	"driftscope/internal/kit/numbers"
 )
 
 // refresh is how many frames the known force of the forecasts stands, (3): half a second, in which the sums hardly change.
@@ -22,7 +22,7 @@ type Estimator struct {
 	work   work
 	known  values // force that the forecasts know of, px/s
 
-	cells  grid.Grid
+	cells  numbers.Grid
 	movers []mover
 	slots  map[uint64]int32 // of movers
 	free   []int32
@@ -38,7 +38,7 @@ func New(c Config) (*Estimator, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Estimator{config: c, priors: newPriors(), cells: grid.New(c.Width, c.Height, c.Reach), slots: map[uint64]int32{}, last: math.Inf(-1)}, nil
+	return &Estimator{config: c, priors: newPriors(), cells: numbers.NewGrid(c.Width, c.Height, c.Reach), slots: map[uint64]int32{}, last: math.Inf(-1)}, nil
 }
 
 // Cut has no step lead to the next frame.

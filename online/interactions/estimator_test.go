@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/interactions/pairstest"
 )
 

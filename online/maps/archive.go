@@ -1,6 +1,6 @@
 package maps
 
-import "driftscope/internal/archive"
+import "driftscope/internal/kit/archive"
 
 // Archive passes on the sums of a map of this field.
 func (m *Map) Archive(c *archive.Codec) {

@@ -3,6 +3,8 @@ package maps
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // band is a symmetric n×n matrix of which only entries at most width off the diagonal are not 0: entry (i, i-k) at i·(width+1) + k.
@@ -15,14 +17,6 @@ func newBand(n, width int) *band { return &band{n, width, make([]float64, n*(wid
 
 // row lends row i from the diagonal to the left.
 func (b *band) row(i int) []float64 { return b.at[i*(b.width+1) : (i+1)*(b.width+1)] }
-
-// entry is (i, j).
-func (b *band) entry(i, j int) float64 {
-	if i < j {
-		i, j = j, i
-	}
-	return b.at[i*(b.width+1)+i-j]
-}
 
 // add adds v to (i, j) and (j, i).
 func (b *band) add(i, j int, v float64) {
@@ -101,9 +95,12 @@ func (b *band) solved(x []float64) []float64 {
 }
 
 // inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It
-// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one.
-func (b *band) inverse() *band {
-	full := make([]float64, b.n*(2*b.width+1))
+// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one. full holds both and is returned for
+// the next call. The inverse overwrites b.
+func (b *band) inverse(full []float64) []float64 {
+	if full == nil {
+		full = make([]float64, b.n*(2*b.width+1))
+	}
 	row := func(i int) []float64 { return full[i*(2*b.width+1) : (i+1)*(2*b.width+1)] }
 	column := make([]float64, b.width+1)
 	for i := b.n - 1; i >= 0; i-- {
@@ -119,25 +116,45 @@ func (b *band) inverse() *band {
 		}
 		row(i)[b.width] = diagonal
 	}
-	z := newBand(b.n, b.width)
 	for i := range b.n {
-		for k := range b.width + 1 {
-			z.row(i)[k] = row(i)[b.width-k]
+		for k := range min(b.width, i) + 1 {
+			b.row(i)[k] = row(i)[b.width-k]
 		}
 	}
-	return z
+	return full
 }
 
-// product is Σ xy, in four sums that a processor adds at the same time.
-func product(x, y []float64) float64 {
-	var a, b, c, d float64
-	y = y[:len(x)]
-	for len(x) >= 4 && len(y) >= 4 {
-		a, b, c, d = a+x[0]*y[0], b+x[1]*y[1], c+x[2]*y[2], d+x[3]*y[3]
-		x, y = x[4:], y[4:]
-	}
-	for i, v := range x {
-		a += v * y[i]
-	}
-	return a + b + (c + d)
+// near is what a symmetric matrix over corners, nx in a row, has for each corner and those at most two columns and two rows away: the distance of two numbers
+// gives the place.
+type near []float64
+
+const places = 15 // of a corner, five for each row that it lies behind; a fourth row where rows are short
+
+func placeOf(nx, distance int) (place int, ok bool) {
+	rows := (distance + 2) / nx
+	columns := distance - rows*nx
+	place = 5*rows + columns
+	return place, columns <= 2 && place < places
 }
+
+// near copies them.
+func (b *band) near(nx int) near {
+	out := make(near, b.n*places)
+	for i := range b.n {
+		for k, v := range b.row(i)[:min(2*nx+2, i, b.width)+1] {
+			if at, ok := placeOf(nx, k); ok {
+				out[i*places+at] = v
+			}
+		}
+	}
+	return out
+}
+
+// entry is (i, j).
+func (n near) entry(nx, i, j int) float64 {
+	at, _ := placeOf(nx, max(i, j)-min(i, j))
+	return n[max(i, j)*places+at]
+}
+
+// product is Σ xy over x's length.
+func product(x, y []float64) float64 { return floats.Dot(x, y[:len(x)]) }

@@ -13,7 +13,7 @@ func BenchmarkLaw(b *testing.B) {
 		m := mapped(f, f.Tracks(&l, 1), 0)
 		b.Run(l.Name, func(b *testing.B) {
 			for b.Loop() {
-				m.Law()
+				m.Law(nil)
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // combination is one choice of groups and of their size, with what the information says of it before there is a b.
@@ -14,33 +13,44 @@ type combination struct {
 	prior      float64 // ln evidence where b is 0, with the probability of the choice
 }
 
+// choosable is how many there are: none of the groups, and every set of them in every size.
+const choosable = 1 + (1<<groups-1)*sizes
+
 // combinations are all of them, by one information.
-type combinations []combination
+type combinations [choosable]combination
 
 func (c *combination) has(group int) bool { return c.set>>group&1 == 1 }
 
-// combine takes the information F of 1, u₁, u₂, the same along both axes; unit is the variance of the least size.
-func combine(flat *mat.SymDense, unit float64) combinations {
+// combine takes the information F of 1, u₁, u₂, the same along both axes; unit is the variance of the least size. What was in c is overwritten.
+func (c *combinations) combine(flat *square3, unit float64) {
 	var info [affines][affines]float64
 	for i := range affines {
 		for j := range affines {
 			for axis := range axes {
 				for k, p := range spreads[i][axis] {
 					for l, q := range spreads[j][axis] {
-						info[i][j] += p * q * flat.At(k, l)
+						info[i][j] += p * q * flat[k][l]
 					}
 				}
 			}
 		}
 	}
-	all := combinations{{prior: affinePrior(0)}}
-	for set := 1; set < 1<<groups; set++ {
-		for s := range sizes {
-			all = append(all, one(&info, set, unit*math.Pow(sizeRatio, 2*float64(s))))
+	c[0] = combination{prior: affinePriors[0]}
+	for s := range sizes {
+		variance := unit * math.Pow(sizeRatio, 2*float64(s))
+		for set := 1; set < 1<<groups; set++ {
+			c[1+(set-1)*sizes+s].one(&info, set, variance)
 		}
 	}
-	return all
 }
+
+// affinePriors are the ln probabilities of the sets of groups, at one size.
+var affinePriors = func() (all [1 << groups]float64) {
+	for set := range all {
+		all[set] = affinePrior(set)
+	}
+	return all
+}()
 
 // affinePrior is the ln probability of a set of groups, at one size.
 func affinePrior(set int) float64 {
@@ -55,16 +65,19 @@ func affinePrior(set int) float64 {
 	return math.Log(1-noAffine) - math.Log(groups*choose[on]*sizes)
 }
 
-// one is a set of groups with coefficients of this variance.
-func one(info *[affines][affines]float64, set int, variance float64) combination {
-	c := combination{set: set, prior: affinePrior(set)}
-	var on []int
+// one makes c a set of groups with coefficients of this variance.
+func (c *combination) one(info *[affines][affines]float64, set int, variance float64) {
+	*c = combination{set: set, prior: affinePriors[set]}
+	sd := math.Sqrt(variance)
+	var on [affines]int
+	n := 0
 	for i, g := range grouped {
 		if c.has(g) {
-			on = append(on, i)
+			on[n] = i
+			n++
 		}
 	}
-	n := len(on)
+	det := 1.0 // of L, in units of the coefficients' standard deviation: between 1 and the root of what the steps tell, six times
 	// the precision is LL', and column q of L⁻¹ gives the inverse L⁻ᵀL⁻¹
 	var l, back [affines][affines]float64
 	for p := range n {
@@ -73,17 +86,19 @@ func one(info *[affines][affines]float64, set int, variance float64) combination
 			if p == q {
 				sum += 1 / variance
 			}
-			sum -= floats.Dot(l[p][:q], l[q][:q])
+			for k := range q {
+				sum -= l[p][k] * l[q][k]
+			}
 			if p > q {
 				l[p][q] = sum / l[q][q]
 				continue
 			}
 			if !(sum > 0) {
 				c.prior = math.Inf(-1)
-				return c
+				return
 			}
 			l[p][p] = math.Sqrt(sum)
-			c.prior -= math.Log(l[p][p]) + math.Log(variance)/2
+			det *= l[p][p] * sd
 		}
 		back[p][p] = 1 / l[p][p]
 		for q := range p {
@@ -99,23 +114,22 @@ func one(info *[affines][affines]float64, set int, variance float64) combination
 			}
 		}
 	}
-	return c
+	c.prior -= math.Log(det)
 }
 
 // weigh gives the mean of every combination, its ln evidence, and that of all.
-func (c combinations) weigh(pull [2][3]float64) (means [][affines]float64, logs []float64, evidence float64) {
+func (c *combinations) weigh(pull [2][3]float64) (means [choosable][affines]float64, logs [choosable]float64, evidence float64) {
 	var b [affines]float64
 	for i := range b {
 		for axis := range axes {
 			b[i] += floats.Dot(spreads[i][axis][:], pull[axis][:])
 		}
 	}
-	means, logs = make([][affines]float64, len(c)), make([]float64, len(c))
 	for i := range c {
 		for p := range b {
 			means[i][p] = floats.Dot(c[i].covariance[p][:], b[:])
 		}
 		logs[i] = c[i].prior + floats.Dot(means[i][:], b[:])/2
 	}
-	return means, logs, floats.LogSumExp(logs)
+	return means, logs, floats.LogSumExp(logs[:])
 }

@@ -10,10 +10,12 @@ import (
 // TestCombinations: of all groups together mean, covariance and evidence are those of the dense normal equations, one group has nothing of the others,
 // and what is not positive has no share.
 func TestCombinations(t *testing.T) {
-	flat := mat.NewSymDense(3, []float64{5, 0.5, -0.3, 0.5, 4, 0.2, -0.3, 0.2, 3})
+	flat := square3{{5, 0.5, -0.3}, {0.5, 4, 0.2}, {-0.3, 0.2, 3}}
+	dense := mat.NewSymDense(3, []float64{5, 0.5, -0.3, 0.5, 4, 0.2, -0.3, 0.2, 3})
 	pull := [2][3]float64{{3, -2, 1}, {0.5, 2, -1}}
 	const unit = 0.7
-	all := combine(flat, unit)
+	var all combinations
+	all.combine(&flat, unit)
 	means, logs, _ := all.weigh(pull)
 	precision, b := mat.NewSymDense(affines, nil), mat.NewVecDense(affines, nil)
 	for i := range affines {
@@ -21,7 +23,7 @@ func TestCombinations(t *testing.T) {
 			p := mat.NewVecDense(3, spreads[i][axis][:])
 			b.SetVec(i, b.AtVec(i)+mat.Dot(p, mat.NewVecDense(3, pull[axis][:])))
 			for j := range i + 1 {
-				precision.SetSym(i, j, precision.At(i, j)+mat.Inner(p, flat, mat.NewVecDense(3, spreads[j][axis][:])))
+				precision.SetSym(i, j, precision.At(i, j)+mat.Inner(p, dense, mat.NewVecDense(3, spreads[j][axis][:])))
 			}
 		}
 		precision.SetSym(i, i, precision.At(i, i)+1/unit)
@@ -54,13 +56,15 @@ func TestCombinations(t *testing.T) {
 		}
 	}
 	sum := 0.0
-	for _, c := range combine(mat.NewSymDense(3, nil), unit) { // nothing is known: probabilities are those a priori
+	all.combine(new(square3), unit)
+	for _, c := range all { // nothing is known: probabilities are those a priori
 		sum += math.Exp(c.prior)
 	}
 	if !near(sum, 1) {
 		t.Errorf("the probabilities add up to %g", sum)
 	}
-	if c := one(&[affines][affines]float64{{-2}}, 1, 1); !math.IsInf(c.prior, -1) {
+	var c combination
+	if c.one(&[affines][affines]float64{{-2}}, 1, 1); !math.IsInf(c.prior, -1) {
 		t.Errorf("what is not positive has ln evidence %g", c.prior)
 	}
 }

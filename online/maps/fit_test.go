@@ -16,7 +16,7 @@ func TestBesideFit(t *testing.T) {
 		for seed, r := range []float64{0, 0.3, 1} {
 			f := filmed(r)
 			tracks := f.Tracks(&l, uint64(seed))
-			w, at := mapped(f, tracks, 0).Law(), f.Visited(tracks)
+			w, at := mapped(f, tracks, 0).Law(nil), f.Visited(tracks)
 			fitted, err := f.Fit(tracks)
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +45,7 @@ func TestErrors(t *testing.T) {
 		f, z := filmed(0.3), 0.0
 		for seed := range uint64(films) {
 			tracks := f.Tracks(&l, seed)
-			z += l.Off(f.Visited(tracks), mapped(f, tracks, 0).Law().Drift) / films
+			z += l.Off(f.Visited(tracks), mapped(f, tracks, 0).Law(nil).Drift) / films
 		}
 		pooled, laws = pooled+z, laws+1
 		t.Logf("%-20s errors of %.2f standard errors", l.Name, math.Sqrt(z))

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Cell is a square of the field, of what its steps tell and what the map says where they were on average.
@@ -31,8 +30,11 @@ type Law struct {
 // passes is how often drift and D are found about each other: D is off by Δt times the drift's slope at first, then by its square.
 const passes = 3
 
-// Law reads the map. It takes a third of a second and allocates; the map is not changed.
-func (m *Map) Law() *Law {
+// Law reads the map, and calls pause every ten milliseconds or so of that, unless it is nil. It takes a third of a second and allocates; the map is not changed.
+func (m *Map) Law(pause func()) *Law {
+	if pause == nil {
+		pause = func() {}
+	}
 	t, l := m.grow(), &Law{}
 	depth := m.depth()
 	d, v := make([]float64, len(m.cells)), make([]float64, len(m.cells))
@@ -43,7 +45,7 @@ func (m *Map) Law() *Law {
 		if l.field = m.assemble(t, d); l.field == nil {
 			return l
 		}
-		l.all = l.field.learn(of, &priors)
+		l.all = l.field.learn(of, &priors, pause)
 		of = of[:0]
 		for i := range l.all {
 			of = append(of, l.all[i].choice)
@@ -66,7 +68,7 @@ func (m *Map) Law() *Law {
 	for _, n := range t.prune(func(n node) float64 { return m.apart(l.field, d, mean, n) }) {
 		l.Cells = append(l.Cells, m.describe(l, n, d, v))
 	}
-	l.tell(mean)
+	l.tell(mean, pause)
 	return l
 }
 
@@ -207,7 +209,10 @@ func (m *Map) describe(l *Law, n node, d, v []float64) Cell {
 	return c
 }
 
-// Drift is the mean drift at a place and its standard error along each axis, px/s. Both are 0 before there is a step.
+// Release frees what Drift needs, some MB. What was told stays.
+func (l *Law) Release() { l.field, l.all = nil, nil }
+
+// Drift is the mean drift at a place and its standard error along each axis, px/s. Both are 0 before there is a step, and after Release.
 func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	if l.field == nil {
 		return mean, sd
@@ -251,9 +256,14 @@ func (r *regression) evaluate(b *belief, axis int, at []int, value []float64) (m
 		}
 		mean += p * b.own[axis][at[k]]
 		for l, q := range value {
-			variance += p * q * b.inverse.entry(at[k], at[l])
+			variance += p * q * b.inverse.entry(r.nx, at[k], at[l])
 		}
 	}
-	f := mat.NewVecDense(3, flat[:])
-	return mean + floats.Dot(flat[:], b.affine.mean[axis][:]), variance + mat.Inner(f, b.affine.covariance[axis], f)
+	for a, v := range flat {
+		mean += v * b.affine.mean[axis][a]
+		for c, w := range flat {
+			variance += v * w * b.affine.covariance[axis][a][c]
+		}
+	}
+	return mean, variance
 }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/internal/suite"
 	"driftscope/online/maps/mapstest"
 )
@@ -22,7 +22,7 @@ func TestDrift(t *testing.T) {
 		for _, r := range []float64{0, 1} {
 			f := filmed(r)
 			tracks := f.Tracks(&l, 3)
-			w, at := mapped(f, tracks, 0).Law(), f.Visited(tracks)
+			w, at := mapped(f, tracks, 0).Law(nil), f.Visited(tracks)
 			rms := math.Sqrt(l.Missed(at, func(x, y float64) (float64, float64) { d, _ := w.Drift(x, y); return d[0], d[1] }))
 			none := math.Sqrt(l.Missed(at, mapstest.Uniform(0, 0)))
 			z := l.Off(at, w.Drift)
@@ -52,7 +52,7 @@ func TestPlaces(t *testing.T) {
 	suite.Long(t)
 	for _, l := range []mapstest.Law{mapstest.ASpring, mapstest.ThreeWells, mapstest.AVortex, mapstest.Nothing, mapstest.AFlow} {
 		f := filmed(0.5)
-		w := mapped(f, f.Tracks(&l, 7), 0).Law()
+		w := mapped(f, f.Tracks(&l, 7), 0).Law(nil)
 		for kind, found := range [2][]Place{w.Traps, w.Vortices} {
 			want := [2][]mapstest.Place{l.Traps, l.Vortices}[kind]
 			if len(found) != len(want) {
@@ -82,7 +82,7 @@ func TestForgetting(t *testing.T) {
 	f := &mapstest.Film{Objects: 50, Frames: 300, Side: mapstest.Side, DT: 0.02, R: 0.3}
 	m := mapped(f, f.Tracks(&before, 1), 1)
 	add(m, f, f.Tracks(&after, 2))
-	w := m.Law()
+	w := m.Law(nil)
 	if len(w.Traps) != 1 || math.Hypot(w.Traps[0].X-156, w.Traps[0].Y-128) > 5 { // a 64th of the old one, 56 px away, is 0.9 px
 		t.Errorf("traps %+v, expected one at 156, 128", w.Traps)
 	}
@@ -92,7 +92,7 @@ func TestForgetting(t *testing.T) {
 		whole.cells[i].scale(1 / m.gain)
 	}
 	whole.gain = 1
-	a, b := m.Law(), whole.Law()
+	a, b := m.Law(nil), whole.Law(nil)
 	for i := range a.Cells {
 		if p, q := a.Cells[i], b.Cells[i]; math.Abs(p.Drift[0]-q.Drift[0]) > 1e-6*p.SD[0] || math.Abs(p.D-q.D) > 1e-6*p.D { // of rounding
 			t.Fatalf("scaled back, %d: %+v became %+v", i, p, q)
@@ -115,11 +115,11 @@ func TestUnusable(t *testing.T) {
 		m.Add(&s)
 	}
 	m.Add(&Step{X: 50, Y: 40, DT: 1, Weight: 1})
-	if w := m.Law(); len(w.Cells) != 0 || m.Outside() != 1 {
+	if w := m.Law(nil); len(w.Cells) != 0 || m.Outside() != 1 {
 		t.Errorf("%+v, %g outside; expected no cell, and 1", w, m.Outside())
 	}
 	m.Add(&Step{X: 50, Y: 10, DX: 1, DT: 1, Weight: 1})
-	if w := m.Law(); len(w.Traps)+len(w.Vortices) > 0 {
+	if w := m.Law(nil); len(w.Traps)+len(w.Vortices) > 0 {
 		t.Errorf("of one step: %+v", w)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Place is a trap, where the drift converges, or a vortex, around which it turns: a zero of the drift about which it is nearly affine.
@@ -40,11 +39,11 @@ const (
 )
 
 // tell finds the traps, the vortices and the flow.
-func (l *Law) tell(mean [2][]float64) {
+func (l *Law) tell(mean [2][]float64, pause func()) {
 	r := l.field
 	for at := range r.parts {
 		if x, y, ok := r.zero(at, mean); ok {
-			l.settle(x, y)
+			l.settle(x, y, pause)
 		}
 	}
 	best := func(a, b Place) int { return int(math.Copysign(1, b.Evidence-a.Evidence)) }
@@ -89,8 +88,9 @@ type window struct {
 // about is the affine drift within a radius of a place. The steps are asked by functions T that are the affine ones A at the corners within it and 0 at
 // the others: a sum that ended at an edge would take for drift what diffuses across it. Of T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
 func (r *regression) about(x, y, reach float64) (w window, ok bool) {
-	ask, own := mat.NewDense(3, 3, nil), mat.NewSymDense(3, nil)
-	pull, info := mat.NewDense(3, axes, nil), 0.0
+	var ask, own square3
+	var pull [3][axes]float64
+	info := 0.0
 	side := int(reach/r.side) + 2
 	ci, cj := int(x/r.side), int(y/r.side)
 	for j := max(cj-side, 0); j <= min(cj+side, r.ny-2); j++ {
@@ -103,52 +103,88 @@ func (r *regression) about(x, y, reach float64) (w window, ok bool) {
 			var in [4]float64
 			for k := range a {
 				a[k] = [3]float64{1, r.side*float64(i+k&1) - x, r.side*float64(j+k>>1) - y}
-				if math.Hypot(a[k][1], a[k][2]) <= reach {
+				if a[k][1]*a[k][1]+a[k][2]*a[k][2] <= reach*reach {
 					in[k] = 1
 				}
 			}
 			for k := range a {
-				for m := range 3 {
-					t := in[k] * a[k][m]
-					for axis := range axes {
-						pull.Set(m, axis, pull.At(m, axis)+t*p.b[axis][k])
-					}
-					for l := range a {
-						for n := range 3 {
-							ask.Set(m, n, ask.At(m, n)+t*p.gram[k][l]*a[l][n])
-							if n <= m {
-								own.SetSym(m, n, own.At(m, n)+t*p.gram[k][l]*in[l]*a[l][n])
-							}
-						}
+				if in[k] == 0 {
+					continue
+				}
+				var all, within [3]float64
+				for l, g := range p.gram[k] {
+					for n, v := range a[l] {
+						all[n] += g * v
+						within[n] += g * v * in[l]
 					}
 				}
-				info += in[k] / 4 * p.info
+				for m, t := range a[k] {
+					for axis := range axes {
+						pull[m][axis] += t * p.b[axis][k]
+					}
+					for n := range 3 {
+						ask[m][n] += t * all[n]
+						own[m][n] += t * within[n]
+					}
+				}
+				info += p.info / 4
 			}
 		}
 	}
-	var chol mat.Cholesky
-	if !(info > 0) || !chol.Factorize(own) {
+	root, ok := own.root()
+	if !(info > 0) || !ok {
 		return w, false
 	}
-	var back, flat, right mat.Dense
-	if chol.SolveTo(&back, ask) != nil {
-		return w, false
+	var half square3 // the columns of L⁻¹ T'GA, as rows
+	var pulled [axes][3]float64
+	for n := range half {
+		half[n] = root.ahead([3]float64{ask[0][n], ask[1][n], ask[2][n]})
 	}
-	flat.Mul(ask.T(), &back)
-	right.Mul(back.T(), pull)
-	w.reach, w.share, w.scale = reach, info*r.unit, math.Sqrt((own.At(1, 1)+own.At(2, 2))/own.At(0, 0)/axes)
-	unit, g, b := [3]float64{1, w.scale, w.scale}, mat.NewSymDense(3, nil), [2][3]float64{}
+	for axis := range pulled {
+		pulled[axis] = root.ahead([3]float64{pull[0][axis], pull[1][axis], pull[2][axis]})
+	}
+	w.reach, w.share, w.scale = reach, info*r.unit, math.Sqrt((own[1][1]+own[2][2])/own[0][0]/axes)
+	unit, g, b := [3]float64{1, w.scale, w.scale}, square3{}, [2][3]float64{}
 	for m := range 3 {
 		for axis := range b {
-			b[axis][m] = right.At(m, axis) / unit[m]
+			b[axis][m] = inner(&half[m], &pulled[axis]) / unit[m]
 		}
-		for n := range m + 1 {
-			g.SetSym(m, n, (flat.At(m, n)+flat.At(n, m))/2/(unit[m]*unit[n]))
+		for n := range 3 {
+			g[m][n] = inner(&half[m], &half[n]) / (unit[m] * unit[n])
 		}
 	}
-	w.affine = newAffine(g, b, leastSize*leastSize/info)
+	r.choice.combine(&g, leastSize*leastSize/info)
+	w.affine = r.choice.affine(b)
 	return w, true
 }
+
+// root is L of LL'; false where the matrix is not positive, but for rounding.
+func (s *square3) root() (l square3, ok bool) {
+	const rounding = 1e-14
+	for p := range l {
+		for q := range p + 1 {
+			sum := s[p][q] - inner(&l[p], &l[q])
+			if p > q {
+				l[p][q] = sum / l[q][q]
+			} else if !(sum > rounding*s[p][p]) {
+				return l, false
+			} else {
+				l[p][p] = math.Sqrt(sum)
+			}
+		}
+	}
+	return l, true
+}
+
+// ahead is L⁻¹ b.
+func (s *square3) ahead(b [3]float64) (x [3]float64) {
+	for p, v := range b {
+		x[p] = (v - inner(&s[p], &x)) / s[p][p]
+	}
+	return x
+}
+
+func inner(a, b *[3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
 // The groups that make a trap and a vortex.
 const (
@@ -166,34 +202,56 @@ func (w *window) rate(group int) (value, sd float64) {
 // wide is the widest window in which the rate is still that of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35,
 // 454, 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). Its evidence, nats, is that of the windows up to it on
 // average, for a place anywhere in the field.
-func (r *regression) wide(x, y float64, group int) (best window, evidence float64, ok bool) {
-	var rates, variances []float64
+func (r *regression) wide(at *windows, group int) (best *window, evidence float64, ok bool) {
+	var rates, variances [len(reaches)]float64
+	tried := 0
 	evidence = math.Inf(-1)
-	for _, h := range reaches {
-		w, any := r.about(x, y, h*r.side)
-		if !any {
+	for k := range reaches {
+		w := r.window(at, k)
+		if w == nil {
 			continue
 		}
 		value, sd := w.rate(group)
-		for i, v := range rates {
+		for i, v := range rates[:tried] {
 			if (value-v)*(value-v) > 4*max(variances[i]-sd*sd, sd*sd/4) {
 				return best, evidence, ok
 			}
 		}
 		evidence = floats.LogSumExp([]float64{evidence, w.odds[group] - math.Log(max(1/w.share, 1)*float64(len(reaches)))})
-		rates, variances = append(rates, value), append(variances, sd*sd)
+		rates[tried], variances[tried] = value, sd*sd
+		tried++
 		best, ok = w, true
 	}
 	return best, evidence, ok
 }
 
+// windows holds the windows about one place. window computes each at its first use.
+type windows struct {
+	x, y  float64
+	found [len(reaches)]*window // nil where it was not asked for, or there is none
+	asked [len(reaches)]bool
+	pause func()
+}
+
+func (r *regression) window(at *windows, k int) *window {
+	if !at.asked[k] {
+		at.asked[k] = true
+		at.pause()
+		if w, ok := r.about(at.x, at.y, reaches[k]*r.side); ok {
+			at.found[k] = &w
+		}
+	}
+	return at.found[k]
+}
+
 // settle tells of a trap or a vortex near a place, where the evidence pays.
-func (l *Law) settle(x, y float64) {
+func (l *Law) settle(x, y float64, pause func()) {
+	about := windows{x: x, y: y, pause: pause} // both kinds ask for these
 	for _, k := range [2]struct {
 		group int
 		list  *[]Place
 	}{{dilation, &l.Traps}, {rotation, &l.Vortices}} {
-		p, ok := l.field.fix(x, y, k.group)
+		p, ok := l.field.fix(&about, k.group)
 		if !ok {
 			continue
 		}
@@ -213,9 +271,9 @@ func (l *Law) settle(x, y float64) {
 }
 
 // fix moves to the zero of the affine drift about a place, as of one group of drifts, and says whether the evidence is for a place of that kind.
-func (r *regression) fix(x, y float64, group int) (p Place, ok bool) {
+func (r *regression) fix(at *windows, group int) (p Place, ok bool) {
 	for range settling {
-		w, evidence, any := r.wide(x, y, group)
+		w, evidence, any := r.wide(at, group)
 		if !any {
 			break
 		}
@@ -223,8 +281,8 @@ func (r *regression) fix(x, y float64, group int) (p Place, ok bool) {
 		if !(math.Hypot(dx, dy) < w.reach) {
 			break
 		}
-		x, y = x+dx, y+dy
-		p, ok = Place{X: x, Y: y, SD: sd, Reach: w.reach, Evidence: evidence}, evidence > 0
+		at = &windows{x: at.x + dx, y: at.y + dy, pause: at.pause}
+		p, ok = Place{X: at.x, Y: at.y, SD: sd, Reach: w.reach, Evidence: evidence}, evidence > 0
 	}
 	return p, ok
 }

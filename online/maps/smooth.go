@@ -2,9 +2,9 @@ package maps
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // What is believed of the drift before a step is seen, doc.go. Powers of two and four: a factor between two levels costs a tenth of the error. The longest
@@ -29,10 +29,14 @@ type regression struct {
 	b      [2][]float64  // along x and y
 	affine [3][]float64  // 1, (x-c)/ρ and (y-c)/ρ at the corners
 	ga     [3][]float64  // G times those
-	flat   *mat.SymDense // their own G, 3×3
+	flat   square3       // their own G
 	pull   [2][3]float64 // their b
 	unit   float64       // (px/s)², the variance that all steps together just show
 	parts  []part        // of G and b, a cell each; those of a cell without steps are 0
+
+	choice combinations // reused
+	spare  []*band      // of beliefs that were left out, to be used again
+	full   []float64    // of band.inverse
 }
 
 // part is what one cell gives to the sums over its corners.
@@ -128,11 +132,11 @@ func (r *regression) centre(m *Map) {
 		r.affine[0][at] = 1
 		r.affine[1][at], r.affine[2][at] = (float64(at%r.nx)-x)/scale, (float64(at/r.nx)-y)/scale
 	}
-	r.flat = mat.NewSymDense(3, nil)
 	for k := range r.affine {
 		r.gram.times(r.ga[k], r.affine[k])
 		for l := range k + 1 {
-			r.flat.SetSym(k, l, floats.Dot(r.ga[k], r.affine[l]))
+			r.flat[k][l] = floats.Dot(r.ga[k], r.affine[l])
+			r.flat[l][k] = r.flat[k][l]
 		}
 		for axis := range r.b {
 			r.pull[axis][k] = floats.Dot(r.affine[k], r.b[axis])
@@ -144,16 +148,17 @@ func (r *regression) centre(m *Map) {
 type belief struct {
 	choice  choice
 	weight  float64      // ln evidence, then the posterior probability
-	inverse *band        // of G + Q; nil where the drift is affine
+	inverse near         // of G + Q; nil where the drift is affine
 	own     [2][]float64 // (G+Q)⁻¹ b
 	cross   [3][]float64 // (G+Q)⁻¹ G a
 	affine  affine
 
-	// what does not depend on b
-	factored     *band   // G + Q, until it is inverted
-	prior        float64 // ln evidence where b is 0, with the probability of the choice
-	combinations combinations
+	factored *band   // G + Q, until it is inverted
+	prior    float64 // ln evidence where b is 0, with the probability of the choice
 }
+
+// mostFactored is how many beliefs wait for their inverse: one may still lose its share, and each takes a MB.
+const mostFactored = 4
 
 // size is the variance of a drift of size s, (px/s)².
 func (r *regression) size(s int) float64 {
@@ -177,11 +182,16 @@ func choices() []choice {
 }
 
 // learn weighs the drifts of these choices, and keeps those that have a share. Priors are made once for all passes.
-func (r *regression) learn(of []choice, priors *[ranges]*matern) []belief {
-	var all []belief
+func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (kept []belief) {
+	sum := math.Inf(-1)
+	take := func(b belief) {
+		sum = floats.LogSumExp([]float64{sum, b.weight})
+		kept = r.settle(append(kept, b), sum, mostFactored, pause)
+	}
 	for _, c := range of {
+		pause()
 		if c == none {
-			all = append(all, r.plain())
+			take(r.plain())
 			continue
 		}
 		if priors[c.reach] == nil {
@@ -189,39 +199,60 @@ func (r *regression) learn(of []choice, priors *[ranges]*matern) []belief {
 		}
 		if b, ok := r.with(priors[c.reach], r.size(c.size)); ok {
 			b.choice = c
-			all = append(all, b)
+			take(b)
 		}
 	}
-	if len(all) == 0 { // what was left has no answer by the D of this pass: nothing is told but what is affine
-		all = append(all, r.plain())
+	if len(kept) == 0 { // what was left has no answer by the D of this pass: nothing is told but what is affine
+		take(r.plain())
 	}
-	logs := make([]float64, len(all))
-	for i := range all {
-		logs[i] = all[i].weight
-	}
-	sum, kept := floats.LogSumExp(logs), all[:0]
-	for _, b := range all {
-		if b.weight = math.Exp(b.weight - sum); b.weight > leastShare {
-			if b.factored != nil {
-				b.inverse, b.factored = b.factored.inverse(), nil
-			}
-			kept = append(kept, b)
-		}
+	kept = r.settle(kept, sum, 0, pause)
+	for i := range kept {
+		kept[i].weight = math.Exp(kept[i].weight - sum)
 	}
 	return kept
 }
 
+// settle leaves out the beliefs without a share of the evidence sum, and inverts the oldest until most are left to invert.
+func (r *regression) settle(all []belief, sum float64, most int, pause func()) []belief {
+	free := func(b *belief) {
+		if b.factored != nil {
+			r.spare, b.factored = append(r.spare, b.factored), nil
+		}
+	}
+	waiting := 0
+	all = slices.DeleteFunc(all, func(b belief) bool {
+		little := b.weight-sum <= math.Log(leastShare)
+		if little {
+			free(&b)
+		} else if b.factored != nil {
+			waiting++
+		}
+		return little
+	})
+	for i := 0; i < len(all) && waiting > most; i++ {
+		if b := &all[i]; b.factored != nil {
+			pause()
+			r.full = b.factored.inverse(r.full)
+			b.inverse = b.factored.near(r.nx)
+			free(b)
+			waiting--
+		}
+	}
+	return all
+}
+
 // plain is the drift that is affine.
 func (r *regression) plain() belief {
-	b := belief{choice: none, prior: math.Log(noSmooth), combinations: combine(r.flat, r.size(0))}
-	r.read(&b)
+	b := belief{choice: none, prior: math.Log(noSmooth)}
+	r.read(&b, &r.flat)
 	return b
 }
 
-// read is what a belief makes of b.
-func (r *regression) read(b *belief) {
+// read is what a belief makes of b, with the information on its affine part.
+func (r *regression) read(b *belief, flat *square3) {
 	own, pull, square := r.ask(b)
-	b.own, b.affine = own, b.combinations.affine(pull)
+	r.choice.combine(flat, r.size(0))
+	b.own, b.affine = own, r.choice.affine(pull)
 	b.weight = b.prior + square/2 + b.affine.evidence
 }
 
@@ -302,24 +333,30 @@ func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
 // with is the drift that has a smooth part of this variance.
 func (r *regression) with(p *matern, variance float64) (b belief, ok bool) {
 	n := r.nx * r.ny
-	sum := newBand(n, r.gram.width)
+	var sum *band
+	if last := len(r.spare) - 1; last >= 0 {
+		sum, r.spare = r.spare[last], r.spare[:last]
+	} else {
+		sum = newBand(n, r.gram.width)
+	}
 	for i, v := range r.gram.at {
 		sum.at[i] = v + p.q.at[i]/variance
 	}
 	logDet, ok := sum.factor()
 	if !ok {
+		r.spare = append(r.spare, sum)
 		return b, false
 	}
 	b.factored = sum
-	flat := mat.NewSymDense(3, nil)
+	flat := r.flat
 	for k := range r.ga {
 		b.cross[k] = sum.solved(r.ga[k])
 		for l := range k + 1 {
-			flat.SetSym(k, l, r.flat.At(k, l)-floats.Dot(b.cross[k], r.ga[l]))
+			flat[k][l] -= floats.Dot(b.cross[k], r.ga[l])
+			flat[l][k] = flat[k][l]
 		}
 	}
-	b.combinations = combine(flat, r.size(0))
 	b.prior = math.Log(1-noSmooth) - math.Log(ranges*sizes) - (logDet - p.logDet + float64(n)*math.Log(variance))
-	r.read(&b)
+	r.read(&b, &flat)
 	return b, true
 }

@@ -3,7 +3,7 @@ package objects
 import (
 	"fmt"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/change"
 	"driftscope/online/states"
 )
@@ -81,18 +81,18 @@ func (e *Estimator) populationEvent(z *latent.Sight, kind int, begins bool) late
 	if !begins {
 		event.Level, event.Text = latent.Info, "the law of all objects was forgotten"
 		if c.before != nil && c.law != nil {
-			event.Text = fmt.Sprintf("the law of all objects is that of after the change: mean D %s, %d states; it was %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
+			event.Text = fmt.Sprintf("the law of all objects was learnt again after the change: mean D %s, %d states; before the change %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
 		}
 		return event
 	}
 	most := c.monitor.Most()
-	const then = "; what came before is forgotten, and the law learnt again"
+	const then = "; the law is learnt again from new steps"
 	switch kind {
 	case populationDiffusion:
-		event.Text = fmt.Sprintf("D of all objects is %s what it was, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
+		event.Text = fmt.Sprintf("D of all objects is %s its former value, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
 	default:
 		s := c.law.States[most.State]
-		event.Text = fmt.Sprintf("more objects than the %.0f %% that it was are in the state of D %s: look whether they bind, cluster or come apart", 100*s.Tracked, e.saysD(s.D.Value)) + then
+		event.Text = fmt.Sprintf("the state of D %s now has more than its former %.0f %% of the objects: check whether they bind, cluster or separate", e.saysD(s.D.Value), 100*s.Tracked) + then
 	}
 	return event
 }

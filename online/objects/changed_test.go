@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online"
 )
@@ -25,7 +25,7 @@ func TestPopulationChanged(t *testing.T) {
 	d.fast = 2 // of every other object
 	d.faster = 2
 	told = watched(t, e, d, 12)
-	if len(told) != 1 || told[0].Code != latent.PopulationDiffusionChanged || told[0].Level != latent.Warning || !strings.Contains(told[0].Text, "twice or more what it was") {
+	if len(told) != 1 || told[0].Code != latent.PopulationDiffusionChanged || told[0].Level != latent.Warning || !strings.Contains(told[0].Text, "twice or more its former value") {
 		t.Fatalf("after the change: %v", told)
 	}
 	var saved bytes.Buffer

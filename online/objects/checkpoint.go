@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/population"
 	"driftscope/online/tracks"
 )
 
 // format is that of what is known of a field. The objects that are there are not part of it, because nobody knows where they are when it is read: their steps
 // are, and their numbers are not used again.
-var format = archive.Format{Magic: "driftscope objects\n", Version: 3, Limit: 4 << 20, Unusable: ErrCheckpoint}
+var format = archive.Format{Magic: "driftscope objects\n", Version: 4, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator of objects.
 var ErrCheckpoint = errors.New("unusable checkpoint of objects")

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // TestGoesOn: another run goes on with the laws of all, and with the numbers: none is used again.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online"
 	"driftscope/online/pooled"
 	"driftscope/online/population"
@@ -38,7 +38,7 @@ const doubtful = 0.05
 const Dim = 2
 
 // ErrSize refuses a frame of another size than those before.
-var ErrSize = errors.New("the frame has another size than those before: start the stream again for a source that changes")
+var ErrSize = errors.New("the size of the frames changed: restart the stream")
 
 // Estimator follows every object of a field. Its methods are called from one goroutine.
 type Estimator struct {

@@ -3,7 +3,7 @@ package objects
 import (
 	"sync"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online"
 	"driftscope/online/tracks"
 )

@@ -1,7 +1,7 @@
 package objects
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/tracks"
 )
 

@@ -1,7 +1,7 @@
 package objects
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/population"
 	"driftscope/online/tracks"
 )
@@ -73,7 +73,7 @@ func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most 
 	if id == e.follow.id {
 		e.follow.lose()
 		e.reports = append(e.reports, &latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: "followed_object_ended",
-			Text: "the object that was followed has ended, " + why + ": send follow with the number of another", Count: 1})
+			Text: "the followed object has ended, " + why + ": send follow with another number", Count: 1})
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // pace is how fast frames come, and tells by their times how many did not.

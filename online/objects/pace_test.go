@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // TestPace: frames that jitter, are numbered with gaps or come at another rate from some frame on have lost none beyond their numbers, but for the few before

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/change"
 	"driftscope/online/maps"
 	"driftscope/online/motion"
@@ -22,6 +22,8 @@ type law struct {
 	model    *switching.Model // of the states; nil where there is one, or none yet
 	changed  changed          // whether it is another one now
 	now      []float64        // of one object, reused
+
+	unweighed uint64 // steps that did not count for a change, because a frame had too many
 }
 
 // path is what is known of an object's way for the law of all: where the motion that all share is taken off.
@@ -126,6 +128,7 @@ func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 		return
 	}
 	l.changed.monitor.End()
+	l.unweighed += l.changed.monitor.Skipped()
 	l.learner.Elapse(dt)
 	if l.model != nil {
 		l.model.Pass(dt)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/maps"
 	"driftscope/online/pooled"
@@ -31,7 +31,7 @@ func TestLawOfAll(t *testing.T) {
 			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
 		}
 	}
-	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
+	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no evidence of switching") {
 		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
 	}
 	o := dst.Objects
@@ -160,7 +160,7 @@ func TestMapTold(t *testing.T) {
 	if named, whole := told(0, true); named || whole {
 		t.Error("a map before there is one")
 	}
-	law.Map = m.Law()
+	law.Map = m.Law(nil)
 	for i, c := range []struct {
 		at          time.Duration
 		last, whole bool
@@ -170,7 +170,7 @@ func TestMapTold(t *testing.T) {
 			t.Errorf("%d: named %v, told %v; expected %v", i, named, whole, c.whole)
 		}
 	}
-	law = &pooled.Law{Seq: 8, Map: m.Law()}
+	law = &pooled.Law{Seq: 8, Map: m.Law(nil)}
 	if _, whole := told(6*time.Second, false); !whole {
 		t.Error("another map was not told")
 	}

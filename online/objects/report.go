@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/pooled"
 	"driftscope/online/population"
 )
@@ -16,7 +16,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
 		Edges: pooled.Edges(), Spectrum: make([]float64, pooled.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
-	p.Tracks, p.Steps, p.Unjudged = e.known.tracks, e.known.steps, e.verdicts.unjudged
+	p.Tracks, p.Steps, p.Unjudged, p.Unweighed = e.known.tracks, e.known.steps, e.verdicts.unjudged, e.law.unweighed
 	for _, id := range e.ids {
 		k := e.live[id]
 		if !k.confirmed {
@@ -112,14 +112,14 @@ func (c *condition) see(is bool) (changed bool) {
 func (a *alarms) look(z *latent.Sight, followed int) {
 	s := &z.Spots
 	if a.none.see(followed == 0 && len(s.Found) == 0) {
-		text := "no object stands out of the noise: check the light and the focus; where objects are wider than a twelfth of the picture, or than 32 px, bin the pictures, or give objects.template_px"
+		text := "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
 		if z.Light == 0 {
-			text = "nothing is to be seen, the picture is even: check the light, the shutter and the exposure"
+			text = "the picture is uniform: check the light, the shutter and the exposure"
 		}
 		a.tell(z, latent.NoObjects, &a.none, text)
 	}
 	if a.many.see(s.Left > 0) {
-		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots were found beyond objects.max, or beyond what a wide template allows, and those that stand out least are left out: raise objects.max, or look whether the film is all noise", s.Left))
+		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left))
 	}
 	a.on = a.on[:0]
 	if a.none.rings {
@@ -134,7 +134,7 @@ func (a *alarms) look(z *latent.Sight, followed int) {
 func (a *alarms) tell(z *latent.Sight, code string, c *condition, text string) {
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
 	if !c.rings {
-		event.Level, event.Text = latent.Info, fmt.Sprintf("not in the last %d frames", patience)
+		event.Level, event.Text = latent.Info, fmt.Sprintf("over: not in the last %d frames", patience)
 	}
 	a.events = append(a.events, event)
 }

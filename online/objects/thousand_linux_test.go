@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"driftscope/internal/latent"
-	"driftscope/internal/nice"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
 	"driftscope/online/motion"
 	"driftscope/online/states"
 )
@@ -36,12 +36,12 @@ const (
 const ending = 500 * time.Millisecond
 
 // verdicts judges objects that have ended, beside the frame path: the kind of law that each moved by, and its D and state by the law of all. An end is reported
-// with its verdict some frames later. A live run has the processor time of a nice.Worker for that. An end that does not fit is reported without a verdict, and
+// with its verdict some frames later. A live run has the processor time of a system.Worker for that. An end that does not fit is reported without a verdict, and
 // counted. How an object moved does not decide whether it is judged.
 type verdicts struct {
 	exposure float64 // s
 	live     bool
-	worker   *nice.Worker[[]verdict]
+	worker   *system.Worker[[]verdict]
 	judge    motion.Judge // the worker's
 
 	frame    uint64
@@ -73,7 +73,7 @@ type verdict struct {
 }
 
 func newVerdicts(exposure float64, live bool) verdicts {
-	return verdicts{exposure: exposure, live: live, worker: nice.NewWorker[[]verdict](live), credit: saved}
+	return verdicts{exposure: exposure, live: live, worker: system.NewWorker[[]verdict](live), credit: saved}
 }
 
 // add takes in an object that has ended, with its way. It returns false if the end does not wait for a verdict.
@@ -96,7 +96,7 @@ func (v *verdicts) pass(objects int, tell func(*latent.Track)) {
 	v.credit = min(v.credit+earned*float64(objects), saved)
 	wait := time.Duration(0)
 	if !v.live && v.frame >= v.due {
-		wait = nice.Always
+		wait = system.Always
 	}
 	if v.live || v.frame >= v.due {
 		if found, ok := v.worker.Take(wait); ok {
@@ -218,7 +218,7 @@ func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 
 // finish judges all ends that wait, on all cores, and hands them out. A live run stops judging after a while.
 func (v *verdicts) finish(tell func(*latent.Track)) {
-	wait, until := nice.Always, time.Time{}
+	wait, until := system.Always, time.Time{}
 	if v.live {
 		wait, until = ending, time.Now().Add(ending)
 	}
@@ -247,7 +247,7 @@ func (v *verdicts) close() {
 	if v.worker == nil {
 		return
 	}
-	wait := nice.Always
+	wait := system.Always
 	if v.live {
 		wait = ending
 	}

@@ -1,7 +1,7 @@
 package offline
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
 	"driftscope/online/trajectory"

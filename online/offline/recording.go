@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"

@@ -3,7 +3,7 @@ package offline
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/regression"
 )

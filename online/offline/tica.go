@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/numbers"
 	"driftscope/online/diffusion"
 	"driftscope/online/trajectory"
 )
@@ -109,13 +109,13 @@ func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
 	}
 	same.Scale(1/float64(n), same)
 	lagged.Scale(1/float64(pairs), lagged)
-	return eigen.Symmetric(same), eigen.Symmetric(lagged)
+	return numbers.Symmetric(same), numbers.Symmetric(lagged)
 }
 
 // lagged solves later w = m now w. With now = QΛQ' and W = QΛ^-½, the axes U of W' later W give the components xWU, whose variance is 1,
 // and the latents U'Λ^½Q' of each.
 func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err error) {
-	q, lambda, err := eigen.Principal(now)
+	q, lambda, err := numbers.Principal(now)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -134,7 +134,7 @@ func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err 
 			colour.Set(i, j, q.At(i, still+j)*root)
 		}
 	}
-	u, ascending, err := eigen.Principal(eigen.Symmetric(eigen.Congruent(later, white)))
+	u, ascending, err := numbers.Principal(numbers.Symmetric(numbers.Congruent(later, white)))
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Scene is a law of the paper with σ = I, with the corrections of docs/explanation/paper.md.

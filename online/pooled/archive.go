@@ -3,7 +3,7 @@ package pooled
 import (
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/states"
 )
 

@@ -53,7 +53,8 @@ func learn(o order, pause func()) *Law {
 		l.Spectrum[binOf(b.D)] += b.Share
 	}
 	if o.field != nil {
-		l.Map = o.field.Law()
+		l.Map = o.field.Law(pause)
+		l.Map.Release()
 	}
 	return l
 }

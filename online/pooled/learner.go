@@ -3,7 +3,7 @@ package pooled
 import (
 	"time"
 
-	"driftscope/internal/nice"
+	"driftscope/internal/kit/system"
 	"driftscope/online/maps"
 	"driftscope/online/states"
 )
@@ -48,13 +48,13 @@ type Learner struct {
 	frame    uint64
 	due      uint64
 	inFlight bool
-	worker   *nice.Worker[*Law]
+	worker   *system.Worker[*Law]
 	law      *Law // in use
 }
 
 // New is a Learner that has seen nothing. Close ends its goroutine.
 func New(c Config) *Learner {
-	return &Learner{config: c, worker: nice.NewWorker[*Law](!c.Deterministic), credit: saved}
+	return &Learner{config: c, worker: system.NewWorker[*Law](!c.Deterministic), credit: saved}
 }
 
 // Config is what it was told.
@@ -109,7 +109,7 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 	if l.inFlight && l.frame >= l.due && l.worker.Rested() {
 		wait := time.Duration(0)
 		if l.config.Deterministic {
-			wait = nice.Always
+			wait = system.Always
 		}
 		if law, ok := l.worker.Take(wait); ok {
 			changed = l.use(law)
@@ -164,7 +164,7 @@ const ending = 500 * time.Millisecond
 // patience is how long a law is waited for while a run ends.
 func (l *Learner) patience() time.Duration {
 	if l.config.Deterministic {
-		return nice.Always
+		return system.Always
 	}
 	return ending
 }
@@ -206,7 +206,7 @@ func (l *Learner) Reset() {
 func (l *Learner) Close() {
 	wait := ending
 	if l.config.Deterministic {
-		wait = nice.Always
+		wait = system.Always
 	}
 	l.worker.Close(wait)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/internal/suite"
 	"driftscope/online/maps"
 	"driftscope/online/states"
@@ -250,7 +250,7 @@ func TestArchiveMap(t *testing.T) {
 	if err := again.Begin(64, 48); err != nil || !reflect.DeepEqual(again.field, l.field) || again.moves != 100 {
 		t.Errorf("%v; read back %d steps, other sums: %v", err, again.moves, !reflect.DeepEqual(again.field, l.field))
 	}
-	if err := again.Begin(64, 50); err != nil || again.moves != 0 || len(again.field.Law().Cells) != 0 {
+	if err := again.Begin(64, 50); err != nil || again.moves != 0 || len(again.field.Law(nil).Cells) != 0 {
 		t.Errorf("%v; a map of another field has %d steps", err, again.moves)
 	}
 	for i := 0; i < len(c.Bytes()); i += 7 {
@@ -269,16 +269,16 @@ func TestSays(t *testing.T) {
 		return states.State{D: states.Interval{Value: d, Low: d / 2, High: 2 * d}, Fraction: states.Interval{Value: share}}
 	}
 	for want, l := range map[string]*Law{
-		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                              {Mixture: &states.Law{States: []states.State{state(4, 1)}}},
-		"One kind of object, each with a D of its own, a factor of 1.6 about the middle: D 4 (2 to 8) px²/s.":                         {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
-		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no object is told to switch between them.": {Mixture: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
+		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                           {Mixture: &states.Law{States: []states.State{state(4, 1)}}},
+		"One kind of object, with D spread by a factor of 1.6 around the median: D 4 (2 to 8) px²/s.":                              {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
+		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no evidence of switching between them.": {Mixture: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
 	} {
 		if got := l.Says(0, false); got != want {
 			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
 	l := &Law{Mixture: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}, Lag: 3}}
-	if got := l.Says(0, false); !strings.Contains(got, "16) px²/s. The film shows objects late") || !strings.Contains(got, "steps of 3 frames") {
+	if got := l.Says(0, false); !strings.Contains(got, "16) px²/s. Compression smears motion") || !strings.Contains(got, "steps of 3 frames") {
 		t.Errorf("found %q", got)
 	}
 	l.Mixture.Lag = 1

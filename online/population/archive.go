@@ -1,6 +1,6 @@
 package population
 
-import "driftscope/internal/archive"
+import "driftscope/internal/kit/archive"
 
 // Archive passes on the velocity; the tracks that it was made of are not part of it.
 func (c *Common) Archive(a *archive.Codec) {

@@ -3,7 +3,7 @@ package refine
 import (
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
 	"driftscope/online/trajectory"

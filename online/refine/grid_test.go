@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"

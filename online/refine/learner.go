@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"

@@ -1,14 +1,14 @@
 package refine
 
 import (
-	"driftscope/internal/archive"
-	"driftscope/internal/nice"
+	"driftscope/internal/kit/archive"
+	"driftscope/internal/kit/system"
 	"driftscope/online/drift"
 )
 
 // Worker has the learner made after each slice, beside the frame path. Its methods are called from the estimator's goroutine, and only Idle and Close wait.
 type Worker struct {
-	Slices *nice.Worker[*Learner]
+	Slices *system.Worker[*Learner]
 
 	learner *Learner      // in use, from which the slice begins
 	next    *Learner      // after the slice, once that has come back
@@ -17,7 +17,7 @@ type Worker struct {
 
 // NewWorker starts the goroutine, which gives way to others in a live run; Close ends it.
 func NewWorker(l *Learner, live bool) *Worker {
-	return &Worker{learner: l, Slices: nice.NewWorker[*Learner](live)}
+	return &Worker{learner: l, Slices: system.NewWorker[*Learner](live)}
 }
 
 // Begin has a slice made of a job, from what the last one left on. None may be running.
@@ -49,7 +49,7 @@ func (w *Worker) Replace(l *Learner) {
 
 // Idle says whether no slice is running, waiting for the running one to end if wait is set.
 func (w *Worker) Idle(wait bool) bool {
-	patience := nice.Always
+	patience := system.Always
 	if !wait {
 		patience = 0
 	}
@@ -68,5 +68,5 @@ func (w *Worker) Archive(a *archive.Codec) {
 // Close ends the goroutine, once a slice that it works at has ended, which is cancelled; a second call does nothing.
 func (w *Worker) Close() {
 	w.Replace(w.learner)
-	w.Slices.Close(nice.Always)
+	w.Slices.Close(system.Always)
 }

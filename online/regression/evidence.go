@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
 // What is believed of the groups before the latents are seen, doc.go (10).
@@ -74,7 +74,7 @@ func constantOptions(m *moments) []option {
 
 // linearOptions are the priors of dilation, rotations and shears. One dimension has only the dilation.
 func linearOptions(m *moments, l *linear) []option {
-	turn, curl := eigen.Congruent(m.linearB, l.q).RawMatrix().Data, eigen.Congruent(m.linearRadial, l.q).RawMatrix().Data
+	turn, curl := numbers.Congruent(m.linearB, l.q).RawMatrix().Data, numbers.Congruent(m.linearRadial, l.q).RawMatrix().Data
 	taus := priorVariances(m.longest)
 	plane := taus[:]
 	if len(m.constantB) == 1 {

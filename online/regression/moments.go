@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
 // moments are G and b of the constants, the linear fields u_j e_i and the radial field f, doc.go (8). The constants' own G is seconds·I,
@@ -49,7 +49,7 @@ func newMoments(s *Steps, b *basis) *moments {
 
 // axes are the directions Q in which Σ Δt u u' is diagonal, and that diagonal.
 func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
-	q, lambda, err = principal(eigen.Symmetric(m.linearG))
+	q, lambda, err = principal(numbers.Symmetric(m.linearG))
 	for i, v := range lambda {
 		lambda[i] = max(0, v)
 	}
@@ -59,9 +59,9 @@ func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 // ErrMoments cannot come of latents that a diffusion can explain.
 var ErrMoments = errors.New("online: the latents' moments are beyond floating point: look for outliers in the latents")
 
-// principal is eigen.Principal with this package's error.
+// principal is numbers.Principal with this package's error.
 func principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
-	if q, lambda, err = eigen.Principal(x); err != nil {
+	if q, lambda, err = numbers.Principal(x); err != nil {
 		return nil, nil, ErrMoments
 	}
 	return q, lambda, nil

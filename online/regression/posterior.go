@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 	"driftscope/online/drift"
 	"driftscope/online/trajectory"
 )
@@ -107,7 +107,7 @@ func (p *Posterior) average(all []*rbf) {
 	for i := range x.options[1] {
 		x.options[1][i].average(turned.RawMatrix().Data)
 	}
-	p.matrix = eigen.Congruent(turned, p.axes.T())
+	p.matrix = numbers.Congruent(turned, p.axes.T())
 	for _, f := range all {
 		mean := mat.NewDense(len(f.lambda), d, nil)
 		for i := range x.options[2] {
@@ -169,7 +169,7 @@ func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 	coefficients(0, one.constant)
 	turned := mat.NewDense(d, d, nil)
 	coefficients(1, turned.RawMatrix().Data)
-	one.matrix = eigen.Congruent(turned, p.axes.T())
+	one.matrix = numbers.Congruent(turned, p.axes.T())
 	if f := p.mixture.options[2][c.at[2]].rbf; f != nil {
 		mean := mat.NewDense(len(f.lambda), d, nil)
 		coefficients(2, mean.RawMatrix().Data)

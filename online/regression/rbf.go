@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
 // Radial basis functions are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
@@ -131,7 +131,7 @@ func (f *rbf) orthogonalise(s *rbfSums) error {
 		return err
 	}
 	var vectors *mat.Dense
-	if vectors, f.lambda, err = principal(eigen.Symmetric(eigen.Congruent(s.gram, white))); err != nil {
+	if vectors, f.lambda, err = principal(numbers.Symmetric(numbers.Congruent(s.gram, white))); err != nil {
 		return err
 	}
 	for i, v := range f.lambda {

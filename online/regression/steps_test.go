@@ -1,7 +1,7 @@
 package regression
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
 )

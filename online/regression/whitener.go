@@ -3,7 +3,7 @@ package regression
 import (
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/trajectory"

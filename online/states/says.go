@@ -10,7 +10,7 @@ import (
 func (l *Law) Says(length float64, unit string, switching bool) string {
 	says := l.sentence(length, unit, switching)
 	if l.Lag > 1 {
-		says += fmt.Sprintf(" The film shows objects late, as compressed films do: this is told by steps of %d frames, and switching is not looked for.", l.Lag)
+		says += fmt.Sprintf(" Compression smears motion over frames: D uses steps of %d frames, and switching is not tested.", l.Lag)
 	}
 	return says
 }
@@ -27,7 +27,7 @@ func (l *Law) sentence(length float64, unit string, switching bool) string {
 	if len(l.States) == 1 {
 		all := "All objects diffuse alike: "
 		if l.Spread.Value > 0 {
-			all = fmt.Sprintf("One kind of object, each with a D of its own, a factor of %.2g about the middle: ", math.Exp(l.Spread.Value))
+			all = fmt.Sprintf("One kind of object, with D spread by a factor of %.2g around the median: ", math.Exp(l.Spread.Value))
 		}
 		return all + d(l.States[0]) + "."
 	}
@@ -35,7 +35,7 @@ func (l *Law) sentence(length float64, unit string, switching bool) string {
 	for _, s := range l.States {
 		parts = append(parts, fmt.Sprintf("%.0f %% of the time %s", 100*s.Fraction.Value, d(s)))
 	}
-	between := "; no object is told to switch between them."
+	between := "; no evidence of switching between them."
 	switch {
 	case l.Lag > 1:
 		between = "."

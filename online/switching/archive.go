@@ -3,7 +3,7 @@ package switching
 import (
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // Archive passes on what was learnt of the states; their number is what it may only be restored under. The tracks are not part of it.

@@ -44,7 +44,7 @@ type Model struct {
 	rates    square // 1/s
 	share    vector // probability of each state
 	harvests int
-	logJumps float64 // ln of the share of steps that are jumps
+	jumps    float64 // share of steps that are jumps
 	cached   [kept]transition
 	next     int
 }
@@ -58,7 +58,7 @@ func New(c Config) (*Model, error) {
 		c.Lasts = DefaultLasts
 	}
 	c.D = slices.Clone(c.D)
-	m := &Model{config: c, states: len(c.D), logJumps: math.Log(jumps)}
+	m := &Model{config: c, states: len(c.D), jumps: jumpShare}
 	if err := m.check(); err != nil {
 		return nil, err
 	}

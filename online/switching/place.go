@@ -17,17 +17,17 @@ func (m *Model) begin(p Place, d float64) belief {
 	return belief{p.X, p.Y, m.config.Noise + 2*d*m.config.Exposure/3}
 }
 
-// jumps is the share of steps that no state makes: a place that is not this object's, of which the tracker knew nothing. Without it a single one is worth forty
+// jumpShare is the share of steps that no state makes: a place that is not this object's, of which the tracker knew nothing. Without it a single one is worth forty
 // nats for a fast state. wide is how many standard deviations of the fastest state's step a jump may go.
 const (
-	jumps = 1e-3
-	wide  = 10.0
+	jumpShare = 1e-3
+	wide      = 10.0
 )
 
-// jump is the ln density of a place by a jump: the same everywhere, and in every state.
+// jump is the density of a place by a jump, 1/px²: the same everywhere, and in every state.
 func (m *Model) jump(seconds float64) float64 {
 	fastest := 2*m.config.D[m.states-1]*seconds + 2*m.config.Noise
-	return m.logJumps - math.Log(math.Pi*wide*wide*fastest)
+	return m.jumps / (math.Pi * wide * wide * fastest)
 }
 
 // step is what all states of an object share of a step.
@@ -44,17 +44,11 @@ func (m *Model) advance(b belief, s *step, d float64) (belief, float64) {
 	shared := motion - d*exposure
 	gain := shared / variance
 	ex, ey := p.X-b.x, p.Y-b.y
-	log := -math.Log(2*math.Pi*variance) - (ex*ex+ey*ey)/(2*variance)
+	by := math.Exp(-(ex*ex+ey*ey)/(2*variance)) / (2 * math.Pi * variance)
 	b = belief{b.x + gain*ex, b.y + gain*ey, max(motion-gain*shared, 0)}
-	const certain = 30
-	if s.jump < log-certain {
-		return b, log
-	}
-	most := max(log, s.jump)
-	by, jumped := math.Exp(log-most), math.Exp(s.jump-most)
-	share := jumped / (by + jumped)
+	share := s.jump / (by + s.jump)
 	away := (1 - gain) * (1 - gain) * (ex*ex + ey*ey) / 2
 	b.variance = (1-share)*b.variance + share*m.begin(*p, d).variance + share*(1-share)*away
 	b.x, b.y = b.x+share*(p.X-b.x), b.y+share*(p.Y-b.y)
-	return b, most + math.Log(by+jumped)
+	return b, math.Log(by + s.jump)
 }

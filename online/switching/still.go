@@ -24,16 +24,19 @@ func (s *still) begin(m *Model, p Place) {
 
 // add takes in a place, and counts its ln likelihood by an object that switches against that by this one; doc.go (5).
 func (s *still) add(m *Model, at *step, switches float64) {
-	var logs [mostLevels]float64
+	var likely [mostLevels]float64 // ln, then beside the likeliest level
 	most := math.Inf(-1)
 	for l, d := range m.levels {
-		s.where[l], logs[l] = m.advance(s.where[l], at, d)
-		most = max(most, logs[l])
+		s.where[l], likely[l] = m.advance(s.where[l], at, d)
+		most = max(most, likely[l])
+	}
+	for l := range m.levels {
+		likely[l] = math.Exp(at.place.Weight * (likely[l] - most))
 	}
 	for k := range s.shares {
 		total := 0.0
 		for l := range m.levels {
-			s.shares[k][l] *= math.Exp(at.place.Weight * (logs[l] - most))
+			s.shares[k][l] *= likely[l]
 			total += s.shares[k][l]
 		}
 		if !(total > 0) { // all levels have become impossible, as by an exchange of objects: it says nothing more

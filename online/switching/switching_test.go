@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/switching/switchingtest"
 )
 
@@ -244,7 +244,7 @@ func TestCovariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.logJumps = math.Inf(-1)
+	model.jumps = 0
 	rng := rand.New(rand.NewPCG(2, 2))
 	var all []Place
 	for k := range 6 {

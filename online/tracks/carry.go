@@ -23,5 +23,5 @@ func (t *Tracker) Carry(dx, dy float64) {
 }
 
 func (m *motion) carry(dx, dy float64) {
-	m.bx, m.by, m.dx, m.dy = m.bx+dx, m.by+dy, m.dx+dx, m.dy+dy
+	m.bx, m.by, m.dx, m.dy, m.fx, m.fy = m.bx+dx, m.by+dy, m.dx+dx, m.dy+dy, m.fx+dx, m.fy+dy
 }

@@ -1,9 +1,13 @@
 // Package tracks decides, frame by frame, which detection is which object.
 //
-// Every track predicts where its object stands by two motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
+// Every track predicts where its object stands by three motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
 //
-//	diffusing   place' = place + N(0, q)             q by its own steps, an inverse-gamma law, so that the prediction is Student's t
-//	directed    place' = place + v, v' = v + N(0, a)  v of the track, a of the population
+//	diffusing    place' = place + N(0, q)                  q by its own steps, an inverse-gamma law, so that the prediction is Student's t
+//	running      place' = place + v', v' = v + N(0, a)      v of the track, a one of three variances, by their shares in the population
+//	setting off  place' = place + v', of any heading        |v'| by the law of speeds of the population, so that the prediction is a ring
+//
+// An object sets off from rest, or as it takes a new heading. The population's shares of each are learnt: of those that are born running, and in each frame of
+// those that set off, that turn and that stop.
 //
 // and its object exists with a probability e (integrated probabilistic data association, Musicki, Evans and Stankovic 1994). With d a detection
 // of score s at x, the likelihoods are
@@ -12,8 +16,8 @@
 //	of no track      c(s) + b f(s)                   c the density of false maxima, b that of births, px⁻²
 //
 // and the pairs of a frame are the assignment of the greatest product (package assignment). c is the density of maxima of a Gaussian field that was
-// filtered by the template (Adler 1981), so that no threshold decides what counts; b, D, the death rate, f, and the laws that q, v and a are drawn
-// from are estimated from the tracks themselves, with forgetting.
+// filtered by the template (Adler 1981), so that no threshold decides what counts; b, D, the death rate, f, and the laws of q, v and a
+// are estimated from the tracks themselves, with forgetting.
 //
 // Between two updates more frames may pass than one: those that numbers leave out, and those that Pass tells of. Predictions widen by each of them, objects end
 // in each, and b is that of all that have begun and not ended since. Their number says how long ago a track was seen, so that a step over many of them tells of q
@@ -28,7 +32,8 @@
 // A point's Doubt is o/(1+o), o the sum of the likelihoods of its frame's other ways with one rival each, over that of the way taken. Ways that three
 // tracks share are not in it, nor that the motions may be wrong.
 //
-//	motion.go      the two motions of a track
+//	motion.go      the motions of a track
+//	speeds.go      the law of the speeds of runs
 //	population.go  what all tracks tell of the next
 //	track.go       a track: its state, and what a frame adds to it
 //	tracker.go     Tracker: prediction, gates, assignment, births and deaths

@@ -11,9 +11,17 @@ type motion struct {
 	// directed
 	dx, dy, vx, vy float64
 	pp, pv, vv     float64 // covariance of place and speed, an axis
-	directed       float64 // probability
+	directed       float64 // probability that the object goes on as it ran
+	// setting off: a run that begins in this frame, with a heading that nothing predicts
+	fx, fy, fp float64 // the place that it leaves, and its variance an axis
+	fresh      float64 // probability
+	turning    float64 // share of fresh that ran before
+	ahead      bool    // it was predicted, and not updated since
 
-	began, ended float64 // shares of the predictions that directed motion has just begun, in it, and just ended, out of it
+	seen   int     // detections, up to 3
+	ended  float64 // share of the diffusing prediction that ran until the frame before
+	began  float64 // share of directed that set off at the last detection and did not run before
+	turned float64 // share of directed that set off at the last detection and ran before
 }
 
 // leastStep is the variance of a step that is believed at least, px²: an object that is stuck is located again to a tenth of a pixel.
@@ -22,40 +30,54 @@ const leastStep = 1e-3
 // begin starts at a detection.
 func (m *motion) begin(d *Detection, p *population) {
 	r := d.variance()
-	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speed, directed: p.directed}
+	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speeds.square, fx: d.X, fy: d.Y, fp: r, seen: 1}
+}
+
+// settle makes a run that no detection showed a directed motion of unknown speed.
+func (m *motion) settle(p *population) {
+	if !m.ahead {
+		return
+	}
+	m.ahead = false
+	for i, q := range turnings {
+		q *= p.turning[i]
+		m.pp, m.pv, m.vv = m.pp+q, m.pv+q, m.vv+q
+	}
+	all := max(m.directed+m.fresh, 1e-9)
+	w, u := m.directed/all, m.fresh/all
+	dx, dy, vx, vy := w*m.dx+u*m.fx, w*m.dy+u*m.fy, w*m.vx, w*m.vy
+	ex, ey, fx, fy, gx, gy := m.dx-dx, m.dy-dy, m.fx-dx, m.fy-dy, m.vx-vx, m.vy-vy
+	m.pp = w*(m.pp+(ex*ex+ey*ey)/2) + u*(m.fp+p.speeds.square+(fx*fx+fy*fy)/2)
+	m.pv = w*(m.pv+(ex*gx+ey*gy)/2) + u*(p.speeds.square-(fx*vx+fy*vy)/2)
+	m.vv = w*(m.vv+(gx*gx+gy*gy)/2) + u*(p.speeds.square+(vx*vx+vy*vy)/2)
+	m.dx, m.dy, m.vx, m.vy, m.directed, m.fresh = dx, dy, vx, vy, all, 0
 }
 
 // predict moves the motion by one frame.
 func (m *motion) predict(p *population) {
-	// mixing: where the motion may have changed
-	toD, toB := p.starts*(1-m.directed), p.stops*m.directed
-	dd, bb := (1-p.stops)*m.directed, (1-p.starts)*(1-m.directed)
-	directed := dd + toD
-	b, d := *m, *m
-	began, ended := 0.0, 0.0
-	if directed > 0 { // the directed motion as it was, or one that has just begun, at an unknown speed
-		w, u := dd/directed, toD/directed
-		began = u
-		d.dx, d.dy = w*m.dx+u*m.bx, w*m.dy+u*m.by
-		d.vx, d.vy = w*m.vx, w*m.vy
-		ex, ey, fx, fy := m.dx-d.dx, m.dy-d.dy, m.bx-d.dx, m.by-d.dy
-		gx, gy := m.vx-d.vx, m.vy-d.vy
-		d.pp = w*(m.pp+(ex*ex+ey*ey)/2) + u*(m.bp+(fx*fx+fy*fy)/2)
-		d.pv = w*(m.pv+(ex*gx+ey*gy)/2) - u*(fx*d.vx+fy*d.vy)/2
-		d.vv = w*(m.vv+(gx*gx+gy*gy)/2) + u*(p.speed+(d.vx*d.vx+d.vy*d.vy)/2)
+	m.settle(p)
+	starts := p.starts
+	if m.seen == 1 {
+		starts = p.directed
 	}
-	if diffusing := bb + toB; diffusing > 0 {
-		w, u := bb/diffusing, toB/diffusing
-		ended = u
-		b.bx, b.by = w*m.bx+u*m.dx, w*m.by+u*m.dy
-		ex, ey, fx, fy := m.bx-b.bx, m.by-b.by, m.dx-b.bx, m.dy-b.by
-		b.bp = w*(m.bp+(ex*ex+ey*ey)/2) + u*(m.pp+(fx*fx+fy*fy)/2)
+	run, rest := m.directed, 1-m.directed
+	x, y := m.place()
+	ex, ey := m.bx-m.dx, m.by-m.dy
+	m.fx, m.fy, m.fp = x, y, rest*m.bp+run*m.pp+run*rest*(ex*ex+ey*ey)/2
+	sets, turns := starts*rest, p.turns*run
+	m.fresh, m.turning, m.ended = sets+turns, turns/max(sets+turns, 1e-300), 0
+	m.directed = max(run*(1-p.stops-p.turns), 1e-9)
+	if stays, stops := rest*(1-starts), p.stops*run; stays+stops > 0 {
+		w, u := stays/(stays+stops), stops/(stays+stops)
+		m.ended = u
+		bx, by := w*m.bx+u*m.dx, w*m.by+u*m.dy
+		m.bp = w*(m.bp+((m.bx-bx)*(m.bx-bx)+(m.by-by)*(m.by-by))/2) + u*(m.pp+((m.dx-bx)*(m.dx-bx)+(m.dy-by)*(m.dy-by))/2)
+		m.bx, m.by = bx, by
 	}
-	m.bx, m.by, m.bp = b.bx, b.by, b.bp+m.size
-	m.dx, m.dy, m.vx, m.vy = d.dx+d.vx, d.dy+d.vy, d.vx, d.vy
-	m.pp, m.pv, m.vv = d.pp+2*d.pv+d.vv+drift, d.pv+d.vv, d.vv+turn
-	m.directed = min(max(directed, 1e-6), 1-1e-6)
-	m.began, m.ended = began, ended
+	m.bp += m.size
+	m.dx, m.dy = m.dx+m.vx, m.dy+m.vy
+	m.pp, m.pv = m.pp+2*m.pv+m.vv, m.pv+m.vv
+	m.ahead = true
 }
 
 // predictOver moves the motion by some frames, one by one up to mostGap. Over more than that mixing would make every prediction as wide as that of an object
@@ -71,63 +93,146 @@ func (m *motion) predictOver(frames int, p *population) {
 		*m = other
 		return
 	}
+	other.settle(p)
 	n := float64(frames)
 	m.dx, m.dy, m.vx, m.vy, m.pv, m.vv = other.dx, other.dy, other.vx, other.vy, other.pv, other.vv
-	m.pp = other.pp + (n-mostGap)*(other.pp-pp)
+	m.pp = other.pp + (n-mostGap)*max(other.pp-pp, m.size) // runs that begin on the way may make the last frame narrower
 	m.bp += n * m.size
-	m.directed = min(max(1-(1-m.directed)*math.Pow(1-p.starts, n), 1e-6), 1-1e-6)
-	m.began, m.ended = 0, 0
+	m.directed = min(max(1-(1-m.directed-m.fresh)*math.Pow(1-p.starts, n), 1e-6), 1-1e-6)
+	m.fresh, m.ended, m.ahead = 0, 0, false
 }
 
-// density is that of a detection by the prediction, px⁻²: a mixture of Student's t and a normal law.
-func (m *motion) density(d *Detection) (all, directed float64) {
+// weights are the likelihoods of a detection by each motion, px⁻².
+type weights struct {
+	diffusing, fresh float64
+	directed         [len(turnings)]float64 // by the variance of a change of speed
+	all              float64
+}
+
+// runs is the likelihood of a run that goes on.
+func (w *weights) runs() (sum float64) {
+	for _, v := range w.directed {
+		sum += v
+	}
+	return sum
+}
+
+// weigh gives the likelihoods of a detection by the prediction: Student's t where it diffuses, the law of speeds where it sets off, and normal laws where it runs.
+func (m *motion) weigh(d *Detection, p *population) (w weights) {
 	r := d.variance()
-	b, n := m.bp+r, m.pp+r
+	b := m.bp + r
 	x, y := d.X-m.bx, d.Y-m.by
 	nu := 2 * m.shape
-	diffusing := math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // Pow takes longer
-	x, y = d.X-m.dx, d.Y-m.dy
-	directed = m.directed * math.Exp(-(x*x+y*y)/(2*n)) / (2 * math.Pi * n)
-	return (1-m.directed)*diffusing + directed, directed
+	w.diffusing = (1 - m.directed - m.fresh) * math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // Pow takes longer
+	w.all = w.diffusing
+	if m.fresh > 1e-6 {
+		x, y = d.X-m.fx, d.Y-m.fy
+		w.fresh = m.fresh * p.speeds.density(x*x+y*y, m.fp+r)
+		w.all += w.fresh
+	}
+	if m.directed > 1e-6 {
+		x, y = d.X-m.dx, d.Y-m.dy
+		square, speed := x*x+y*y, m.vx*m.vx+m.vy*m.vy+2*m.vv
+		for i, v := range turnings {
+			n := m.pp + v + r
+			if square > 50*n {
+				continue
+			}
+			share := m.directed * p.turning[i]
+			if u := speed * speed / (64 * v * v); u < 10 { // no speed that a frame changes by a third of itself: else all that hardly moves would run
+				share *= 1 - math.Exp(-u)
+			}
+			w.directed[i] = share * math.Exp(-square/(2*n)) / (2 * math.Pi * n)
+			w.all += w.directed[i]
+		}
+	}
+	return w
+}
+
+// density is the likelihood of a detection by the prediction, px⁻².
+func (m *motion) density(d *Detection, p *population) float64 {
+	w := m.weigh(d, p)
+	return w.all
 }
 
 // update takes the detection in, and returns its density. frames is how many since the last one.
-func (m *motion) update(d *Detection, frames float64, memory float64) float64 {
+func (m *motion) update(d *Detection, frames float64, memory float64, p *population) float64 {
 	r := d.variance()
-	all, directed := m.density(d)
-	if all > 0 {
-		m.directed = min(max(directed/all, 1e-6), 1-1e-6)
+	w := m.weigh(d, p)
+	if w.all <= 0 { // beyond what floats tell: by the motion that reaches farthest
+		w.diffusing, w.all = 1, 1
 	}
+	diffuses := w.diffusing / w.all
 	// diffusing: the innovation has the variance bp + r, of which frames · q are the steps'
 	s := m.bp + r
 	x, y := d.X-m.bx, d.Y-m.by
 	square := (x*x + y*y) / 2
 	share := min(1, frames*m.size/s) // of the innovation that is the steps'
 	q := max(share*share*square/frames+(1-share)*m.size, leastStep)
-	weight := (1 - m.directed) * share
+	weight := diffuses * share
 	m.size = max(leastStep, (m.shape*m.size+weight*q)/(m.shape+weight))
 	m.shape = min(m.shape+weight, memory)
 	m.steps, m.sum = m.steps+weight, m.sum+weight*q
 	k := m.bp / s
 	m.bx, m.by, m.bp = m.bx+k*x, m.by+k*y, (1-k)*m.bp
-	// directed
-	n := m.pp + r
-	x, y = d.X-m.dx, d.Y-m.dy
-	kp, kv := m.pp/n, m.pv/n
-	m.dx, m.dy, m.vx, m.vy = m.dx+kp*x, m.dy+kp*y, m.vx+kv*x, m.vy+kv*y
-	m.pp, m.pv, m.vv = m.pp-kp*m.pp, m.pv-kp*m.pv, m.vv-kv*m.pv
-	return all
+	m.run(d, r, &w)
+	sets := w.fresh / max(w.all-w.diffusing, 1e-300)
+	m.began, m.turned = sets*(1-m.turning), sets*m.turning
+	m.directed = min(max(1-diffuses, 1e-9), 1-1e-9)
+	m.fresh, m.ahead, m.seen = 0, false, min(m.seen+1, 3)
+	return w.all
 }
 
-// place is the mean of both motions.
+// run takes the detection into the directed motion: a Kalman filter for each change of speed and a run that begins here, merged by their moments.
+func (m *motion) run(d *Detection, r float64, w *weights) {
+	total := w.fresh + w.runs()
+	if total <= 0 {
+		return
+	}
+	type part struct{ w, x, y, vx, vy, pp, pv, vv float64 }
+	var parts [len(turnings) + 1]part
+	ex, ey := d.X-m.dx, d.Y-m.dy
+	for i, q := range turnings {
+		if w.directed[i] <= 1e-6*total {
+			continue
+		}
+		n := m.pp + q + r
+		kp, kv := (m.pp+q)/n, (m.pv+q)/n
+		parts[i] = part{w.directed[i] / total, m.dx + kp*ex, m.dy + kp*ey, m.vx + kv*ex, m.vy + kv*ey, (1 - kp) * (m.pp + q), (1 - kp) * (m.pv + q), m.vv + q - kv*(m.pv+q)}
+	}
+	parts[len(turnings)] = part{w.fresh / total, d.X, d.Y, d.X - m.fx, d.Y - m.fy, r, r, r + m.fp}
+	var mean, spread part
+	for _, q := range parts {
+		mean.x, mean.y, mean.vx, mean.vy = mean.x+q.w*q.x, mean.y+q.w*q.y, mean.vx+q.w*q.vx, mean.vy+q.w*q.vy
+	}
+	for _, q := range parts {
+		if q.w == 0 {
+			continue
+		}
+		x, y, vx, vy := q.x-mean.x, q.y-mean.y, q.vx-mean.vx, q.vy-mean.vy
+		spread.pp += q.w * (q.pp + (x*x+y*y)/2)
+		spread.pv += q.w * (q.pv + (x*vx+y*vy)/2)
+		spread.vv += q.w * (q.vv + (vx*vx+vy*vy)/2)
+	}
+	m.dx, m.dy, m.vx, m.vy, m.pp, m.pv, m.vv = mean.x, mean.y, mean.vx, mean.vy, spread.pp, spread.pv, spread.vv
+}
+
+// place is the mean of the motions.
 func (m *motion) place() (x, y float64) {
-	return m.bx + m.directed*(m.dx-m.bx), m.by + m.directed*(m.dy-m.by)
+	return m.bx + m.directed*(m.dx-m.bx) + m.fresh*(m.fx-m.bx), m.by + m.directed*(m.dy-m.by) + m.fresh*(m.fy-m.by)
 }
 
 // reach is how far from its places a detection may lie to be worth a look, px.
-func (m *motion) reach(r float64) (b, d float64) {
+func (m *motion) reach(r float64, p *population) (b, d, f float64) {
 	const sds = 4.5 // beyond it less than one in 10⁴ of a normal law
 	nu := 2 * m.shape
 	heavy := math.Sqrt(1 + 4/nu) // Student's t reaches further
-	return sds * heavy * math.Sqrt(m.bp+r), sds * math.Sqrt(m.pp+r)
+	b = sds * heavy * math.Sqrt(m.bp+r)
+	if m.directed > 1e-3 {
+		d = sds * math.Sqrt(m.pp+turnings[len(turnings)-1]+r)
+	}
+	if m.fresh > 1e-3 {
+		f = p.speeds.fastest + 3*math.Sqrt(m.fp+r)
+	}
+	return b, d, f
 }

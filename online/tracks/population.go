@@ -5,10 +5,12 @@ import "math"
 // population is what all tracks of a field tell of the next one, with forgetting.
 type population struct {
 	// Of motion, a frame and axis.
-	shape, step   float64 // the inverse-gamma law of q: shape, and scale over it, px²
-	directed      float64 // share of directed motion at a birth
-	speed         float64 // variance of a directed object's speed, px²
-	starts, stops float64 // probabilities that directed motion starts and stops
+	shape, step   float64                // the inverse-gamma law of q: shape, and scale over it, px²
+	directed      float64                // share of directed motion at a birth
+	starts, stops float64                // probabilities that directed motion starts and stops
+	turns         float64                // probability that it takes a new heading
+	turning       [len(turnings)]float64 // shares of the changes of speed
+	speeds        speeds
 	// Of detection.
 	detected      float64 // probability that an object is detected
 	deaths        float64 // probability that one ends, a frame
@@ -25,10 +27,11 @@ type counts struct {
 	found                              float64 // of those that began, in the first frame
 	hits, gaps, ends, lives, began     float64 // of confirmed tracks: detections, frames missed in between, deaths, frames lived, births
 	scores, squares, scored            float64
-	logs, logSquares, logNoise, logged float64 // of ln q, a track
-	directed, moving                   float64
-	starts, stops, diffused, ran       float64 // frames in which directed motion starts and stops, and those before which there was none, and some
-	speeds, sped                       float64
+	logs, logSquares, logNoise, logged float64                // of ln q, a track
+	starts, stops, diffused, ran       float64                // frames in which directed motion starts and stops, and those before which there was none, and some
+	turns                              float64                // frames in which it takes a new heading
+	firsts, begins                     float64                // second detections, and those that ran
+	turning                            [len(turnings)]float64 // steps that ran, by the change of speed
 }
 
 // What is taken where nothing is known yet; docs/lab/2026-11-24-objects-constants.md has what others change.
@@ -36,7 +39,8 @@ const (
 	priorShape    = 1.5 // of q: its sd over tracks is larger than its mean
 	priorStep     = 2.0 // variances of the template: objects are recorded so that they move by about their own size
 	priorDirected = 0.2
-	priorSpeed    = 2.0 // variances of the template
+	priorSpeeds   = 30.0 // speeds that the first law counts as
+	priorTurn     = 0.03
 	priorSwitch   = 0.03
 	priorDetected = 0.9
 	priorDeaths   = 0.03
@@ -46,21 +50,21 @@ const (
 	forget        = 0.99 // a frame: the field of a hundred frames ago hardly counts
 )
 
-// What is not estimated: by how much a directed object's speed changes in a frame, and its place beside it, variances in px². A tenth of a radian at
-// 3 px a frame is 0.09; a place is followed to a seventh of a pixel.
-const (
-	turn  = 0.1
-	drift = 0.02
-)
+// turnings are the variances of a change of speed in a frame, px² an axis.
+var turnings = [...]float64{0.12 * 0.12, 0.4 * 0.4, 1}
 
 // brightness is the share of the mean score by which scores of objects differ at least: those of one brightness differ where they overlap.
-
 const brightness = 0.25
 
 func newPopulation(template float64) population {
 	v := template * template
-	return population{shape: priorShape, step: priorStep * v, directed: priorDirected, speed: priorSpeed * v, starts: priorSwitch, stops: priorSwitch,
+	p := population{shape: priorShape, step: priorStep * v, directed: priorDirected, starts: priorSwitch, stops: priorSwitch, turns: priorTurn,
+		speeds:   newSpeeds(template),
 		detected: priorDetected, deaths: priorDeaths, births: priorBirths, steady: priorBirths, score: priorScore, spread: priorScore / 2}
+	for i := range p.turning {
+		p.turning[i] = 1 / float64(len(p.turning))
+	}
+	return p
 }
 
 // survival is the probability that an object goes on for some frames.
@@ -110,26 +114,49 @@ func (p *population) learn(area float64) {
 		p.shape = min(max(1/variance+0.5, 0.8), 30) // Var ln q = ψ'(shape) ≈ 1/(shape - ½)
 		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
-	p.directed = min(max((n.directed+5*priorDirected)/(n.moving+5), 0.01), 0.99)
-	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 0.001), 0.5) // a hundred frames tell of three
-	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 0.001), 0.5)
-	if n.sped > 5 {
-		p.speed = max(n.speeds/n.sped, 0.1)
+	p.directed = min(max((n.begins+10*priorDirected)/(n.firsts+10), 0.005), 0.99)
+	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 1e-5), 0.5) // a hundred frames tell of three
+	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 1e-5), 0.5)
+	p.turns = min(max((n.turns+30*priorTurn)/(n.ran+30), 1e-5), 0.5)
+	all := 0.0
+	for _, v := range n.turning {
+		all += v
 	}
+	for i, v := range n.turning {
+		p.turning[i] = (v + 3) / (all + 3*float64(len(turnings)))
+	}
+	p.speeds.settle()
 }
 
 // fade forgets a little.
 func (n *counts) fade() {
-	for _, v := range []*float64{&n.frames, &n.found, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
-		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.starts, &n.stops, &n.diffused, &n.ran, &n.speeds, &n.sped} {
+	for _, v := range n.numbers() {
 		*v *= forget
+	}
+	n.logs *= forget
+	for i := range n.turning {
+		n.turning[i] *= forget
 	}
 }
 
-// steer counts whether directed motion has started or stopped in a step that was seen.
-func (n *counts) steer(m *motion) {
-	starts, stops := m.directed*m.began, (1-m.directed)*m.ended
-	n.starts, n.stops = n.starts+starts, n.stops+stops
-	n.diffused += starts + (1 - m.directed) - stops
-	n.ran += stops + m.directed - starts
+// steer takes in a step that was seen: what m predicted, and the likelihoods of what it found there. A run counts as begun once the next step goes on with it,
+// for a single long step tells little.
+func (p *population) steer(m *motion, w *weights) {
+	if m.seen == 1 {
+		return
+	}
+	n := &p.n
+	runs, diffuses, sets := w.runs()/w.all, w.diffusing/w.all, w.fresh/w.all
+	began, turned, stopped := m.began*runs, m.turned*runs, diffuses*m.ended
+	if m.seen == 2 {
+		n.firsts++
+		n.begins += began
+		began = 0
+	}
+	n.starts, n.turns, n.stops = n.starts+began, n.turns+turned, n.stops+stopped
+	n.diffused += diffuses - stopped + sets*(1-m.turning)
+	n.ran += runs + stopped + sets*m.turning
+	for i, v := range w.directed {
+		n.turning[i] += v / w.all
+	}
 }

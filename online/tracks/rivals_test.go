@@ -32,7 +32,7 @@ func dense(frames int) (all [][]Detection) {
 
 // numbers follows the dense field, and says which number each object had in each frame, and the mean of Doubt beside the share of detections whose track had
 // another object's in the frame before. Without rivals nothing is decided again.
-func numbers(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, doubt, wrong float64) {
+func numbersOf(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, doubt, wrong float64) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag})
 	if err != nil {
 		t.Fatal(err)
@@ -103,9 +103,9 @@ func kept(of [][]uint64) float64 {
 func TestRivals(t *testing.T) {
 	suite.Calculation(t)
 	frames := dense(3000)
-	single, _, _ := numbers(t, 0, false, frames)
-	again, _, _ := numbers(t, 0, true, frames)
-	lag, _, _ := numbers(t, 3, true, frames)
+	single, _, _ := numbersOf(t, 0, false, frames)
+	again, _, _ := numbersOf(t, 0, true, frames)
+	lag, _, _ := numbersOf(t, 3, true, frames)
 	if a, b, c := kept(single), kept(again), kept(lag); b < a+0.017 || c < b+0.007 {
 		t.Errorf("of a dense field %.3f keep their numbers frame by frame, %.3f with rivals, %.3f three frames later", a, b, c)
 	}
@@ -151,7 +151,7 @@ func TestLed(t *testing.T) {
 // TestDoubt: frame by frame, Doubt is as often right as it says: 0.035 on average where 0.043 are wrong, for three tracks that take turns are not
 // counted. An object that is alone is not doubted.
 func TestDoubt(t *testing.T) {
-	if _, doubt, wrong := numbers(t, 0, false, dense(300)); doubt < 0.6*wrong || doubt > 1.2*wrong {
+	if _, doubt, wrong := numbersOf(t, 0, false, dense(300)); doubt < 0.6*wrong || doubt > 1.2*wrong {
 		t.Errorf("a doubt of %.4f, and %.4f are wrong", doubt, wrong)
 	}
 	rng, k := rand.New(rand.NewPCG(17, 18)), tracker(t)

@@ -90,7 +90,7 @@ func (s *state) take(o *sight, p *population, opts *Options) (gain float64, dete
 
 // hit takes in a detection.
 func (s *state) hit(o *sight, p *population, opts *Options) float64 {
-	together := s.exists * p.detected * s.motion.update(&o.d, float64(s.since), opts.Memory) * o.object
+	together := s.exists * p.detected * s.motion.update(&o.d, float64(s.since), opts.Memory, p) * o.object
 	none := o.clutter + (p.births+o.births)*o.object
 	s.exists = together / (together + (1-s.exists)*none)
 	if s.missed == 0 {
@@ -107,18 +107,17 @@ func (s *state) hit(o *sight, p *population, opts *Options) float64 {
 func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	within := mergedWithin * opts.Template
 	merged := 0.0
+	d := o.d
 	if o.beside != 0 {
-		density, _ := s.motion.density(&o.d)
-		merged = min(1, density*math.Pi*within*within)
+		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
+		merged = min(1, s.motion.density(&d, p)*math.Pi*within*within)
 	}
 	unseen := (1-merged)*(1-p.detected) + merged
 	all := 1 - s.exists*(1-unseen)
 	s.exists *= unseen / all
 	s.missed++
 	if merged > mergedLeast*unseen && s.confirmed {
-		d := o.d
-		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
-		s.motion.update(&d, float64(s.since), opts.Memory)
+		s.motion.update(&d, float64(s.since), opts.Memory, p)
 		s.since, s.with = 0, o.beside
 		return math.Log(all), Merged
 	}

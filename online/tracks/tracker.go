@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/assignment"
-	"driftscope/internal/grid"
+	"driftscope/internal/kit/numbers"
 )
 
 // Detection is one spot of a frame.
@@ -85,9 +84,9 @@ type Tracker struct {
 	ways       []ways  // of the rivals
 	sights     []sight // of the frame's detections
 	scratch    state
-	solver     assignment.Solver
-	pairs      []assignment.Pair
-	grid       grid.Grid
+	solver     numbers.Solver
+	pairs      []numbers.Pair
+	grid       numbers.Grid
 	widest     float64  // px within which there are mostNear detections on average
 	owner      []*track // a detection
 	points     []Point
@@ -116,7 +115,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
-	t := &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
+	t := &Tracker{o: o, population: newPopulation(o.Template), grid: numbers.NewGrid(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
 	t.empty = t.fresh()
 	return t, nil
 }
@@ -145,6 +144,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	t.end()
 	t.population.n.frames += spell - 1
 	t.population.n.fade()
+	t.population.speeds.fade()
 	t.population.learn(t.o.Width * t.o.Height)
 	return t.report(t.n - t.o.Lag)
 }
@@ -177,15 +177,14 @@ func (t *Tracker) assign(detections []Detection) {
 		}
 		m := &k.state.motion
 		missing := 1 - k.state.exists*p.detected
-		b, d := m.reach(0.1)
-		t.near(m.bx, m.by, b, detections, func(j int) { t.pair(i, j, missing) })
-		if m.directed > 0.01 && math.Hypot(m.dx-m.bx, m.dy-m.by)+d > b {
-			t.near(m.dx, m.dy, d, detections, func(j int) {
-				if math.Hypot(detections[j].X-m.bx, detections[j].Y-m.by) > b {
-					t.pair(i, j, missing)
-				}
-			})
-		}
+		b, d, f := m.reach(0.1, p)
+		far := max(b, f+math.Hypot(m.fx-m.bx, m.fy-m.by), d+math.Hypot(m.dx-m.bx, m.dy-m.by))
+		t.near(m.bx, m.by, far, detections, func(j int) {
+			x, y := detections[j].X, detections[j].Y
+			if near(x-m.bx, y-m.by, b) || near(x-m.dx, y-m.dy, d) || near(x-m.fx, y-m.fy, f) {
+				t.pair(i, j, missing)
+			}
+		})
 		k.last = len(t.pairs)
 	}
 	match := t.solver.Solve(len(t.live), len(detections), t.pairs)
@@ -206,11 +205,14 @@ func (t *Tracker) assign(detections []Detection) {
 	t.meet(match)
 }
 
+// near is whether a place lies within reach of the origin.
+func near(x, y, reach float64) bool { return x*x+y*y <= reach*reach }
+
 // near calls visit for every detection within reach of a place, or the widest where many are.
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
 	reach = min(reach, t.widest)
 	t.grid.Near(x, y, reach, func(j int32) {
-		if math.Hypot(detections[j].X-x, detections[j].Y-y) <= reach {
+		if near(detections[j].X-x, detections[j].Y-y, reach) {
 			visit(int(j))
 		}
 	})
@@ -219,11 +221,11 @@ func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j
 // pair offers track i detection j, at the negative logarithm of how much more likely they are together.
 func (t *Tracker) pair(i, j int, missing float64) {
 	k, o, p := &t.live[i].state, &t.sights[j], &t.population
-	density, _ := k.motion.density(&o.d)
+	density := k.motion.density(&o.d, p)
 	together := k.exists * p.detected * density * o.object
 	apart := missing * (o.clutter + (p.births+o.births)*o.object)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
-		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
+		t.pairs = append(t.pairs, numbers.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 
@@ -237,10 +239,16 @@ func (t *Tracker) hit(k *track, o *sight) {
 		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+o.d.Score, n.squares+o.d.Score*o.d.Score, n.scored+1
 	}
-	steady := confirmed && s.ago == 1
-	t.take(k, *o)
+	steady := (confirmed || s.motion.seen == 1) && s.ago == 1
+	runs := 0.0
 	if steady {
-		n.steer(&s.motion)
+		w := s.motion.weigh(&o.d, &t.population)
+		t.population.steer(&s.motion, &w)
+		runs = w.runs() / w.all
+	}
+	t.take(k, *o)
+	if runs > 0.3 && s.confirmed && s.hits > 5 {
+		t.population.speeds.add(math.Hypot(s.motion.vx, s.motion.vy), 0.3*runs)
 	}
 	if s.confirmed && !confirmed {
 		n.began++
@@ -254,13 +262,13 @@ func (t *Tracker) hit(k *track, o *sight) {
 func (t *Tracker) miss(k *track, detections []Detection) {
 	o := sight{detection: Undetected, births: t.meanwhile}
 	m := &k.state.motion
-	b, _ := m.reach(0.1)
+	b, _, _ := m.reach(0.1, &t.population)
 	most := 0.0
 	t.near(m.bx, m.by, b, detections, func(j int) {
 		if t.owner[j] == nil {
 			return
 		}
-		if density, _ := m.density(&detections[j]); density > most {
+		if density := m.density(&detections[j], &t.population); density > most {
 			most, o.d, o.beside = density, detections[j], t.owner[j].id
 		}
 	})
@@ -305,13 +313,9 @@ func (t *Tracker) learn(k *state) {
 		return
 	}
 	n, m := &t.population.n, &k.motion
-	n.moving++
-	n.directed += m.directed
 	if w := 1 - m.directed; w > 0.5 && m.steps > 3 {
 		l := math.Log(m.sum/m.steps) + 0.5/m.steps
 		n.logs, n.logSquares, n.logNoise, n.logged = n.logs+l, n.logSquares+l*l, n.logNoise+1/m.steps, n.logged+1
-	} else {
-		n.speeds, n.sped = n.speeds+(m.vx*m.vx+m.vy*m.vy)/2, n.sped+1
 	}
 }
 

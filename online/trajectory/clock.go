@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 )
 
 // ErrTimeOrder is wrapped by the error about a latent that was not taken later than the one before it in its trajectory.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Series is one coordinate of a path.

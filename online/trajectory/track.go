@@ -3,7 +3,7 @@ package trajectory
 import (
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // Track is a list of latents as measured, in the order they came, in memory that is kept.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 func at(ms int, trajectory uint64) latent.Latent {

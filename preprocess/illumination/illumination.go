@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"driftscope/internal/order"
+	"driftscope/internal/kit/numbers"
 )
 
 // Form is which light a film's lamp adds and takes.
@@ -241,5 +241,5 @@ func (f *field) spread() float64 {
 	for i, v := range f.left {
 		f.sizes[i] = math.Abs(v)
 	}
-	return normal * order.Median(f.sizes)
+	return normal * numbers.Median(f.sizes)
 }

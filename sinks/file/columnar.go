@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // The tables of a recording in columns, each a file.

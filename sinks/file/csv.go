@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // CSV writes tables as text: a header, then a line for every row. A number reads back the same; one that is not finite is an empty cell.

@@ -6,6 +6,6 @@
 // output writes one file through memory: what the disk does not take is offered again from the byte on where it stopped.
 //
 // A message that was taken is in the files once and whole, or the error at the end says which are lost. A file that cannot be read before
-// it is whole has the name of a partial one (internal/atomicfile) until then, and a later run deals with what a killed one left:
+// it is whole has the name of a partial one (internal/kit/system) until then, and a later run deals with what a killed one left:
 // recording_adopt.go. A new kind of table is a type with a columnar whose write adds a row.
 package file

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // sink is what all kinds of files have.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 
@@ -32,7 +32,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 		return nil, err
 	}
 	if o.Append && o.rotates() {
-		return nil, errors.New("append: is of one file, and files that follow each other go on by number: leave append out")
+		return nil, errors.New("append: continues a single file, but rotation numbers its files: leave append out")
 	}
 	s := &JSONL{encoder: message.Encoder{Stream: stream}}
 	s.files = recording{rotation: rotation{options: o.fileOptions, tables: []string{""}, log: log}, extend: o.Append, extends: true}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // file is what an output needs of *os.File.
@@ -72,7 +72,7 @@ func (o *output) complete() error {
 	if err := o.file.Sync(); err != nil { // the name is the promise that the file is whole
 		return err
 	}
-	return atomicfile.Rename(o.path, o.name)
+	return system.Rename(o.path, o.name)
 }
 
 // abandon says what it costs that the rest cannot be written. Lines are made to end where the last whole one does.

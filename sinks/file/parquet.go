@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 const (

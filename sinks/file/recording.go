@@ -8,16 +8,16 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
 )
 
 const (
-	flushEvery = time.Second       // how much of a recording a crash may cost, where it needs no footer
-	tryEvery   = time.Second       // a disk that took nothing is asked again
-	maxPending = 64 << 10          // bytes in memory after which they go to the disk
-	partial    = atomicfile.Suffix // after the name of a file that cannot be read before it is whole
-	tornSuffix = ".torn"           // the same of one that never became whole
+	flushEvery = time.Second   // how much of a recording a crash may cost, where it needs no footer
+	tryEvery   = time.Second   // a disk that took nothing is asked again
+	maxPending = 64 << 10      // bytes in memory after which they go to the disk
+	partial    = system.Suffix // after the name of a file that cannot be read before it is whole
+	tornSuffix = ".torn"       // the same of one that never became whole
 )
 
 // recording is the files of one sink, one for each table, and those that follow them. While the disk fails, messages are refused with
@@ -44,7 +44,7 @@ func (r *recording) start() error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist) && r.extends:
-		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.rotation.options.Path)
+		return fmt.Errorf("%s: exists already: give another path, or append: true to continue it", r.rotation.options.Path)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w: give another path, or rotate_every to number the files", err)
 	case err != nil:
@@ -164,7 +164,7 @@ func (r *recording) create(name string) (*output, error) {
 		}
 	}
 	if !r.extend {
-		f, err := atomicfile.Create(o.path, 0o644) // held: a run that starts meanwhile sees that it is written
+		f, err := system.Create(o.path, 0o644) // held: a run that starts meanwhile sees that it is written
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // emptyParquet is how long a Parquet file is that holds no rows yet.
@@ -54,7 +54,7 @@ func (r *recording) adopt() error {
 
 // adoptOne says whether it removed the file.
 func (r *recording) adoptOne(path string) (removed bool, err error) {
-	f := atomicfile.Take(path)
+	f := system.Take(path)
 	if f == nil {
 		return false, nil
 	}
@@ -73,7 +73,7 @@ func (r *recording) adoptOne(path string) (removed bool, err error) {
 		}
 		name = fmt.Sprintf("%s%s.%d", strings.TrimSuffix(path, partial), tornSuffix, n)
 	}
-	if err := atomicfile.Rename(path, name); err != nil {
+	if err := system.Rename(path, name); err != nil {
 		return false, err
 	}
 	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer to read them by", "file", name, "bytes", info.Size())

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 	"driftscope/sinks/sinktest"
 )
 
@@ -85,7 +85,7 @@ func TestAdoptLiving(t *testing.T) {
 	}
 	sinktest.Close(t, second)
 	sinktest.Close(t, first)
-	if found := files(t, filepath.Join(folder, "*.latent.parquet")); len(found) != 2 || len(files(t, filepath.Join(folder, "*"+atomicfile.Suffix))) != 0 {
+	if found := files(t, filepath.Join(folder, "*.latent.parquet")); len(found) != 2 || len(files(t, filepath.Join(folder, "*"+system.Suffix))) != 0 {
 		t.Errorf("found %v, expected one of each run", found)
 	}
 }

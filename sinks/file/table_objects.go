@@ -3,7 +3,7 @@ package file
 import (
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 
@@ -134,6 +134,7 @@ func (t *table) population(m *latent.Population) {
 	t.whole("births", m.Births)
 	t.whole("deaths", m.Deaths)
 	t.whole("unjudged", m.Unjudged)
+	t.whole("unweighed", m.Unweighed)
 	t.whole("directed", uint64(m.DirectedN))
 	t.number("detected", m.Detected)
 	t.number("template_px", m.Template)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Bounds on what a record may hold; anything beyond is refused.

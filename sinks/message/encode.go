@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.

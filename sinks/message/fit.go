@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // fitting is the memory of an Encoder that leaves places out.

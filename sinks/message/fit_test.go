@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 )
 

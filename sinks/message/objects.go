@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // ObjectsRecord is every object of a field in one frame: columns with one entry an object. Marks are added up: 1 predicted, not detected in this frame; 2

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 )
 

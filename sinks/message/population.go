@@ -5,26 +5,27 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // PopulationRecord is all objects of a field together, every so many frames and at the end.
 type PopulationRecord struct {
 	Header
-	Seq      uint64    `json:"seq"`
-	Time     time.Time `json:"time"`
-	Count    int       `json:"count" unit:"objects"`
-	Spots    int       `json:"spots" unit:"spots"` // found in this frame
-	PerPixel Number    `json:"density_px" unit:"1/px²"`
-	PerUM    *Number   `json:"density_um,omitempty" unit:"1/µm²"`
-	Births   uint64    `json:"births" unit:"objects"` // since the start
-	Deaths   uint64    `json:"deaths" unit:"objects"`
-	Unjudged uint64    `json:"unjudged,omitempty" unit:"objects"` // ended without motion, shrunk diffusion and state: the processor time for them was spent
-	Directed int       `json:"directed" unit:"objects"`           // that move in a direction now
-	Detected Number    `json:"detected" unit:"1"`                 // share of an object's frames in which it is detected
-	Template Number    `json:"template_px" unit:"px"`             // sd of an object's light
-	Tracks   uint64    `json:"tracks" unit:"objects"`             // that the diffusion rests on
-	Steps    uint64    `json:"steps" unit:"increments"`
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Count     int       `json:"count" unit:"objects"`
+	Spots     int       `json:"spots" unit:"spots"` // found in this frame
+	PerPixel  Number    `json:"density_px" unit:"1/px²"`
+	PerUM     *Number   `json:"density_um,omitempty" unit:"1/µm²"`
+	Births    uint64    `json:"births" unit:"objects"` // since the start
+	Deaths    uint64    `json:"deaths" unit:"objects"`
+	Unjudged  uint64    `json:"unjudged,omitempty" unit:"objects"`     // ended without motion, shrunk diffusion and state: the processor time for them was spent
+	Unweighed uint64    `json:"unweighed,omitempty" unit:"increments"` // that did not count for a change of the law: a frame had too many
+	Directed  int       `json:"directed" unit:"objects"`               // that move in a direction now
+	Detected  Number    `json:"detected" unit:"1"`                     // share of an object's frames in which it is detected
+	Template  Number    `json:"template_px" unit:"px"`                 // sd of an object's light
+	Tracks    uint64    `json:"tracks" unit:"objects"`                 // that the diffusion rests on
+	Steps     uint64    `json:"steps" unit:"increments"`
 	RangeRecord
 	Noise    Number  `json:"noise_px" unit:"px"`               // sd of a place, by the steps
 	Edges    Numbers `json:"spectrum_px2_s" unit:"px²/s"`      // lower ends of the bins of the spectrum of D
@@ -90,7 +91,7 @@ type MapRecord struct {
 
 // populationRecord is the record of p. It shares p's slices.
 func populationRecord(h Header, p *latent.Population) *PopulationRecord {
-	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths, Unjudged: p.Unjudged,
+	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths, Unjudged: p.Unjudged, Unweighed: p.Unweighed,
 		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
 		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
 	if p.PerUM > 0 {

@@ -1,6 +1,6 @@
 package message
 
-import "driftscope/internal/latent"
+import "driftscope/internal/flow/latent"
 
 // UnitsRecord is the part of an SDERecord that latent.Units holds. What is not known is left out.
 type UnitsRecord struct {

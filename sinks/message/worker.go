@@ -62,7 +62,7 @@ func (r *WorkerRecord) Text() string {
 	}
 	switch {
 	case r.Draining && len(r.Streams) == 0:
-		text.WriteString("; it has handed over what it ran")
+		text.WriteString("; it has handed over its streams")
 	case r.Draining:
 		text.WriteString("; it hands over, and ends")
 	case len(r.Streams) == 0:
@@ -75,7 +75,7 @@ func (r *WorkerRecord) Text() string {
 		}
 	}
 	for i, s := range r.Waiting[:min(len(r.Waiting), mostNamed)] {
-		fmt.Fprintf(&text, "%s %s (%s)", map[bool]string{true: "; nobody can run", false: ","}[i == 0], Printable(s.Name), Printable(s.Why))
+		fmt.Fprintf(&text, "%s %s (%s)", map[bool]string{true: "; no worker can run", false: ","}[i == 0], Printable(s.Name), Printable(s.Why))
 	}
 	if more := len(r.Waiting) - mostNamed; more > 0 {
 		fmt.Fprintf(&text, " and %d more", more)

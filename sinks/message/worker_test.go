@@ -10,11 +10,11 @@ func TestWorkerText(t *testing.T) {
 	r := WorkerRecord{Version: "1.2\n", Cores: 8, Taken: 1.5}
 	for want, change := range map[string]func(*WorkerRecord){
 		"(1.2 ): 1.5 of 8 cores taken; it runs nothing":                             func(*WorkerRecord) {},
-		"(1.2 ): 1.5 of 8 cores taken, labels a, b; it has handed over what it ran": func(r *WorkerRecord) { r.Labels, r.Draining = []string{"a", "b"}, true },
+		"(1.2 ): 1.5 of 8 cores taken, labels a, b; it has handed over its streams": func(r *WorkerRecord) { r.Labels, r.Draining = []string{"a", "b"}, true },
 		"(1.2 ): 1.5 of 8 cores taken; runs bead at epoch 17 failed (no camera)": func(r *WorkerRecord) {
 			r.Streams = []RunningRecord{{Name: "bead", Epoch: 17, State: "failed", Problem: "no camera"}}
 		},
-		"(1.2 ): 1.5 of 8 cores taken; it runs nothing; nobody can run far (no label)": func(r *WorkerRecord) { r.Waiting = []WaitingRecord{{"far", "no label"}} },
+		"(1.2 ): 1.5 of 8 cores taken; it runs nothing; no worker can run far (no label)": func(r *WorkerRecord) { r.Waiting = []WaitingRecord{{"far", "no label"}} },
 	} {
 		said := r
 		change(&said)

@@ -18,7 +18,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/store"
 )
 
 const (
@@ -42,8 +43,7 @@ var (
 // stream notice; or over one of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
-	js     jetstream.JetStream
-	is     bus.Resource // the bucket
+	kv     store.Bucket
 	stream string
 	writer string // identity
 	lease  Lease  // nil where the stream needs none
@@ -56,7 +56,6 @@ type Bucket struct {
 	revision uint64 // of the state; the writing goroutine's, once that runs
 
 	mu    sync.Mutex
-	kv    jetstream.KeyValue
 	next  map[string]*pendingValue // by key: the newest that is not written yet
 	shown []byte                   // the configuration, for a bucket that is made again; nil before the first
 	state KeptState
@@ -115,12 +114,12 @@ func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	defer done()
 	name := subject.Bucket()
 	k := &Bucket{
-		bus: b, js: js, stream: stream, writer: rand.Text(), lease: o.Lease, log: log,
-		is:    subject.Laws(o.Replicas),
+		bus: b, stream: stream, writer: rand.Text(), lease: o.Lease, log: log,
+		kv:    store.Bucket{JS: js, Is: func() bus.Resource { return subject.Laws(o.Replicas) }, Makes: true},
 		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*pendingValue{},
 		state: KeptState{Bucket: name, Key: stream + ".state"},
 	}
-	if _, err := k.reach(asking); err != nil {
+	if _, _, err := k.kv.Reach(asking); err != nil {
 		return nil, unkept("the bucket "+name, "enable JetStream there, and allow this user its API and $KV.>", err)
 	}
 	entry, err := k.get(asking, k.stateKey())
@@ -139,15 +138,12 @@ func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	return k, nil
 }
 
-// name is the bucket's.
-func (k *Bucket) name() string { return k.is.Bucket.Bucket }
-
 func (k *Bucket) stateKey() string  { return k.stream + ".state" }
 func (k *Bucket) configKey() string { return k.stream + ".config" }
 
 // get reads a key; ErrNotKept where there is none.
 func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
-	entry, err := k.values().Get(ctx, key)
+	entry, err := k.kv.Values().Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, ErrNotKept
 	}
@@ -155,7 +151,7 @@ func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, 
 		err = ErrUnanswered
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.name(), err)
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.state.Bucket, err)
 	}
 	return entry, nil
 }
@@ -197,7 +193,7 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, err
 		}
 		if h.model != model {
-			return law, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", h.model, model)
+			return law, fmt.Errorf("it belongs to another model, SHA-256 %.12s, and this one is %.12s: run that model, or continue without the law", h.model, model)
 		}
 		if h.at.Frames <= frames {
 			law.Checkpoint, law.At = checkpoint, h.at
@@ -224,12 +220,12 @@ func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValu
 		entry, err := k.get(ctx, k.stateKey())
 		return []jetstream.KeyValueEntry{entry}, err
 	}
-	entries, err := k.values().History(ctx, k.stateKey())
+	entries, err := k.kv.Values().History(ctx, k.stateKey())
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, ErrNotKept
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", k.stateKey(), k.name(), err)
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", k.stateKey(), k.state.Bucket, err)
 	}
 	return slices.DeleteFunc(entries, func(e jetstream.KeyValueEntry) bool { return e.Operation() != jetstream.KeyValuePut }), nil
 }
@@ -316,7 +312,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 		return err
 	}
 	if most := k.most(); len(value) > most {
-		return fmt.Errorf("%d bytes when compressed, the server takes %d: raise its max_payload, or give online.memory fewer transitions", len(value), most)
+		return fmt.Errorf("%d bytes when compressed, the server accepts %d: raise its max_payload, or give online.memory fewer transitions", len(value), most)
 	}
 	p := k.put(k.stateKey(), value)
 	if !k.bus.Connected() {

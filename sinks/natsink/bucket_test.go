@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/suite"
 )
 
 // newBucket opens the bucket of stream bead on the server at this address, as a process of its own would.
@@ -76,14 +77,12 @@ func TestBucket(t *testing.T) {
 	}
 	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {
 		k.KeepConfiguration([]byte(text))
-		for k.waiting() {
-			time.Sleep(time.Millisecond)
-		}
+		suite.Until(t, func() bool { return !k.waiting() })
 		if got, err := k.Configuration(); err != nil || string(got) != text {
 			t.Errorf("found %q, %v, expected %q", got, err, text)
 		}
 	}
-	if h, err := k.values().History(t.Context(), "bead.config"); err != nil || len(h) != 2 {
+	if h, err := k.kv.Values().History(t.Context(), "bead.config"); err != nil || len(h) != 2 {
 		t.Errorf("%d revisions, %v, expected none for what is the same", len(h), err)
 	}
 }
@@ -99,14 +98,14 @@ func TestBucketDamaged(t *testing.T) {
 	}
 	anonymous := bytes.Replace(whole, []byte("model-a "), []byte("model-a+"), 1)
 	for name, value := range map[string][]byte{"empty": nil, "text": []byte("notes"), "anonymous": anonymous} {
-		if _, err := k.values().Put(t.Context(), "bead.state", value); err != nil {
+		if _, err := k.kv.Values().Put(t.Context(), "bead.state", value); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := k.State("model-a", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "it is no state") {
 			t.Errorf("%s: found %s, %v", name, kept.Where, err)
 		}
 	}
-	if _, err := k.values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
+	if _, err := k.kv.Values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := k.State("model-a", AnyFrames)
@@ -160,7 +159,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(1, 1000))
-	if err := one.values().Delete(t.Context(), "bead.state"); err != nil {
+	if err := one.kv.Values().Delete(t.Context(), "bead.state"); err != nil {
 		t.Fatal(err)
 	}
 	if err := two.KeepState(law(2, 1000), "model-a", At{}); err != nil {
@@ -184,9 +183,7 @@ func TestBucketAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Kill()
-	for k.bus.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !k.bus.Connected() })
 	for seed := range uint64(4) {
 		asked := time.Now()
 		if err := k.KeepState(law(seed+1, 1000), "model-a", At{}); !errors.Is(err, ErrServerAway) && !errors.Is(err, errNewer) {
@@ -197,11 +194,7 @@ func TestBucketAway(t *testing.T) {
 		}
 	}
 	server.Run()
-	for end := time.Now().Add(20 * time.Second); k.waiting(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the newest state is not written")
-		}
-	}
+	suite.Until(t, func() bool { return !k.waiting() }, "the newest state is not written")
 	if kept := k.kept(); kept.Revision != 2 || kept.Failed != 4 || kept.Problem != "" {
 		t.Errorf("found %+v, expected one more revision, and no problem left", kept)
 	}

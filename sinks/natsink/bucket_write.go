@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"driftscope/internal/flow/store"
 )
 
 // errOther is why a state is not written over another's.
@@ -78,7 +78,7 @@ func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 	if err != nil && !errors.Is(err, ErrNotKept) {
 		return err
 	}
-	_, err = k.values().Put(ctx, k.configKey(), text)
+	_, err = k.kv.Values().Put(ctx, k.configKey(), text)
 	return err
 }
 
@@ -86,7 +86,7 @@ func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 // somebody deleted the key; or of another process, which is left alone.
 func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 	revision, err := k.over(ctx, value)
-	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists) {
+	if store.Refused(err) {
 		if err = k.look(ctx); err == nil {
 			revision, err = k.over(ctx, value)
 		}
@@ -106,9 +106,9 @@ func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
 	if !valid(k.lease) {
 		return 0, ErrFenced
 	}
-	write := func() (uint64, error) { return k.values().Update(ctx, k.stateKey(), value, k.revision) }
+	write := func() (uint64, error) { return k.kv.Values().Update(ctx, k.stateKey(), value, k.revision) }
 	if k.revision == 0 {
-		write = func() (uint64, error) { return k.values().Create(ctx, k.stateKey(), value) }
+		write = func() (uint64, error) { return k.kv.Values().Create(ctx, k.stateKey(), value) }
 	}
 	revision, err := write()
 	if err != nil {
@@ -144,4 +144,40 @@ func (k *Bucket) known(revision uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision, k.state.Revision = revision, revision
+}
+
+// drop deletes the bucket if its files were deleted: what the server confirms of it is gone with the process. remake makes it again.
+func (k *Bucket) drop(ctx context.Context) {
+	if is := k.kv.Is(); k.bus.OnDisk(is.Name()) {
+		return
+	}
+	if err := k.kv.JS.DeleteKeyValue(ctx, k.state.Bucket); err == nil {
+		k.remake(ctx)
+	}
+}
+
+// remake makes a bucket again that was deleted while the run goes on, says so, and has it hold what it held of this stream. It is false where
+// the bucket is there: what hindered is something else.
+func (k *Bucket) remake(ctx context.Context) bool {
+	if _, made, err := k.kv.Reach(ctx); err != nil || !made {
+		return false
+	}
+	k.known(0)
+	k.showAgain()
+	k.mu.Lock()
+	k.state.Remade++
+	times := k.state.Remade
+	k.mu.Unlock()
+	k.log.Warn("the KV bucket was deleted, and is made again: older revisions, and what other streams kept there, are gone", "bucket", k.state.Bucket, "times", times)
+	return true
+}
+
+// showAgain has the bucket hold the configuration, where that went with the state.
+func (k *Bucket) showAgain() {
+	k.mu.Lock()
+	text, waits := k.shown, k.next[k.configKey()] != nil
+	k.mu.Unlock()
+	if text != nil && !waits {
+		k.put(k.configKey(), text)
+	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 
@@ -74,7 +74,7 @@ func (c *capture) look(ctx context.Context) (by []string, err error) {
 
 // event says what was found.
 func (c *capture) event() latent.Event {
-	e := latent.Event{Time: time.Now(), Level: latent.Info, Code: "commands_captured", Count: 1, Text: "no JetStream stream takes the commands any more"}
+	e := latent.Event{Time: time.Now(), Level: latent.Info, Code: "commands_captured", Count: 1, Text: "over: no JetStream stream covers the commands"}
 	if len(c.by) > 0 {
 		e.Level = latent.Warning
 		e.Text = "the JetStream stream " + strings.Join(c.by, ", ") + " takes " + c.subject.Of("cmd.>") +

@@ -18,7 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )

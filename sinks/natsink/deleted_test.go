@@ -1,15 +1,15 @@
 package natsink
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
@@ -53,9 +53,7 @@ func TestBucketDeleted(t *testing.T) {
 		k.KeepConfiguration([]byte("stream: bead\n"))
 		shown := func() {
 			t.Helper()
-			for k.waiting() {
-				time.Sleep(time.Millisecond)
-			}
+			suite.Until(t, func() bool { return !k.waiting() })
 			if text, err := k.Configuration(); err != nil || string(text) != "stream: bead\n" {
 				t.Errorf("the configuration is %q, %v", text, err)
 			}
@@ -114,11 +112,7 @@ func TestDurableDeleted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-				}
-			}
+			suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 		}
 		write(30)
 		if kept := s.durable.kept(); kept.Remade != 0 {
@@ -168,17 +162,11 @@ func TestFolderDeleted(t *testing.T) {
 	if err := k.KeepState(law(2, 1000), "model-a", At{}); err != nil {
 		t.Errorf("the checkpoint after the loss: %v", err)
 	}
-	for end := time.Now().Add(20 * time.Second); s.durable.kept().Remade == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the stream is not made again: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.kept().Remade != 0 }, func() string { return fmt.Sprintf("the stream is not made again: %+v", s.durable.kept()) })
 	writes(t, s, 30, 60)
 	delivers(t, s)
 	sinktest.Close(t, s)
-	for k.waiting() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !k.waiting() })
 	k.Close()
 	if kept := k.kept(); kept.Remade != 1 || kept.Failed != 0 || log.Count("the KV bucket was deleted") != 1 {
 		t.Errorf("found %+v, expected one bucket made again", kept)

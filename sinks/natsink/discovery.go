@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 )
 
 // serviceName is what micro calls every stream.
@@ -22,7 +22,7 @@ func identify(stream string, subject bus.Subject) micro.Info {
 			Name: serviceName, ID: rand.Text(), Version: fmt.Sprintf("%d.0.0", latent.Version),
 			Metadata: map[string]string{"stream": stream, "subject": subject.Of("*")},
 		},
-		Type: micro.InfoResponseType, Description: "a stream of latent coordinates and their law of motion",
+		Type: micro.InfoResponseType, Description: "latent coordinates and their law of motion",
 	}
 }
 

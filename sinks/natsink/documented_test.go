@@ -11,24 +11,25 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
 
-// documented compiles the Go program of a page as it stands there, and gives where it is.
-func documented(t *testing.T, page string) string {
+// documented compiles the Go program under a heading of docs/howto/control.md, and returns the path of the executable.
+func documented(t *testing.T, heading string) string {
 	t.Helper()
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile("../../docs/howto/control.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), "```go\n")
+	_, section, _ := strings.Cut(string(text), "\n"+heading+"\n")
+	_, rest, _ := strings.Cut(section, "```go\n")
 	source, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatalf("%s has no Go program", page)
+		t.Fatalf("docs/howto/control.md has no Go program under %q", heading)
 	}
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "loop.go"), []byte(source), 0o600); err != nil {
@@ -41,11 +42,11 @@ func documented(t *testing.T, page string) string {
 	return program
 }
 
-// listening is the sink of a stream, with the commands that come to it, and the program of a page, which listens until ended, which gives
-// what was printed.
-func listening(t *testing.T, page string) (s *Sink, applied <-chan latent.Command, ended func() string) {
+// listening starts the sink of a stream and the Go program under a heading of docs/howto/control.md. It returns the sink, the commands that
+// the program sends, and a function that ends the program and returns its output.
+func listening(t *testing.T, heading string) (s *Sink, applied <-chan latent.Command, ended func() string) {
 	t.Helper()
-	program := documented(t, page)
+	program := documented(t, heading)
 	server := bustest.Start(t, "")
 	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
 	if err != nil {
@@ -71,7 +72,7 @@ func listening(t *testing.T, page string) (s *Sink, applied <-chan latent.Comman
 // latent that is late.
 func TestDocumentedLoop(t *testing.T) {
 	t.Parallel()
-	s, applied, ended := listening(t, "../../docs/howto/control.md")
+	s, applied, ended := listening(t, "## In Go")
 	until := func(level latent.Level, want string) { // it subscribes some time after it started
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -169,11 +170,11 @@ func TestDocumentedGrafana(t *testing.T) {
 	}
 }
 
-// TestDocumentedStage: the program of docs/howto/stage.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
-// rule begins, and does nothing where that ends or another rule begins.
+// TestDocumentedStage: the stage program of docs/howto/control.md freezes the law, moves the stage and resumes when its rule begins, and does
+// nothing when that rule ends or another rule begins.
 func TestDocumentedStage(t *testing.T) {
 	t.Parallel()
-	s, applied, ended := listening(t, "../../docs/howto/stage.md")
+	s, applied, ended := listening(t, "## A stage that follows the molecule")
 	edge, over, other := sinktest.Trigger(1), sinktest.Trigger(2), sinktest.Trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string

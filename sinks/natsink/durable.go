@@ -2,15 +2,12 @@ package natsink
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
-	"driftscope/sinks/message"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/store"
 	"driftscope/sinks/spool"
 )
 
@@ -30,7 +27,6 @@ const (
 	ackWait        = 5 * time.Second        // for the next confirmation
 	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
 	askWait        = 5 * time.Second        // for the server to say what it keeps
-	lookEvery      = time.Second            // at whether the stream's files are there
 	stuckAfter     = 4                      // times in a row that the server stores nothing although it is there
 )
 
@@ -46,8 +42,7 @@ type natsOptions struct {
 // durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. A record is appended to the spool
 // first, and forgotten there once the server has confirmed it: neither the program nor the server has to run all the time.
 //
-// Each message says the sequence number that the stream must have reached, so that none can be stored before the one before it; a window
-// of messages is on its way. At the start and after any failure the stream is asked for its last message, and sending goes on behind that
+// A store.Sender sends. At the start and after any failure the stream is asked for its last message, and sending goes on behind that
 // record of the spool: a message that was stored but not confirmed is known by its identity, and its place by the order of identities.
 type durable struct {
 	bus     *bus.Conn
@@ -78,7 +73,8 @@ type durable struct {
 
 	mu            sync.Mutex
 	state         Kept
-	failing, hurt notice
+	failing, hurt bus.Seldom
+	told          uint64 // damaged bytes that were logged
 }
 
 // Kept is what the command info says of durability.
@@ -267,8 +263,7 @@ func (d *durable) deliver(ctx context.Context) {
 			d.failed(err)
 			return
 		}
-		var unstored errUnstored
-		if refused++; d.confirmed != before || !errors.As(err, &unstored) {
+		if refused++; d.confirmed != before || !errors.Is(err, store.ErrUnstored) {
 			refused = 0
 		}
 		if refused >= stuckAfter {
@@ -285,40 +280,29 @@ func (d *durable) deliver(ctx context.Context) {
 	}
 }
 
-// failed counts a session that ended, and logs a reason that is new.
+// failed counts a session that ended, and logs why, each reason not too often.
 func (d *durable) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Retries++
 	d.state.Problem = err.Error()
-	if d.failing.due(d.state.Problem) {
-		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err)
+	if before, due := d.failing.Due(d.state.Problem); due {
+		d.log.Warn("messages wait in the spool", "stream", d.state.Stream, "err", err, "before", before)
 	}
 }
 
-// damaged counts bytes of the spool that hold no whole record, and logs their number.
-func (d *durable) damaged(bytes int64) {
+// damaged counts bytes of the spool that hold no whole record, and logs their number, not too often but at last.
+func (d *durable) damaged(bytes int64, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Damaged += uint64(bytes)
-	if d.state.Damaged > 0 && d.hurt.due(strconv.FormatUint(d.state.Damaged, 10)) {
-		d.log.Warn("the spool was damaged, and the messages there are lost: look after the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
+	if d.state.Damaged == d.told {
+		return
 	}
-}
-
-// notice is a log line that comes with another text only, at most once a second.
-type notice struct {
-	text string
-	at   time.Time
-}
-
-// due says whether the line with this text is to be logged now.
-func (n *notice) due(text string) bool {
-	if text == n.text || time.Since(n.at) < time.Second {
-		return false
+	if _, due := d.hurt.Due(""); due || last {
+		d.told = d.state.Damaged
+		d.log.Warn("the spool was damaged, and its messages are lost: check the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
 	}
-	n.text, n.at = text, time.Now()
-	return true
 }
 
 // remade counts and logs that the stream was deleted while the run went on.
@@ -326,17 +310,17 @@ func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Remade++
-	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.state.Stream, "times", d.state.Remade)
+	d.log.Warn("the JetStream stream was deleted and is made again: its messages are gone", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
 // well forgets the last problem.
 func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.state.Problem = ""; d.failing.text != "" {
+	if d.state.Problem != "" {
 		d.log.Info("what was to be kept is kept again", "stream", d.state.Stream)
 	}
-	d.failing.text = ""
+	d.state.Problem = ""
 }
 
 // kept is the state now.
@@ -346,132 +330,26 @@ func (d *durable) kept() Kept {
 	return d.state
 }
 
-// sent is a message on its way.
-type sent struct {
-	id    string
-	after spool.Position
-	size  int
-
-	skipped int64 // damaged bytes of the spool before it
-}
-
 // session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
 func (d *durable) session(ctx context.Context) error {
 	last, alone, err := d.resume(ctx)
 	if err != nil {
 		return err
 	}
-	inbox := d.nc.NewInbox()
-	acks := make(chan *nats.Msg, windowMessages+1)
-	replies, err := d.nc.ChanSubscribe(inbox+".*", acks)
-	if err != nil {
-		return err
+	s := store.Sender{Conn: d.nc, Stream: d.state.Stream, Last: last, Alone: alone, Messages: windowMessages, Bytes: windowBytes, Wait: ackWait, Ready: d.spool.Ready, Look: d.filed}
+	return s.Send(ctx, &sending{d: d, next: d.spool.First()})
+}
+
+// filed fails where the stream's files were deleted: the next session makes the stream again.
+func (d *durable) filed(ctx context.Context) error {
+	if d.bus.OnDisk(d.is.Name()) {
+		return nil
 	}
-	defer replies.Unsubscribe()
-	next := d.spool.First()
-	var window []sent
-	before := "" // identity of the last message that was sent
-	size := 0
-	late := time.NewTimer(ackWait) // for the first of the window to be confirmed
-	defer late.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
-		for len(window) < windowMessages && size < windowBytes {
-			r, after, ok, err := d.spool.Read(next)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				if len(window) == 0 && r.Skipped > 0 {
-					d.damaged(r.Skipped)
-					next = after
-					if err := d.spool.Forget(after); err != nil {
-						return err
-					}
-				}
-				break
-			}
-			if err := d.send(r, inbox, last, before); err != nil {
-				return err
-			}
-			if alone {
-				before = r.ID
-			}
-			if len(window) == 0 {
-				late.Reset(ackWait)
-			}
-			last, next, size = last+1, after, size+len(r.Line)
-			window = append(window, sent{r.ID, after, len(r.Line), r.Skipped})
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-d.spool.Ready:
-		case <-look.C:
-			if !d.bus.OnDisk(d.is.Name()) {
-				return errors.Join(errNoFiles, d.js.DeleteStream(ctx, d.is.Name())) // the next session makes it again
-			}
-		case <-late.C:
-			if len(window) > 0 {
-				return fmt.Errorf("the server confirmed nothing for %v", ackWait)
-			}
-		case m := <-acks:
-			stored, err := d.confirms(m)
-			if err != nil {
-				return err
-			}
-			turn := slices.IndexFunc(window, func(s sent) bool { return replyTo(inbox, s.id) == m.Subject })
-			if !stored || turn < 0 {
-				continue // somebody else's answer, or a second one
-			}
-			if turn > 0 {
-				return errors.New("a confirmation out of turn: the one before it is lost")
-			}
-			first := window[0]
-			if err := d.spool.Forget(first.after); err != nil {
-				return err
-			}
-			d.confirmed = first.id
-			d.damaged(first.skipped)
-			window, size = window[1:], size-first.size
-			late.Reset(ackWait)
-			d.well()
-		}
-	}
+	return errors.Join(errNoFiles, d.js.DeleteStream(ctx, d.is.Name()))
 }
 
 // errNoFiles says that the embedded server's confirmations are worth nothing.
 var errNoFiles = errors.New("the files of the JetStream stream were deleted under the server")
-
-// errUnstored is the server's word that it has not stored a message.
-type errUnstored string
-
-func (e errUnstored) Error() string { return string(e) }
-
-// replyTo is where the message of this id is confirmed.
-func replyTo(inbox, id string) string { return inbox + "." + id[strings.LastIndexByte(id, '.')+1:] }
-
-// confirms says whether m is the stream's word that a message is stored. Whoever subscribes to what is kept may answer it, too: what is not the
-// stream's says nothing.
-func (d *durable) confirms(m *nats.Msg) (bool, error) {
-	if m.Header.Get("Status") != "" {
-		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
-	}
-	var ack struct {
-		Stream string `json:"stream"`
-		Error  *struct {
-			Description string `json:"description"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != d.state.Stream {
-		return false, nil
-	}
-	if ack.Error != nil {
-		return false, errUnstored(message.Printable(ack.Error.Description))
-	}
-	return true, nil
-}
 
 // close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
 func (d *durable) close(ctx context.Context) error {
@@ -483,8 +361,7 @@ func (d *durable) close(ctx context.Context) error {
 	}
 	d.cancel()
 	<-d.ended
-	d.hurt.at = time.Time{}
-	d.damaged(0)
+	d.damaged(0, true)
 	if !d.spool.Empty() {
 		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.Folder)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 	"driftscope/sinks/spool"
 )
 
@@ -109,27 +109,60 @@ func (d *durable) look(ctx context.Context, id string, to spool.Position, last u
 	}
 	m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last - n + 1})
 	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != first {
-		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.state.Stream, "seq", last-n+1)
+		d.log.Warn("another client publishes among the kept messages, and a message is lost: give this right to the program alone", "stream", d.state.Stream, "seq", last-n+1)
 	}
 }
 
-// send publishes r as what follows sequence number last, and the message of identity before unless that is empty. The number alone is not enough: a
-// stranger's message takes the number of one of ours, and the next of ours would be stored in its place. In a cluster the number has to
-// do: a server that was away and has caught up refuses every message that names the one before it (nats-server 2.15: processCatchupMsg leaves lmsgId as it was).
-func (d *durable) send(r spool.Record, inbox string, last uint64, before string) error {
-	if !valid(d.lease) {
-		return ErrFenced
+// sending is the spool as a queue.
+type sending struct {
+	d      *durable
+	next   spool.Position
+	window []sent
+}
+
+// sent is a message on its way.
+type sent struct {
+	id      string
+	after   spool.Position
+	skipped int64 // damaged bytes of the spool before it
+}
+
+// Next reads the next record. What is damaged behind the last one is forgotten once all before it is stored.
+func (q *sending) Next() (*nats.Msg, error) {
+	r, after, ok, err := q.d.spool.Read(q.next)
+	if err != nil {
+		return nil, err
 	}
-	m := nats.NewMsg(d.subject.Of("kept." + string(r.Kind)))
-	if epoch := epochOf(d.lease); epoch != 0 {
+	if !ok {
+		if len(q.window) == 0 && r.Skipped > 0 {
+			q.d.damaged(r.Skipped, false)
+			q.next = after
+			return nil, q.d.spool.Forget(after)
+		}
+		return nil, nil
+	}
+	if !valid(q.d.lease) {
+		return nil, ErrFenced
+	}
+	q.next, q.window = after, append(q.window, sent{r.ID, after, r.Skipped})
+	m := nats.NewMsg(q.d.subject.Of("kept." + string(r.Kind)))
+	if epoch := epochOf(q.d.lease); epoch != 0 {
 		m.Header.Set(epochHeader, strconv.FormatUint(epoch, 10))
 	}
-	m.Reply = replyTo(inbox, r.ID)
 	m.Header.Set(jetstream.MsgIDHeader, r.ID)
-	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
-	if before != "" {
-		m.Header.Set(jetstream.ExpectedLastMsgIDHeader, before)
-	}
 	m.Data = r.Line
-	return d.nc.PublishMsg(m)
+	return m, nil
+}
+
+// Stored forgets the first record that is on its way.
+func (q *sending) Stored() error {
+	first := q.window[0]
+	if err := q.d.spool.Forget(first.after); err != nil {
+		return err
+	}
+	q.d.confirmed = first.id
+	q.d.damaged(first.skipped, false)
+	q.window = q.window[1:]
+	q.d.well()
+	return nil
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -128,7 +130,7 @@ func TestDurable(t *testing.T) {
 		{func() {}, 300 * time.Millisecond},
 		{server.Kill, outage(t, 300*time.Millisecond)}, {server.Run, 700 * time.Millisecond},
 		{server.Freeze, outage(t, 500*time.Millisecond)}, {server.Thaw, 700 * time.Millisecond},
-		{wire.Cut, outage(t, noticed)}, {wire.Mend, time.Second},
+		{func() { wire.Turn(link.Lost) }, outage(t, noticed)}, {func() { wire.Turn(link.Whole) }, time.Second},
 	} {
 		phase.begin()
 		for end := time.Now().Add(phase.lasts); time.Now().Before(end); n++ {
@@ -140,11 +142,7 @@ func TestDurable(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 	sinktest.Close(t, s)
 	if kept := s.durable.kept(); kept.Retries == 0 || kept.Problem != "" {
 		t.Errorf("found %+v, expected retries, and no problem left", kept)
@@ -170,13 +168,9 @@ func TestDurableAcrossRuns(t *testing.T) {
 	}
 	first, b := newDurableSink(t, server.URL(), store, nil)
 	write(first, 0, 100)
-	for !first.durable.spool.Empty() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return first.durable.spool.Empty() })
 	server.Kill()
-	for b.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !b.Connected() })
 	write(first, 100, 200)
 	sinktest.Close(t, first)
 	left := filepath.Join(t.TempDir(), "killed") // the files as a kill leaves them: what was confirmed is still among them
@@ -195,9 +189,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	third, _ := newDurableSink(t, server.URL(), filepath.Dir(filepath.Dir(again)), nil)
-	for !third.durable.spool.Empty() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return third.durable.spool.Empty() })
 	sinktest.Close(t, third)
 	audit(t, server.URL(), 300)
 }
@@ -220,9 +212,7 @@ func TestDurableAgain(t *testing.T) {
 		}
 		if run == 1 { // whose messages wait in the spool for the next
 			server.Kill()
-			for b.Connected() {
-				time.Sleep(time.Millisecond)
-			}
+			suite.Until(t, func() bool { return !b.Connected() })
 		}
 		for i := range uint64(frames) {
 			if err := s.Write(t.Context(), sinktest.Estimate(i, 1)); err != nil {
@@ -232,9 +222,7 @@ func TestDurableAgain(t *testing.T) {
 		sinktest.Close(t, s)
 		if run == 1 {
 			server.Run()
-			for !b.Connected() {
-				time.Sleep(time.Millisecond)
-			}
+			suite.Until(t, func() bool { return b.Connected() })
 		}
 	}
 	js, err := jetstream.New(b.NATS())
@@ -331,9 +319,7 @@ func TestDurableFull(t *testing.T) {
 	server := keeper(t)
 	s, b := newDurableSink(t, server.URL(), t.TempDir(), nil)
 	server.Kill()
-	for b.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !b.Connected() })
 	const n = 100
 	for i := range n {
 		if err := s.Write(t.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
@@ -346,11 +332,7 @@ func TestDurableFull(t *testing.T) {
 		t.Fatalf("found %v", err)
 	}
 	server.Run()
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the spool is not delivered")
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, "the spool is not delivered")
 	looking := dial(t, server.URL())
 	live, err := looking.SubscribeSync("driftscope.local.bead.*")
 	if err != nil {
@@ -465,19 +447,11 @@ func TestDurableOnFullServer(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.durable.kept().Problem, "start it again when there is room"); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("found %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return strings.Contains(s.durable.kept().Problem, "start it again when there is room") }, func() string { return fmt.Sprintf("found %+v", s.durable.kept()) })
 	server.Kill()
 	server.Run()
 	write()
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 	sinktest.Close(t, s)
 	audit(t, server.URL(), n)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 	"driftscope/sinks/spool"
 )
@@ -65,7 +65,7 @@ func TestLook(t *testing.T) {
 			}
 		}
 		d := &durable{nc: nc, spool: s, state: Kept{Stream: "kept"}, log: slog.New(slog.NewTextHandler(&log, nil))}
-		if d.look(t.Context(), c.last, end, c.seq); strings.Contains(log.String(), "somebody else publishes") != c.warned {
+		if d.look(t.Context(), c.last, end, c.seq); strings.Contains(log.String(), "another client publishes") != c.warned {
 			t.Errorf("%s: logged %q", c.name, log.String())
 		}
 		if err := s.Close(); err != nil {

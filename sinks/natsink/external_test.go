@@ -8,8 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )
 
@@ -39,9 +40,7 @@ func TestShippedUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.KeepConfiguration([]byte("stream: bead\n"))
-	for k.waiting() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !k.waiting() })
 	holds(t, as("driftscope"), "model-a", law(1, 100_000))
 	reader := dial(t, as("reader"))
 	inbox, err := reader.SubscribeSync(reader.NewInbox())

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )
 
@@ -120,11 +121,7 @@ func TestTakeOver(t *testing.T) {
 	if err := first.write(25, 30); err != nil && !errors.Is(err, ErrFenced) { // its lease still looks valid, as after a long pause
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); !first.sink.durable.fenced.Load(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the worker before was not refused")
-		}
-	}
+	suite.Until(t, func() bool { return first.sink.durable.fenced.Load() }, "the worker before was not refused")
 	if err := first.write(30, 31); !errors.Is(err, ErrFenced) {
 		t.Errorf("found %v of a worker that another has followed", err)
 	}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -68,8 +69,8 @@ func TestLiveIsNeverStale(t *testing.T) {
 		case 1000:
 			server.Run()
 		case 2000:
-			wire.Cut()
-			time.AfterFunc(outage(t, noticed), wire.Mend)
+			wire.Turn(link.Lost)
+			time.AfterFunc(outage(t, noticed), func() { wire.Turn(link.Whole) })
 		}
 		e := sinktest.Estimate(uint64(n), 0)
 		e.Latent.Time = time.Now()

@@ -9,8 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -38,11 +39,7 @@ func TestObjectsKept(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 	sinktest.Close(t, s)
 	js, err := jetstream.New(dial(t, server.URL()))
 	if err != nil {

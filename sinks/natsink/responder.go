@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

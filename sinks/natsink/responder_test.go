@@ -12,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -128,11 +129,7 @@ func TestNATSService(t *testing.T) {
 		}
 		return true
 	}
-	for end := time.Now().Add(5 * time.Second); !counted(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("found %+v", found)
-		}
-	}
+	suite.Until(t, func() bool { return counted() }, func() string { return fmt.Sprintf("found %+v", found) })
 	if len(found) != 2 || found["cell"].Version != "1.0.0" || found["cell"].Metadata["subject"] != "driftscope.local.cell.*" {
 		t.Fatalf("found %+v", found)
 	}

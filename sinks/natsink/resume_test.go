@@ -11,9 +11,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/sinktest"
 )
 
@@ -29,11 +30,7 @@ func writes(t *testing.T, s *Sink, from, to int) {
 
 func delivers(t *testing.T, s *Sink) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 }
 
 // noted has the spool write the position of what was delivered, as it does once a second.
@@ -145,9 +142,7 @@ func TestResumeServerLost(t *testing.T) {
 	delivers(t, first)
 	noted(t, first)
 	server.Kill()
-	for b.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !b.Connected() })
 	writes(t, first, 80, 100)
 	store := killed(t, first)
 	if err := os.RemoveAll(folder); err != nil {
@@ -205,12 +200,12 @@ func TestResumeClock(t *testing.T) {
 	second, b := newDurableSink(t, "nats://"+wire.Address(), store, nil)
 	writes(t, second, 30, 40)
 	delivers(t, second)
-	wire.Cut()
+	wire.Turn(link.Lost)
 	for end := time.Now().Add(bus.MaxAge + 10*time.Second); b.Connected() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	writes(t, second, 40, 50) // which the stream does not have when it is asked again
-	wire.Mend()
+	wire.Turn(link.Whole)
 	delivers(t, second)
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 50)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"driftscope/internal/rights"
+	"driftscope/internal/flow/rights"
 )
 
 // posted is a message of an attack.

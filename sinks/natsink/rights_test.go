@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/rights"
+	"driftscope/internal/flow/rights"
 	"driftscope/internal/suite"
 )
 

@@ -3,7 +3,7 @@ package natsink
 import (
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // SampledToken ends the subject of sampled frames, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a second, and of a field

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // TestStopped: a worker that is stopped in the middle of its frames tells of the last of them before the results of earlier ones come, and the rest never

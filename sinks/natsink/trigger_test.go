@@ -1,12 +1,14 @@
 package natsink
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -45,11 +47,7 @@ func TestTriggersAreKept(t *testing.T) {
 	}
 	write(sinktest.Trigger(2))
 	server.Run()
-	for end := time.Now().Add(20 * time.Second); !b.Connected() || !s.durable.spool.Empty(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return !(!b.Connected() || !s.durable.spool.Empty()) }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 	if m, err := live.NextMsg(200 * time.Millisecond); err == nil && m.Subject == "driftscope.local.bead.trigger" {
 		t.Errorf("an old trigger was published live: %s", m.Data)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Bounds on what waits for a device, and on what may be asked of it.

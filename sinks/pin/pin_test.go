@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 )
 

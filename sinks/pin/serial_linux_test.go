@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"driftscope/internal/suite/pty"
+	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )
 
@@ -21,7 +21,7 @@ type board struct {
 
 func plugged(t *testing.T) board {
 	t.Helper()
-	here, path, err := pty.Open()
+	here, path, err := suite.OpenTerminal()
 	if err != nil {
 		t.Fatal(err)
 	}

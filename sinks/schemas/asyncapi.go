@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/natsink"
 )
 

@@ -13,7 +13,7 @@ import (
 	"reflect"
 	"slices"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks"
 )
 

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

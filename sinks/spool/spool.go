@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/latent"
-	"driftscope/internal/sharing"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
 )
 
 // A spool's files hold records one after the other. Each has its length and its checksum, both little-endian uint32, the lengths of kind and
@@ -82,10 +82,10 @@ func Open(folder string, limit int64) (*Spool, error) {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
 	var err error
-	if s.lock, err = sharing.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	if s.lock, err = system.OpenShared(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
-	if err := sharing.Hold(s.lock, false); err != nil {
+	if err := system.Hold(s.lock, false); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: another run of this stream uses it: give another nats.store or stream", folder), s.lock.Close())
 	}
 	if err := s.load(); err != nil {

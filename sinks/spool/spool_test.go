@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 )
 
 // line is record i with a message of n bytes.

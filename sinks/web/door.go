@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // minToken is the shortest token that cannot be guessed by trying.

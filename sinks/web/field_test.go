@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // fieldSide is the side of the frames that these tests tell of, px.

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // lawful are few whose states are known of two: 7 is in the fast one, 17 in the slow one, of 3 nobody knows.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // closing is how long a request that is being answered may take once the server ends.

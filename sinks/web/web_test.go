@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -30,7 +30,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"driftscope/internal/order"
+	"driftscope/internal/kit/numbers"
 )
 
 // Widest returns the widest vectors that this processor has and that a loop is compiled for.
@@ -40,7 +40,7 @@ func Widest() Lanes { return Lanes(C.ds_widest()) }
 func (k Lanes) Nth(v []float32, n int) float32 {
 	_ = v[n]
 	if k == 0 {
-		return order.Nth(v, n)
+		return numbers.Nth(v, n)
 	}
 	return float32(C.ds_nth(C.int(k), pointer(v), C.int(len(v)), C.int(n)))
 }

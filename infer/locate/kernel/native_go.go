@@ -2,7 +2,7 @@
 
 package kernel
 
-import "driftscope/internal/order"
+import "driftscope/internal/kit/numbers"
 
 // Widest returns 0: there is no C.
 func Widest() Lanes { return 0 }

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the bend of the map, nats a pair: on the sum of squares of ∂c/∂s, in the mean over frames
+const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the curvature of the map, nats per pair: mean over frames of the sum of squares of ∂c/∂s
 
 // One in parts pairs is held out, alone: increments are independent given the map, while a stretch held out as a whole would ask for the map where
 // the rest of the clip has never been.

@@ -20,11 +20,11 @@ const (
 )
 
 const (
-	largestNoise float64 = 0.2 // tuned gauge.largestNoise: r beyond which noise, then 0.3 of the increments, hides how latents bend; its estimate, whose sd is about 0.04 on 1,000 frames, stays clear of that where there is no noise
+	largestNoise float64 = 0.2 // tuned gauge.largestNoise: r above which noise, then 0.3 of the increments, hides the curvature of the latents; the estimate's sd on 1,000 frames is about 0.04
 	leastGain    float64 = 2   // tuned gauge.leastGain: nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²
 	// MinPairs is how many pairs tell how latents bend.
-	MinPairs            = 150 // tuned gauge.minPairs: pairs below which neither increments nor slow features tell what is straight
-	pairsPerCoefficient = 10  // tuned gauge.pairsPerCoefficient: a map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients R² 0.99 became 0
+	MinPairs            = 150 // tuned gauge.minPairs: fewest pairs for which increments or slow features show what is straight
+	pairsPerCoefficient = 10  // tuned gauge.pairsPerCoefficient: with fewer pairs the map extrapolates badly: with 79 pairs and 48 coefficients R² fell from 0.99 to 0
 )
 
 // Straighten is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
@@ -32,7 +32,7 @@ const (
 // coefficients.
 func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
-	// case gauge.rectify: a map of the latents that makes the diffusion the same everywhere
+	// case gauge.rectify: a map of the latents that makes the diffusion uniform
 	if fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise {
 		return r, nil, nil
 	}

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/video"
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
-const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer
+const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the quadratic variation is as good as the covariance-based estimate, and safer
 
 // floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
 const floor = 1e-3
@@ -81,7 +81,7 @@ func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.
 
 // inverseRoot is C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
 func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
-	vectors, values, err := eigen.Principal(c)
+	vectors, values, err := numbers.Principal(c)
 	if err != nil {
 		return nil, nil, errors.New("the increments' covariance has no eigenvalues: the latents are not finite")
 	}

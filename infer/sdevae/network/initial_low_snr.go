@@ -42,7 +42,7 @@ func (m *Model) AverageKernels(c *video.Clip) {
 	}
 }
 
-const thresholdSDs float64 = 4 // tuned network.threshold: the first layer's threshold at low SNR, in standard deviations of white noise: what stands out is the object and hardly ever noise
+const thresholdSDs float64 = 4 // tuned network.threshold: the first layer's threshold at low SNR, in sd of white noise: the object exceeds it, noise hardly ever
 
 // RaiseThreshold moves the first layer's zero from the clip's mean to so many standard deviations of white noise above it.
 func (m *Model) RaiseThreshold(c *video.Clip) {

@@ -111,7 +111,7 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 
 // SeeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
 func (m *Model) SeeMoments() {
-	m.readout = newReadout(m.Encoder.Out(), numeric.Degree) // case network.moments: the encoder's last layers see moments of the feature maps alone, in every other restart and at low SNR
+	m.readout = newReadout(m.Encoder.Out(), numeric.Degree) // case network.moments: the encoder's last layers see only moments of the feature maps, in every other restart and at low SNR
 }
 
 // SeeMomentsIfKept does so where the weights of the means are such moments already, as in a model that was trained so.

@@ -44,4 +44,4 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	return t, err
 }
 
-const looseness float64 = 0.1 // tuned train.looseness: weight of a squared error of ln s beside one of a mean in its standard deviation: how sure a place is may be a third off
+const looseness float64 = 0.1 // tuned train.looseness: weight of a squared error of ln s relative to an error of the mean in sd: s may be a third off

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
 // Vector lends x to BLAS.
@@ -128,6 +128,6 @@ func NormalSD(sizes []float64, factor float64) float64 {
 func PrincipalRows(x *mat.Dense) (values []float64, vectors *mat.Dense, ok bool) {
 	var gram mat.SymDense
 	gram.SymOuterK(1, x)
-	vectors, values, err := eigen.Principal(&gram)
+	vectors, values, err := numbers.Principal(&gram)
 	return values, vectors, err == nil
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/internal/eigen"
+	"driftscope/internal/kit/numbers"
 )
 
 // A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components that the
@@ -78,7 +78,7 @@ type principal struct {
 }
 
 func (l *lagged) principal() (*principal, error) {
-	vectors, variances, err := eigen.Principal(l.now)
+	vectors, variances, err := numbers.Principal(l.now)
 	if err != nil {
 		return nil, errors.New("the first features have no components: they are not finite")
 	}
@@ -101,7 +101,7 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 			slow.SetSym(i, j, whole.At(i, j))
 		}
 	}
-	turned, _, err := eigen.Principal(slow)
+	turned, _, err := numbers.Principal(slow)
 	if err != nil {
 		return nil, errors.New("the first features have no slow components: they are not finite")
 	}

@@ -18,8 +18,8 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 )
 

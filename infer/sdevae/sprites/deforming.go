@@ -33,7 +33,7 @@ const maxModes = 8
 // likelihood of the held-out frames; it is nil where that is the sprite as it is.
 func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *Deforming {
 	best, least := (*Deforming)(nil), math.Inf(1)
-	tries := []*Set{m, m.Uncovered(ctx, c, frames)} // case sprites.covered: a background that a sprite covers in half of the frames or more, filled in from what surrounds it
+	tries := []*Set{m, m.Uncovered(ctx, c, frames)} // case sprites.covered: a background that a sprite hides in half of the frames or more, interpolated from its surroundings
 	for k, one := range tries {
 		if one == nil || ctx.Err() != nil {
 			continue

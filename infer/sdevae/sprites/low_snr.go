@@ -23,8 +23,8 @@ const (
 )
 
 const (
-	minStep         float64 = 0.5 // tuned sprites.minStep: px between frames, at least: a chain that is surer than that never leaves a wrong place
-	minSignificance float64 = 6   // tuned sprites.significance: standard deviations above the expected χ² from which a pixel belongs to a template: of all pixels of a picture none is there by chance
+	minStep         float64 = 0.5 // tuned sprites.minStep: px per frame, at least: a more certain chain never leaves a wrong position
+	minSignificance float64 = 6   // tuned sprites.significance: sd above the expected χ² from which a pixel belongs to a template: no pixel of a picture reaches it by chance
 )
 
 // gaussianWidths are those of the first templates, px.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxOffsets float64 = 5 // tuned sprites.offsets.ratio: variance between trajectories' median pictures over that within them, above which films are evened out
+	maxOffsets float64 = 5 // tuned sprites.offsets.ratio: ratio of the variance between the trajectories' median pictures to that within them, above which films are equalised
 )
 
 // WithoutOffsets is a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal
@@ -20,7 +20,7 @@ const (
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)
-	if !(apart > maxOffsets) { // case sprites.offsets: films of unequal grey, evened out first
+	if !(apart > maxOffsets) { // case sprites.offsets: films of different brightness, equalised first
 		return c
 	}
 	if m := Find(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.Area() <= numeric.Majority {

@@ -23,7 +23,7 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 			best, least = guess, left
 		}
 	}
-	if common := best.commonTemplate(); common != nil { // case sprites.shared: several sprites of one template; templates of their own fit themselves to where light saturates, and may explain share.small more
+	if common := best.commonTemplate(); common != nil { // case sprites.shared: several sprites with one template; separate templates fit saturation and may explain share.small more
 		copies, moves := m.copy(), m.Residual(c, frames).Energy(m)
 		if copies.learnShared(ctx, c, frames, n, common) < least+numeric.SmallShare*moves {
 			return copies

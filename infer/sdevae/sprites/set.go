@@ -37,8 +37,8 @@ const (
 )
 
 const (
-	coreEdge     float64 = 0.3  // tuned sprites.coreEdge: share of the brightest pixel below which a pixel is no part of a template in the first rounds, when places are still wrong
-	templateEdge float64 = 0.05 // tuned sprites.templateEdge: the same at the end: below it is what other objects left
+	coreEdge     float64 = 0.3  // tuned sprites.coreEdge: share of the brightest pixel below which a pixel is excluded from a template in the first rounds, while positions are inexact
+	templateEdge float64 = 0.05 // tuned sprites.templateEdge: the same at the end: smaller values come from other objects
 )
 
 // Residual is what sprites leave of some frames, as spectra, with the place of each sprite.

@@ -16,7 +16,7 @@ const (
 )
 
 const (
-	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not say which is which
+	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not tell them apart
 )
 
 // SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.

@@ -12,7 +12,7 @@ import (
 
 // Shares of the energy of what lasts that drawings leave out. A quarter of the energy is half of the amplitude: what is left out by half is not followed, and a
 // standard error of as much tells nothing. Nothing is drawn where nine tenths or more are left out, and less than half is excluded.
-const leftDoubted float64 = 0.25 // tuned verdict.left: share of the energy of what lasts that drawings may leave out: half of the amplitude
+const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent energy that reconstructions may miss: half of the amplitude
 
 // evidence is how much of what lasts in held-out pictures is not in the drawings, by the covariance of consecutive frames, to which white noise of
 // whatever distribution adds nothing:
@@ -24,20 +24,20 @@ const leftDoubted float64 = 0.25 // tuned verdict.left: share of the energy of w
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
-		return Finding{Doubt, "too little lasts from frame to frame in the held-out pictures to tell it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
+		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
 	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
 	switch {
 	case s.Value >= agreement && s.Low > numeric.Majority:
-		return Finding{Bad, "the drawings hold " + amount + " of what lasts in held-out pictures: the model tracks nothing",
+		return Finding{Bad, "the reconstructions explain " + amount + " of the persistent signal in test frames: the model tracks nothing",
 			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
 	case !(s.Error < leftDoubted):
-		return Finding{Doubt, "the held-out pictures do not tell how much of what lasts is in the drawings: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
+		return Finding{Doubt, "the test frames do not show how much of the persistent signal the reconstructions explain: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
 	case s.Value > leftDoubted:
-		return Finding{Doubt, "the drawings hold but " + amount + " of what lasts in held-out pictures", c.try("try more latents, or crop closer to what is to be tracked", "try more latents")}, false
+		return Finding{Doubt, "the reconstructions explain only " + amount + " of the persistent signal in test frames", c.try("try more latents, or crop closer to the object", "try more latents")}, false
 	}
-	return Finding{Level: Good, Reason: "the drawings hold " + amount + " of what lasts in held-out pictures"}, false
+	return Finding{Level: Good, Reason: "the reconstructions explain " + amount + " of the persistent signal in test frames"}, false
 }
 
 // lasting is, for each held-out pair, the product of its two frames' departures from the mean picture, and from their drawings, summed over pixels;

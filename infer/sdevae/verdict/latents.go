@@ -40,16 +40,16 @@ func (c *Case) latents() (Finding, []Latent) {
 	fewer := "it may be one too many, try fewer latents"
 	switch {
 	case len(still) == live:
-		return Finding{Bad, "all latents vary by far less than the encoder is unsure of them", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
+		return Finding{Bad, "all latents vary far less than their uncertainty", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
 	case len(still) > 0:
-		return Finding{Doubt, strings.Join(still, ", ") + " of the latents varies with nothing in the pictures", fewer}, all
+		return Finding{Doubt, strings.Join(still, ", ") + " of the latents does not vary with the pictures", fewer}, all
 	case len(noisy) > 0:
 		if len(noisy) == live {
 			fewer = c.try("leave --keep-light out, crop closer to what moves", "follow the objects without a model")
 		}
-		return Finding{Doubt, "noise, or what is forgotten from one frame to the next, is most of " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
+		return Finding{Doubt, "noise, or memory shorter than a frame, dominates " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
 	}
-	return Finding{Level: Good, Reason: fmt.Sprintf("every latent is more than its noise, at most r = %.2g of a frame's step", worst)}, all
+	return Finding{Level: Good, Reason: fmt.Sprintf("every latent exceeds its noise: r is at most %.2g", worst)}, all
 }
 
 // noisy says whether a latent is mostly noise, or its motion cannot be told from it.

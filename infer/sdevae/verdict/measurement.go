@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	agreement     float64 = 0.9 // tuned share.agreement: R² below which a third of the motion is missed (√0.1): then two measurements do not agree
-	framesPerTerm         = 5   // tuned frames.perTerm: frames to fit a term of a regression on, at least: what is fitted in vain then costs R² a fifth of what is left
+	agreement     float64 = 0.9 // tuned share.agreement: R² below which a third of the motion is missing (√0.1): two measurements then disagree
+	framesPerTerm         = 5   // tuned frames.perTerm: frames per regression term, at least: overfitting then costs a fifth of the remaining R²
 )
 
 const ridge = 1e-6 // of standardised columns, against latents that are the same
@@ -51,11 +51,11 @@ func (c *Case) agreement() Finding {
 	name := []string{"x", "y"}[worse]
 	switch {
 	case r2[worse].High < numeric.Majority:
-		return Finding{Bad, "the latents do not hold the object's " + name + ", which its centroid has: " + at, try}
+		return Finding{Bad, "the latents do not explain the object's " + name + ", compared with its centroid: " + at, try}
 	case !(r2[worse].Value >= agreement):
-		return Finding{Doubt, "the latents hold the object's " + name + " only in part, beside its centroid: " + at, try}
+		return Finding{Doubt, "the latents explain the object's " + name + " only in part, compared with its centroid: " + at, try}
 	}
-	return Finding{Level: Good, Reason: "the latents hold the object's place, beside its centroid: " + at}
+	return Finding{Level: Good, Reason: "the latents explain the object's position, compared with its centroid: " + at}
 }
 
 // measuredNoise is the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between things is noise, too.

@@ -16,7 +16,7 @@ const (
 	bentAlarm = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
 )
 
-const bentFactor float64 = 2 // tuned verdict.bent: between the diffusion of two regions, from which it matters: a length is then wrong by √2
+const bentFactor float64 = 2 // tuned verdict.bent: ratio of the diffusion in two regions that matters: a length is then wrong by √2
 
 // straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
 // three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion
@@ -43,7 +43,7 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 		}
 	}
 	if p < bentAlarm && factor > bentFactor {
-		return Finding{Doubt, fmt.Sprintf("the latents are bent, or what the object moves in is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
+		return Finding{Doubt, fmt.Sprintf("the latents are bent, or the medium is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
 			"give a longer film, or leave another number of latents to --latent auto"}, true
 	}
 	return Finding{Level: Good, Reason: fmt.Sprintf("the latents are straight: their diffusion differs by a factor of at most %.2g (p = %.2g)", factor, p)}, true

@@ -85,18 +85,18 @@ func TestJudge(t *testing.T) {
 	}{
 		{"right", func(*Case) {}, Good, false, "R² = 1.000"},
 		{"the mean picture is drawn", func(c *Case) { dull(c, 0) }, Bad, true, "the model tracks nothing"},
-		{"half of the amplitude is drawn", func(c *Case) { dull(c, 0.4) }, Doubt, false, "the drawings hold but 6"},
+		{"half of the amplitude is drawn", func(c *Case) { dull(c, 0.4) }, Doubt, false, "the reconstructions explain only 6"},
 		{"white noise", func(c *Case) {
 			rng := rand.New(rand.NewPCG(2, 0))
 			for i := range c.Clip.Pixels {
 				c.Clip.Pixels[i] = 0.5 + 0.1*float32(rng.NormFloat64())
 			}
-		}, Doubt, false, "too little lasts"},
+		}, Doubt, false, "too little persistent signal"},
 		{"the latents are a lamp's", func(c *Case) {
 			light := lamp(2 * c.Clip.Len())
 			c.set(0, func(k int) float32 { return light[k] })
 			c.set(1, func(k int) float32 { return light[c.Clip.Len()+k] })
-		}, Bad, false, "the latents do not hold the object's"},
+		}, Bad, false, "the latents do not explain the object's"},
 		{"half of y is a lamp's", func(c *Case) {
 			light := lamp(c.Clip.Len())
 			c.set(0, func(k int) float32 { return float32(c.Measured[2*k]) })
@@ -106,7 +106,7 @@ func TestJudge(t *testing.T) {
 			c.set(1, func(k int) float32 { return float32(c.Measured[2*k+1]) + 0.1*c.Z[2*k]*c.Z[2*k] })
 			c.set(0, func(k int) float32 { return float32(c.Measured[2*k]) })
 			c.Places = 2
-		}, Good, false, "the latents hold the object's place"},
+		}, Good, false, "the latents explain the object's position"},
 		{"nothing is measured", func(c *Case) { c.Measured = nil }, Good, false, "no independent measurement exists"},
 		{"the measurement jumps", func(c *Case) {
 			rng := rand.New(rand.NewPCG(3, 0))
@@ -118,26 +118,26 @@ func TestJudge(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 0))
 			c.Measured = nil
 			c.set(1, func(int) float32 { return float32(rng.NormFloat64()) })
-		}, Doubt, false, "most of z2 ("},
+		}, Doubt, false, "dominates z2 ("},
 		{"a latent that holds nothing", func(c *Case) {
 			c.Measured = nil
 			c.set(1, func(k int) float32 { return c.Z[2*k+1] / 100 })
-		}, Doubt, false, "z2 of the latents varies with nothing"},
+		}, Doubt, false, "z2 of the latents does not vary"},
 		{"known padding", func(c *Case) {
 			c.Measured, c.Padding = nil, 1
 			c.set(1, func(k int) float32 { return c.Z[2*k+1] / 100 })
-		}, Good, false, "every latent is more than its noise"},
+		}, Good, false, "every latent exceeds its noise"},
 		{"no latent holds anything", func(c *Case) {
 			for i := range c.SD {
 				c.SD[i] = 10
 			}
-		}, Bad, false, "all latents vary by far less"},
+		}, Bad, false, "all latents vary far less"},
 		{"no latent holds anything, and nothing is known of the drawings", func(c *Case) {
 			c.Held, c.Drawn, c.Measured = nil, nil, nil
 			for i := range c.SD {
 				c.SD[i] = 10
 			}
-		}, Bad, true, "all latents vary by far less"},
+		}, Bad, true, "all latents vary far less"},
 		{"bent", func(c *Case) {
 			c.Measured = nil
 			c.set(0, func(k int) float32 { return float32(math.Exp(float64(c.Z[2*k]))) })
@@ -145,7 +145,7 @@ func TestJudge(t *testing.T) {
 		{"bent, of what objects look like", func(c *Case) {
 			c.Look = true
 			c.set(0, func(k int) float32 { return float32(math.Exp(float64(c.Z[2*k]))) })
-		}, Good, false, "the drawings hold"},
+		}, Good, false, "the reconstructions explain"},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			c := bead(400)

@@ -58,7 +58,7 @@ func (c *Clip) DT() float64 {
 	return steps[len(steps)/2]
 }
 
-const maxGap float64 = 3 // tuned video.maxGap: median intervals of the longest step that still counts as one
+const maxGap float64 = 3 // tuned video.maxGap: longest step that counts as one, in median intervals
 
 // MaxGap is the longest step that still counts as one.
 func (c *Clip) MaxGap() float64 { return maxGap * c.DT() }

@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-const overPrincipal = 2 // tuned video.principal: principal pictures that stand for a background that changes as a whole: more hold the object, too
+const overPrincipal = 2 // tuned video.principal: principal pictures for a background that changes as a whole: more would contain the object
 
 // WithoutPrincipal is the clip less the part of bare along the principal pictures of some of its frames; nil where nothing in them changes.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {

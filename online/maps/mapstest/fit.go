@@ -3,7 +3,7 @@ package mapstest
 import (
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
 )

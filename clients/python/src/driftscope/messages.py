@@ -495,6 +495,8 @@ class Population(Timed):
     tracks: int
     #: ended without motion, shrunk diffusion and state: the processor time for them was spent (objects)
     unjudged: int | None = None
+    #: that did not count for a change of the law: a frame had too many (increments)
+    unweighed: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,7 +81,7 @@ func (p *program) installed(kept []file, bill []byte) ([]file, error) {
 			files = append(files, file{"usr/lib/systemd/system/" + unit, 0o644, f.data})
 		case "configs/package/driftscope.yaml":
 			files = append(files, file{"etc/driftscope/driftscope.yaml", 0o644, f.data})
-		case "internal/demo/beads.txt":
+		case "internal/job/demo/beads.txt":
 			files = append(files, file{pagesFolder + "/copyright", 0o644, copyright(f.data)})
 		}
 	}

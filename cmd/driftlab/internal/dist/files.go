@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // file is one of an archive's or a package's.
@@ -24,7 +24,7 @@ type file struct {
 }
 
 // shipped are the parts of the repository that go out with the program, each under its own path, so that links between pages hold.
-var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/demo/beads.txt"}
+var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/job/demo/beads.txt"}
 
 // repository reads what git keeps of the shipped parts: what else lies in the folders is anybody's.
 func repository(root string) ([]file, error) {
@@ -78,7 +78,7 @@ func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, data); err != nil {
+	if err := system.WriteFile(path, data); err != nil {
 		return err
 	}
 	return os.Chmod(path, 0o644)

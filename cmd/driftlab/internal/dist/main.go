@@ -1,7 +1,7 @@
 // Dist packs what make dist has built: an archive for each computer, the Debian package of this one, what each is made of (SPDX), and the
 // checksums of all. The same commit gives the same bytes: every time is the commit's, every list is sorted.
 //
-//	go run ./internal/dist -from out/dist/build -into out/dist
+//	go run ./cmd/driftlab/internal/dist -from out/dist/build -into out/dist
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // floor is what a figure must reach: at least Least or, if Most is set, at most that.
@@ -23,7 +23,7 @@ type floor struct {
 
 // readFloors reads lines: NAME >= BOUND WHAT, or NAME <= BOUND WHAT.
 func readFloors(path string) (all []floor, err error) {
-	data, err := atomicfile.ReadBounded(path, 1<<20)
+	data, err := system.ReadBounded(path, 1<<20)
 	if err != nil {
 		return nil, err
 	}

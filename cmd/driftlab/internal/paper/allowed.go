@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 // allow finds what the films' pictures allow, of every run that was made. It follows from their settings, so that no file keeps it.

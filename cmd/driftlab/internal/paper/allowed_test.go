@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 )
 
 // Rows with noise say how many times what one frame allows L_latent is, and name the films where that is more than 2; of rows without, the bound is all.

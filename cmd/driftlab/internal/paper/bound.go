@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 )
 
 // oneFrame is what a film's pictures allow: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It

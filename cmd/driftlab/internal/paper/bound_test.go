@@ -10,7 +10,7 @@ import (
 	"driftscope/infer"
 	"driftscope/infer/card"
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 	"driftscope/internal/suite"
 )
 

@@ -16,8 +16,8 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 
 	"driftscope/infer"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/evaluation"
 	"driftscope/online/offline"
 )
 

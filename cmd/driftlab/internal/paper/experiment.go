@@ -17,11 +17,11 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/recording"
-	"driftscope/internal/training"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
 	"driftscope/online/align"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
@@ -149,7 +149,7 @@ const trainedEnding = ".trained.json"
 
 // read puts a file, where there is one, into dst, whose settings must be the experiment's.
 func (e *experiment) read(path string, dst any, made *settings) (there bool, err error) {
-	data, err := atomicfile.ReadBounded(path, maxFinding)
+	data, err := system.ReadBounded(path, maxFinding)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/recording"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 	"driftscope/online/align"
 )

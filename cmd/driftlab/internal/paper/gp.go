@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 	"driftscope/online/align"
 )
 

@@ -17,8 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // task is one training of the paper's, and what is to be found of it.
@@ -69,7 +68,7 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 func makeOne(ctx context.Context, tasks []task, file string) error {
 	i := slices.IndexFunc(tasks, func(t task) bool { return t.file() == file })
 	if i < 0 {
-		return exit.Usage(fmt.Errorf("--make: nothing that the rows and studies ask for leaves %q", file))
+		return console.Usage(fmt.Errorf("--make: nothing that the rows and studies ask for leaves %q", file))
 	}
 	return tasks[i].perform(ctx)
 }
@@ -113,7 +112,7 @@ func (l *labelled) Write(data []byte) (int, error) {
 		if !whole {
 			return len(data), nil
 		}
-		if !bytes.HasPrefix(line, []byte("driftlab"+exit.More)) {
+		if !bytes.HasPrefix(line, []byte("driftlab"+console.More)) {
 			l.last = strings.TrimPrefix(string(line), "driftlab: ")
 		}
 		l.part = rest

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // chore is a task that does as it is told.
@@ -78,12 +78,12 @@ func TestMakeAll(t *testing.T) {
 func TestLabelled(t *testing.T) {
 	var to strings.Builder
 	l := &labelled{to: &to, label: "run 1: "}
-	for _, part := range []string{"step", " 1\nst", "ep 2\ndriftlab: the disk is full\n", "driftlab" + exit.More + "a page\n", "and"} {
+	for _, part := range []string{"step", " 1\nst", "ep 2\ndriftlab: the disk is full\n", "driftlab" + console.More + "a page\n", "and"} {
 		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
 			t.Error(n, err)
 		}
 	}
-	if to.String() != "run 1: step 1\nrun 1: step 2\nrun 1: driftlab: the disk is full\nrun 1: driftlab"+exit.More+"a page\n" || l.last != "the disk is full" {
+	if to.String() != "run 1: step 1\nrun 1: step 2\nrun 1: driftlab: the disk is full\nrun 1: driftlab"+console.More+"a page\n" || l.last != "the disk is full" {
 		t.Errorf("%q, last %q", to.String(), l.last)
 	}
 }

@@ -14,9 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/version"
+	"driftscope/internal/kit/console"
 )
 
 // Options are paper's flags, as the command documents them.
@@ -38,10 +36,10 @@ type Options struct {
 func (c *Options) Run(ctx context.Context) error {
 	rows, err := c.check()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
-		return exit.Usage(fmt.Errorf("--out: %w", err))
+		return console.Usage(fmt.Errorf("--out: %w", err))
 	}
 	plan, err := c.plan(rows)
 	if err != nil {
@@ -49,7 +47,7 @@ func (c *Options) Run(ctx context.Context) error {
 	}
 	asked, err := c.chooseStudies()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	tasks := tasksOf(plan, asked)
 	if c.Make != "" {
@@ -60,7 +58,7 @@ func (c *Options) Run(ctx context.Context) error {
 		plan = slices.DeleteFunc(plan, func(e *experiment) bool { return !e.whole() })
 		asked = slices.DeleteFunc(asked, func(r *studyRun) bool { return !r.whole() })
 		if len(plan)+len(asked) == 0 {
-			return exit.Usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
+			return console.Usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
 		}
 	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
 		return err
@@ -122,10 +120,10 @@ func (c *Options) plan(rows []paperRow) (plan, error) {
 		for run := 1; run <= c.Runs; run++ {
 			e, err := c.experiment(row, run)
 			if err != nil {
-				return nil, exit.Usage(err)
+				return nil, console.Usage(err)
 			}
 			if err := e.recall(); err != nil {
-				return nil, exit.Usage(err)
+				return nil, console.Usage(err)
 			}
 			p = append(p, e)
 		}
@@ -153,5 +151,5 @@ type origin struct {
 }
 
 func thisOrigin() origin {
-	return origin{version.Command(), version.Read().Commit, runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
+	return origin{console.CommandLine(), console.ReadBuild().Commit, runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
 }

@@ -19,9 +19,9 @@ import (
 
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/exit"
-	"driftscope/internal/recording"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
@@ -269,7 +269,7 @@ func TestPaperShortfalls(t *testing.T) {
 // refuses wants a mistake of the user's.
 func refuses(t *testing.T, c *Options, want string) {
 	t.Helper()
-	if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), want) {
+	if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {
 		t.Errorf("found %v, a usage error with %q expected", err, want)
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"driftscope/infer/sdevae"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/frame"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // Endings of a row's pictures, which are those of its first run.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 // paperRow is a line of the paper's table of results and how it is trained here.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/recording"
-	"driftscope/internal/training"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/training"
 )
 
 // A study's model is trained for fewer steps than a row's, and once: what is asked of it shows with less. Its film is longer than the

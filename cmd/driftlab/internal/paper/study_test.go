@@ -14,7 +14,7 @@ import (
 
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 	"driftscope/internal/suite"
 )
 

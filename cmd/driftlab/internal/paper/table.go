@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 //go:embed paper.html

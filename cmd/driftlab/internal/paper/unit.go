@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
+	"driftscope/internal/job/evaluation"
 	"driftscope/online/align"
 )
 

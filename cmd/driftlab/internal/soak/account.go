@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // account prints what happened, and writes it to its file.
@@ -23,7 +23,7 @@ func (r *rig) account() error {
 	if err := os.MkdirAll(filepath.Dir(r.o.Out), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.Write(r.o.Out, []byte(b.String()))
+	return system.WriteFile(r.o.Out, []byte(b.String()))
 }
 
 // write lays the account out as Markdown.

@@ -11,7 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"driftscope/internal/suite/wallclock"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 )
 
 // faults are all kinds. What each does is undone before it returns.
@@ -43,9 +44,9 @@ func (r *rig) faults() []*fault {
 				r.audit.wrong("the camera: %v", err)
 			}
 		}},
-		{name: "network: nothing passes", hits: []string{"link"}, when: throughout, happen: r.turned(held, 9*time.Second)},
-		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(cut, 9*time.Second)},
-		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(slowed, 9*time.Second)},
+		{name: "network: nothing passes", hits: []string{"link"}, when: throughout, happen: r.turned(link.Held, 9*time.Second)},
+		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(link.Cut, 9*time.Second)},
+		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(link.Slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
 		{name: "what is delivered of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
 		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
@@ -104,7 +105,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
 				return // a new life has the machine's clock
 			}
-			if err := wallclock.Step(pid, to); err != nil {
+			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
 				return
 			}
@@ -119,11 +120,11 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 func unstepped(t time.Time) time.Time { return t.Add(-time.Until(t).Round(time.Hour)) }
 
 // turned has the link another way for a while.
-func (r *rig) turned(way int, most time.Duration) func(context.Context, *rand.Rand) {
+func (r *rig) turned(way link.Way, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.turn(way)
+		r.link.Turn(way)
 		time.Sleep(between(rng, most/4, most))
-		r.link.turn(whole)
+		r.link.Turn(link.Whole)
 	}
 }
 
@@ -200,10 +201,10 @@ func stalledReader(port int) (net.Conn, error) {
 // damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.turn(slowed) // something always waits, so that the spools note every second what is delivered
+		r.link.Turn(link.Slowed) // something always waits, so that the spools note every second what is delivered
 		time.Sleep(between(rng, 3*time.Second, 6*time.Second))
 		p.process.kill()
-		r.link.turn(whole)
+		r.link.Turn(link.Whole)
 		positions, _ := filepath.Glob(filepath.Join(p.process.folder, "store", "spool", "*", "position.*"))
 		r.say("  %d positions of spools", len(positions))
 		for _, file := range positions {

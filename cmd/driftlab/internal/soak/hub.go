@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // subjects is how those of every stream begin.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"driftscope/internal/suite/fakecamera"
+	"driftscope/internal/suite"
 )
 
 // isolated is set in the process that has a network and mounts of its own.
@@ -29,7 +29,7 @@ func isolate() error {
 			return fmt.Errorf("the loopback interface: %w", err)
 		}
 	}
-	return fakecamera.WithoutRawSockets()
+	return suite.WithoutRawSockets()
 }
 
 // inNamespaces runs this program in namespaces of its own and ends with its status. Its group is another, so that the terminal's signals come once,
@@ -44,7 +44,7 @@ func inNamespaces() error {
 	runtime.LockOSThread() // the child is told when the thread that started it ends
 	if err := c.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, "soak: no network of its own:", err)
-		return fakecamera.WithoutRawSockets()
+		return suite.WithoutRawSockets()
 	}
 	go func() {
 		for s := range signals {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // kept is what a JetStream stream holds, read message by message and checked on the way: only counts stay.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // lives is how often a program is started again to deliver what waits.
@@ -63,7 +63,7 @@ func (p *program) configure(life int) ([]string, error) {
 			return nil, err
 		}
 		text := fmt.Sprintf("stream: %s\nsource: %s\nnats: %s\ndashboard: {address: %q}\n%s", s.name, source, p.nats, p.web, s.extra)
-		if err := atomicfile.Write(filepath.Join(p.process.folder, s.name+".yaml"), []byte(text)); err != nil {
+		if err := system.WriteFile(filepath.Join(p.process.folder, s.name+".yaml"), []byte(text)); err != nil {
 			return nil, err
 		}
 		args = append(args, s.name+".yaml")

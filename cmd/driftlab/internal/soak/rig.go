@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"driftscope/configs"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/latent"
-	"driftscope/internal/suite/fakecamera"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 )
 
 const (
@@ -45,14 +45,14 @@ type rig struct {
 	embedded, outside *hub // the server inside program a, and the one beside
 	server, camera    *process
 	later             *process // a server on what the embedded one kept
-	link              *link
+	link              *link.Link
 	programs          []*program
 	streams           []*stream
 	publishers        []*publisher
 	growing           []*growing
 	disk              string // folder that can be filled; empty where it may not be mounted
 	ports             struct {
-		reserved         port.Reserved
+		reserved         suite.ReservedPorts
 		embedded, server int
 	}
 	ctx        context.Context // of what runs in the background
@@ -167,7 +167,7 @@ func (r *rig) start(ctx context.Context) error {
 	other := filepath.Join(r.folder, "other.onnx")
 	model, err := configs.Model("molecule")
 	if err == nil {
-		err = atomicfile.Write(other, append(slices.Clone(model), note...))
+		err = system.WriteFile(other, append(slices.Clone(model), note...))
 	}
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (r *rig) build() (err error) {
 	if r.ports.server, err = r.ports.reserved.Next(); err != nil {
 		return err
 	}
-	if r.link, err = newLink(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
+	if r.link, err = link.New(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
 		return err
 	}
 	if r.embedded, err = newHub("embedded", r.embeddedURL()); err != nil {
@@ -265,7 +265,7 @@ func (r *rig) build() (err error) {
 func (r *rig) natsProcess(name, store string, port int) (*process, error) {
 	file := filepath.Join(r.folder, name+".conf")
 	text := fmt.Sprintf("max_payload: 8MB\njetstream {store_dir: %q, max_mem: 256MB, max_file: 64GB}\n", store)
-	if err := atomicfile.Write(file, []byte(text)); err != nil {
+	if err := system.WriteFile(file, []byte(text)); err != nil {
 		return nil, err
 	}
 	args := []string{r.natsServer, "-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-l", filepath.Join(r.folder, name+"-own.log")}
@@ -281,7 +281,7 @@ func (r *rig) newCamera() (*process, error) {
 		return nil, errors.New("arv-fake-gv-camera-0.8 is not installed: ./internal/setup/install.sh tests installs it")
 	}
 	if os.Getenv(isolated) == "" {
-		if r.reserved, err = fakecamera.Reserve(); err != nil {
+		if r.reserved, err = suite.ReserveCamera(); err != nil {
 			return nil, err
 		}
 	}
@@ -310,7 +310,7 @@ func (r *rig) addPrograms(disk string) error {
 			return fmt.Sprintf("{%s: {path: %q, follow: true, fps: %d}}", kind, path, time.Second/g.every), err
 		}
 	}
-	outside := fmt.Sprintf("nats://%s", r.link.address())
+	outside := fmt.Sprintf("nats://%s", r.link.Address())
 	folderA, tiffB, tiffC := grows("pictures", false, 200*time.Millisecond), grows("pages", true, 200*time.Millisecond), grows("short", true, 100*time.Millisecond)
 	type part struct {
 		name, kind string
@@ -387,7 +387,7 @@ func (r *rig) close(clean bool) {
 		}
 	}
 	if r.link != nil {
-		r.link.close()
+		r.link.Close()
 	}
 	for _, h := range []*hub{r.embedded, r.outside} {
 		if h != nil {

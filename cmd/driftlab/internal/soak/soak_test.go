@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/fakecamera"
 )
 
 // root is the repository, seen from this package.
@@ -27,7 +26,7 @@ const soaking = 9 * time.Minute
 func built(t *testing.T) (lab, driftscope string) {
 	t.Helper()
 	if _, err := exec.LookPath("arv-fake-gv-camera-0.8"); err != nil {
-		if os.Getenv(fakecamera.Required) != "" {
+		if os.Getenv(suite.CameraRequired) != "" {
 			t.Fatal("arv-fake-gv-camera-0.8 is not installed: ./internal/setup/install.sh tests installs it")
 		}
 		t.Skip("arv-fake-gv-camera-0.8 is not installed: ./internal/setup/install.sh tests installs it")

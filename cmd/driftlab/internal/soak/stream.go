@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // inFlight bounds the frames between being read and being tracked or dropped: the longest queue of the rig, 256, the lanes, and what a source hands

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"driftscope/internal/atomicfile"
+	"driftscope/internal/kit/system"
 )
 
 // recorded is what tests may take, and what of each package was covered.
 type recorded struct {
 	seconds map[name]float64
 	cover   map[string]float64 // per cent
+	binds   bool               // a test beyond its budget fails
 }
 
 // usual is the budget of a test that is not listed, seconds; those that take more than half of it are.
@@ -33,8 +34,8 @@ const maxRecorded = 1 << 20
 
 // readRecorded reads lines: "test PACKAGE TEST SECONDS" or "covered PACKAGE PERCENT".
 func readRecorded(path string) (recorded, error) {
-	k := recorded{map[name]float64{}, map[string]float64{}}
-	data, err := atomicfile.ReadBounded(path, maxRecorded)
+	k := recorded{seconds: map[name]float64{}, cover: map[string]float64{}}
+	data, err := system.ReadBounded(path, maxRecorded)
 	if err != nil {
 		return k, err
 	}
@@ -76,7 +77,7 @@ func (r *report) record(path string) error {
 	}
 	slices.Sort(lines)
 	fmt.Fprintln(&b, strings.Join(lines, "\n"))
-	if err := atomicfile.Write(path, b.Bytes()); err != nil {
+	if err := system.WriteFile(path, b.Bytes()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	fmt.Fprintf(os.Stdout, "%s has %d lines\n", path, len(lines))

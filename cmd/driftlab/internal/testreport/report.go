@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // event is a line of go test -json; see go doc test2json.
 type event struct {
 	Action     string
+	Time       time.Time
 	Package    string
 	ImportPath string // of a build
 	Test       string
@@ -33,13 +35,16 @@ type report struct {
 	out    io.Writer
 	said   map[name][]string // output of what has not ended
 	took   map[name]float64  // seconds, of tests that ran
+	began  map[name]moment   // of tests that run
+	slow   map[name]float64  // of tests that ran: how many times longer than on a quiet machine one may have taken
+	crowd  crowd
 	cover  map[string]float64
 	failed []string
 	ended  int // packages
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, said: map[name][]string{}, took: map[name]float64{}, cover: map[string]float64{}}
+	return &report{out: out, said: map[name][]string{}, took: map[name]float64{}, began: map[name]moment{}, slow: map[name]float64{}, crowd: crowd{load: load}, cover: map[string]float64{}}
 }
 
 // maxLine bounds a line of go test's.
@@ -83,7 +88,10 @@ var covered = regexp.MustCompile(`coverage: ([0-9.]+)% of statements`)
 // take folds in one event.
 func (r *report) take(e event) {
 	n := name{strings.TrimPrefix(e.Package, "driftscope/"), e.Test}
+	r.crowd.pass(e.Time)
 	switch e.Action {
+	case "run":
+		r.began[n] = r.crowd.now
 	case "output":
 		r.said[n] = append(r.said[n], e.Output)
 		if m := covered.FindStringSubmatch(e.Output); m != nil && e.Test == "" {
@@ -106,10 +114,11 @@ func (r *report) take(e event) {
 
 // end is the end of a test or, without one, of a package.
 func (r *report) end(n name, e event) {
-	delete(r.said, n)
 	if e.Action != "skip" {
-		r.took[n] = e.Elapsed
+		r.took[n], r.slow[n] = e.Elapsed, r.crowd.since(r.began[n])
 	}
+	delete(r.said, n)
+	delete(r.began, n)
 	if n.test != "" {
 		return
 	}
@@ -125,7 +134,7 @@ func (r *report) end(n name, e event) {
 	fmt.Fprintln(r.out)
 }
 
-// sum lists the longest tests, and those over their budgets. Parts of tests are in their tests.
+// sum lists the longest tests, and those over their budgets. Where budgets bind, one beyond its budget has failed. Parts of tests are in their tests.
 func (r *report) sum(known recorded, longest int) {
 	var whole []name
 	for n := range r.took {
@@ -143,6 +152,9 @@ func (r *report) sum(known recorded, longest int) {
 			fmt.Fprintf(r.out, "%7.1f of %4.0f  %s\n", took, budget, n)
 		} else if took > budget {
 			fmt.Fprintf(r.out, "%7.1f of %4.0f  %s: over its budget\n", took, budget, n)
+		}
+		if slow := r.slow[n]; known.binds && took > budget*slow {
+			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f s of a budget of %.0f s, on a machine that was %.1f times slower for others: make it cheaper, or leave it to make test-long", n, took, budget, slow))
 		}
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // events are what go test -json prints of two packages: one passes, slowly, and one fails.
@@ -32,6 +34,34 @@ func reported(t *testing.T, text string, known recorded) (string, error) {
 	}
 	r.sum(known, 1)
 	return out.String(), r.verdict(known)
+}
+
+// TestBudgets: a test beyond its budget fails, unless the machine was as many times slower, where budgets bind.
+func TestBudgets(t *testing.T) {
+	at := func(s int) string { return time.Unix(int64(s), 0).UTC().Format(time.RFC3339) }
+	text := `{"Time":"` + at(100) + `","Action":"run","Package":"driftscope/online","Test":"TestLaw"}
+{"Time":"` + at(118) + `","Action":"pass","Package":"driftscope/online","Test":"TestLaw","Elapsed":18}
+{"Time":"` + at(119) + `","Action":"pass","Package":"driftscope/online","Elapsed":19}
+`
+	for _, c := range []struct {
+		load   float64 // of each processor
+		budget float64
+		fails  bool
+	}{{0, 0, true}, {0, 20, false}, {3, 0, true}, {4, 0, false}} {
+		r := newReport(&bytes.Buffer{})
+		r.crowd.load = func() float64 { return c.load * float64(runtime.NumCPU()) }
+		if err := r.read(strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		known := recorded{binds: true, seconds: map[name]float64{}}
+		if c.budget > 0 {
+			known.seconds[name{"online", "TestLaw"}] = c.budget
+		}
+		r.sum(known, 1)
+		if err := r.verdict(known); (err != nil) != c.fails || c.fails && !strings.Contains(err.Error(), "online TestLaw: 18.0 s of a budget of 10 s") {
+			t.Errorf("load %g, budget %g: %v", c.load, c.budget, err)
+		}
+	}
 }
 
 func TestReport(t *testing.T) {
@@ -83,7 +113,7 @@ func TestRecorded(t *testing.T) {
 	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "71.5 % covered, 75.0 % were") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := readRecorded(filepath.Join("..", "..", "go.mod")); err == nil || !strings.Contains(err.Error(), "go.mod:1:") {
+	if _, err := readRecorded(filepath.Join("..", "..", "..", "..", "go.mod")); err == nil || !strings.Contains(err.Error(), "go.mod:1:") {
 		t.Errorf("found %v", err)
 	}
 }

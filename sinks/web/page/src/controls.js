@@ -9,7 +9,7 @@ const REMEMBER = 8000; // ms that an answer stays
 /** What is asked before the law is changed for good. */
 const QUESTIONS = {
   reset: ["Forget the law of motion?", "Diffusion, drift and active dimensions of this stream are learnt anew from the next frame on. Latents go on as they are.", "Reset"],
-  roll_back: ["Go back half a minute?", "The law of motion of this stream becomes what it was half a minute or more ago; what it has learnt since is forgotten. Latents go on as they are.", "Roll back"],
+  roll_back: ["Go back half a minute?", "The law of this stream returns to its state of half a minute ago or earlier; later data are forgotten. Latents go on as they are.", "Roll back"],
 };
 
 export class Controls {

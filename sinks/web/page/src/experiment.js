@@ -46,5 +46,5 @@ function drawLaw(population) {
   const [value, low, high] = ["", "_low", "_high"].map((end) => population?.[`diffusion_um2_s${end}`]);
   if (Number.isFinite(value)) amount(find("#pooled-d"), { name: "D", value, low, high, unit: "µm²/s" });
   else say(find("#pooled-d"), "–");
-  say(find("#pooled-says"), population?.law?.says ?? "the law comes with the next record of a camera");
+  say(find("#pooled-says"), population?.law?.says ?? "the law appears with the next record of a camera");
 }

@@ -43,19 +43,19 @@ export function checks(stream) {
 }
 
 function looked({ left }) {
-  const tip = "Spots beyond the most that a frame may have (objects.max) are not looked at: then objects are missing.";
+  const tip = "Spots beyond objects.max are left out, so objects are missing.";
   return { name: "Left out", tone: left ? "warn" : "good", text: left ? `${count(left)} spots` : "none", tip };
 }
 
 function detected({ population }) {
-  const tip = "In how many of its frames an object is detected. What is often missed is lost, or taken for another; more light or larger objects help.";
+  const tip = "Share of an object's frames with a detection. Objects that are often missed are lost or confused; more light or larger objects help.";
   const share = population?.detected;
   if (!Number.isFinite(share)) return { name: "Detected", tone: "idle", text: "not known", tip };
   return { name: "Detected", tone: share >= 0.8 ? "good" : share >= 0.5 ? "warn" : "bad", text: percent(share), tip };
 }
 
 function identities({ count: n, columns }) {
-  const tip = "Objects that may be others than their numbers say, because they came near one another. Their tracks may be exchanged; D suffers little.";
+  const tip = "Objects that may have exchanged their identities, because they came near each other. D suffers little.";
   let doubtful = 0;
   for (let k = 0; k < n; k++) doubtful += columns.marks[k] & MARK.doubtful ? 1 : 0;
   const share = doubtful / (n || 1);

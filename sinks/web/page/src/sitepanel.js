@@ -95,7 +95,7 @@ export class SitePanels {
       say(version.firstElementChild, odd ? "▲" : "");
       say(version.lastElementChild, record.version.slice(0, 40));
       version.dataset.tone = odd ? "warn" : "idle";
-      version.title = odd ? "Another version than other workers of this site have." : "";
+      version.title = odd ? "Other workers of this site have another version." : "";
       say(since, duration(up));
       since.title = `since ${record.since}, by its own clock`;
     });

@@ -24,7 +24,7 @@ export function judge(checks, stateTone) {
 }
 
 export function frames(stream) {
-  const tip = "The share of frames that were lost before they could be tracked. Lost frames make longer steps, not wrong ones; many of them hide fast motion.";
+  const tip = "Share of frames lost before tracking. Lost frames make longer steps, not wrong ones; many lost frames hide fast motion.";
   const health = stream.health;
   if (!health?.frames_in) return { name: "Frames", tone: "idle", text: "none yet", tip };
   const share = lost(health) / health.frames_in;
@@ -32,10 +32,10 @@ export function frames(stream) {
 }
 
 function picture(stream) {
-  const tip = "Whether frames look like those that the encoder learnt from. If not, its latents mean nothing; the model needs recordings like these.";
+  const tip = "Whether frames resemble the training. If not, the latents mean nothing: train a model on recordings like these.";
   const severe = ["unlike_training", "object_lost"].find((code) => stream.alarms.has(code));
   if (severe) return { name: "Picture", tone: "bad", text: words(severe), tip };
-  if (stream.alarms.has("too_few_dimensions")) return { name: "Picture", tone: "warn", text: "more moves than is seen", tip };
+  if (stream.alarms.has("too_few_dimensions")) return { name: "Picture", tone: "warn", text: "hidden variable", tip };
   if (stream.alarms.has("bleached")) return { name: "Picture", tone: "warn", text: "bleached", tip };
   const law = stream.law;
   if (!law) return { name: "Picture", tone: "idle", text: "not known", tip };
@@ -45,7 +45,7 @@ function picture(stream) {
 
 function forecasts(stream) {
   const tip =
-    "How far latents fall from their forecasts, squared, in units of the error that the law expects of itself (NIS a dimension). Near 1, its error bars are honest; far above, they are too small; far below, too large.";
+    "Squared forecast error relative to its expected variance (NIS per dimension). Near 1 the error bars are right; far above they are too small, far below too large.";
   const { mean, weight } = stream.nis;
   if (weight < 60) return { name: "Forecasts", tone: "idle", text: "not known", tip };
   const off = Math.max(mean, 1 / mean);
@@ -54,7 +54,7 @@ function forecasts(stream) {
 }
 
 function sigma(stream) {
-  const tip = "Half the width of the 95 % interval of σ, of the dimension where it is widest among those that move. It narrows with the number of frames.";
+  const tip = "Half the width of the widest 95 % interval of σ among active dimensions. It narrows with the number of frames.";
   const law = stream.law;
   if (!law) return { name: "σ", tone: "idle", text: "not known", tip };
   const widths = law.sigma.map((s, i) => (law.activity[i] === "active" ? (law.sigma_high[i] - law.sigma_low[i]) / (2 * s) : NaN)).filter(Number.isFinite);
@@ -65,7 +65,7 @@ function sigma(stream) {
 
 function drift(stream) {
   const tip =
-    "The standard error of the drift beside its size, over the points that were visited. Above 100 %, there may be no drift at all; it takes long recordings to know a drift.";
+    "Standard error of the drift relative to its size, over visited points. Above 100 % there may be no drift at all; a drift needs long recordings.";
   if (stream.alarms.has("drift_changed")) return { name: "Drift", tone: "warn", text: "changed just now", tip };
   const share = driftError(stream.field);
   if (!Number.isFinite(share)) return { name: "Drift", tone: "idle", text: "not known", tip };

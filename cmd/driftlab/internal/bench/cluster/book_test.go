@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/lease"
+	"driftscope/internal/site"
 	"driftscope/sinks/message"
 )
 
@@ -44,7 +44,7 @@ func TestHolders(t *testing.T) {
 	h := holders{by: map[tenant]holding{}}
 	began := time.Now()
 	h.note("bead", 5, "A")
-	h.look([]lease.Lease{{Stream: "bead", State: lease.Taken, Record: lease.Record{ID: "A", Epoch: 5}}, {Stream: "bead", State: lease.Still, Record: lease.Record{ID: "B", Epoch: 5}}})
+	h.look([]site.Lease{{Stream: "bead", State: site.Taken, Record: site.Record{ID: "A", Epoch: 5}}, {Stream: "bead", State: site.Still, Record: site.Record{ID: "B", Epoch: 5}}})
 	if len(h.twice()) != 0 {
 		t.Errorf("found %v, expected none", h.twice())
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/exit"
-	"driftscope/internal/lease"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site"
 )
 
 // allFaults are what can be asked for.
@@ -59,8 +59,8 @@ func (c *Command) check() error {
 		return fmt.Errorf("--fps: found %g, expected more than 0 and at most 1000", c.FPS)
 	case c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5:
 		return fmt.Errorf("--replicas: found %d, expected 1, 3 or 5 servers", c.Replicas)
-	case c.TTL < lease.LeastTTL || c.TTL > time.Minute:
-		return fmt.Errorf("--ttl: found %v, expected %v to a minute", c.TTL, lease.LeastTTL)
+	case c.TTL < site.LeastTTL || c.TTL > time.Minute:
+		return fmt.Errorf("--ttl: found %v, expected %v to a minute", c.TTL, site.LeastTTL)
 	case c.For < time.Second:
 		return fmt.Errorf("--for: found %v, expected a second at least", c.For)
 	case c.Replicas == 1 && c.Study == "faults" && slices.ContainsFunc(c.Faults, func(f string) bool { return f == faultServer || f == faultMeta || f == faultRoute }):
@@ -78,7 +78,7 @@ func (c *Command) Run(ctx context.Context) error {
 		return serve(ctx, c.Serve)
 	}
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	study := map[string]func(context.Context) (found, error){"faults": c.faults, "join": c.join, "steady": c.steady, "scale": c.scale, "load": c.load}[c.Study]
 	f, err := study(ctx)

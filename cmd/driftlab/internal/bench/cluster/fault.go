@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"driftscope/internal/suite/wallclock"
+	"driftscope/internal/suite"
 )
 
 // Faults.
@@ -89,8 +89,8 @@ func (l *lab) strikeWorker(fault string, x *worker) wound {
 		x.signal(syscall.SIGSTOP)
 		w.heal = func(context.Context) error { x.signal(syscall.SIGCONT); return nil }
 	case faultPartition:
-		x.way.cut(true)
-		w.heal = func(context.Context) error { x.way.cut(false); return nil }
+		turn(x.way, true)
+		w.heal = func(context.Context) error { turn(x.way, false); return nil }
 	}
 	return w
 }
@@ -108,8 +108,8 @@ func (l *lab) strikeClock(random *rand.Rand) (w wound, err error) {
 		struck, name = &l.workers[i-len(l.servers)].process, l.workers[i-len(l.servers)].name
 	}
 	w = wound{at: time.Now(), who: fmt.Sprintf("%s, %+v", name, off), least: 3 * l.c.TTL}
-	w.heal = func(context.Context) error { return wallclock.Step(struck.run.Process.Pid, 0) }
-	return w, wallclock.Step(struck.run.Process.Pid, off)
+	w.heal = func(context.Context) error { return suite.StepClock(struck.run.Process.Pid, 0) }
+	return w, suite.StepClock(struck.run.Process.Pid, off)
 }
 
 // strikeTwin freezes a worker, starts another of its name, and lets the first go on beside it: the first has to end by itself.
@@ -124,7 +124,7 @@ func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
 	}
 	l.workers[i] = twin
 	w.heal = func(ctx context.Context) error {
-		defer x.way.close()
+		defer x.way.Close()
 		defer x.kill()
 		x.signal(syscall.SIGCONT)
 		for end := time.Now().Add(patience * l.c.TTL); !x.gone(); pause(ctx, 100*time.Millisecond) {

@@ -13,11 +13,11 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/console"
 )
 
 // region is what the shipped molecule's model looks at: a 28th of the picture. What is outside is left black, or beyond the picture's edge, so that frames

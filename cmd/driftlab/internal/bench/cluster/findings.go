@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/version"
+	"driftscope/internal/kit/console"
 )
 
 // spread is a time's median and longest, seconds.
@@ -44,7 +44,7 @@ type origin struct {
 }
 
 func (c *Command) origin() origin {
-	b := version.Read()
+	b := console.ReadBuild()
 	return origin{Commit: cmp.Or(b.Commit, b.Version), Cores: runtime.NumCPU(), Date: time.Now().UTC().Truncate(time.Second), Seed: c.Seed,
 		Servers: c.Replicas, Workers: c.Workers, Streams: c.Streams, Replicas: c.Replicas, TTL: c.TTL.Seconds(), FPS: c.FPS}
 }

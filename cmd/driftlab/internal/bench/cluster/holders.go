@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/latent"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/site"
 	"driftscope/sinks/message"
 )
 
@@ -73,9 +73,9 @@ func (h *holders) hear(m *nats.Msg) {
 }
 
 // look enters what leases say.
-func (h *holders) look(leases []lease.Lease) {
+func (h *holders) look(leases []site.Lease) {
 	for _, l := range leases {
-		if l.State == lease.Taken && l.Record.Epoch != 0 {
+		if l.State == site.Taken && l.Record.Epoch != 0 {
 			h.note(l.Stream, l.Record.Epoch, l.Record.ID)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 // comings are what bench cluster --study join prints.

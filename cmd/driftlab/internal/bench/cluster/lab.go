@@ -12,11 +12,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/cmd/driftlab/internal/bench"
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/site"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/suite"
 )
 
 const (
@@ -30,7 +29,7 @@ type lab struct {
 	folder     string
 	driftscope string // the program
 	servers    []*machine
-	ports      port.Reserved // the servers'
+	ports      suite.ReservedPorts // the servers'
 	workers    []*worker
 	twins      int // workers that were started beside one of their name
 	streams    []string
@@ -64,7 +63,7 @@ func staffed(ctx context.Context, c *Command, workers int) (*lab, error) {
 func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 	l = &lab{c: c, folder: c.Folder, books: map[string]*book{}, holders: holders{by: map[tenant]holding{}}}
 	if l.driftscope, err = bench.Driftscope(c.Driftscope); err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	if l.folder == "" {
 		if l.folder, err = os.MkdirTemp("", "driftscope-cluster-"); err != nil {
@@ -162,7 +161,7 @@ func (l *lab) watch(ctx context.Context) {
 func (l *lab) running() map[string]string {
 	all := map[string]string{}
 	for _, x := range l.site.Leases() {
-		if x.State == lease.Taken {
+		if x.State == site.Taken {
 			all[x.Stream] = x.Record.Worker
 		}
 	}
@@ -294,12 +293,12 @@ func (l *lab) close() {
 		l.conn.Close()
 	}
 	for _, w := range l.workers {
-		w.way.close()
+		w.way.Close()
 	}
 	for _, m := range l.servers {
 		m.kill()
 		for _, r := range m.routes {
-			r.close()
+			r.Close()
 		}
 	}
 	l.ports.Close()

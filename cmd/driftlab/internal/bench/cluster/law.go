@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
 	"driftscope/sinks/message"
 )
 
@@ -88,7 +88,7 @@ func (l *lab) unbroken(ctx context.Context) (map[uint64]*message.SDERecord, erro
 	name := l.streams[0]
 	text := l.configuration(name) + fmt.Sprintf("nats: {url: off}\ndashboard: {address: off}\nsinks: [jsonl: {path: %q}]\n", out)
 	text = strings.Replace(text, "{subject: "+subject(name)+"}", fmt.Sprintf("{subject: %s, url: %q}", subject(name), addresses(l.servers)), 1)
-	if err := atomicfile.Write(file, []byte(text)); err != nil {
+	if err := system.WriteFile(file, []byte(text)); err != nil {
 		return nil, err
 	}
 	p := process{program: l.driftscope, args: []string{"run", file, "--frames", strconv.FormatUint(l.film.frames.Load(), 10)}, log: filepath.Join(l.folder, "unbroken.log")}

@@ -10,10 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/site"
 )
 
@@ -149,15 +147,17 @@ func (l *lab) count(ctx context.Context, x *simulation, all []*extra) error {
 
 // planned is how long one plan of so many takes.
 func planned(workers, streams int) float64 {
-	w, s := make([]placement.Worker, workers), make([]placement.Stream, streams)
-	for i := range w {
-		w[i] = placement.Worker{Name: fmt.Sprint("w", i), Cores: 8}
+	s := site.Snapshot{Workers: make([]site.Worker, workers), Streams: make([]site.Stream, streams), Leases: make([]site.Lease, streams)}
+	for i := range s.Workers {
+		s.Workers[i] = site.Worker{Name: fmt.Sprint("w", i), Cores: 8}
 	}
-	for i := range s {
-		s[i] = placement.Stream{Name: fmt.Sprint("bead", i), Cores: 1, Holder: fmt.Sprint("w", i%workers)}
+	for i := range s.Streams {
+		name := fmt.Sprint("bead", i)
+		s.Streams[i] = site.Stream{Name: name, Cores: 1}
+		s.Leases[i] = site.Lease{Stream: name, State: site.Taken, Record: site.Record{Worker: fmt.Sprint("w", i%workers)}}
 	}
 	began := time.Now()
-	placement.Make(w, s)
+	s.Plan()
 	return time.Since(began).Seconds()
 }
 
@@ -212,7 +212,7 @@ func (e *extra) announce(ctx context.Context, every time.Duration) {
 func (e *extra) hold(ctx context.Context, stream string) {
 	for ctx.Err() == nil {
 		h, err := e.site.Held().Await(ctx, stream, 0)
-		if errors.Is(err, lease.ErrClosed) || ctx.Err() != nil {
+		if errors.Is(err, site.ErrClosed) || ctx.Err() != nil {
 			return
 		}
 		if err != nil {

@@ -11,23 +11,33 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/kit/system"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 )
 
 // machine is one nats-server.
 type machine struct {
 	process
 	name    string
-	address string // of clients
-	monitor string // of its HTTP pages
-	routes  []*way // to and from every other server
+	address string       // of clients
+	monitor string       // of its HTTP pages
+	routes  []*link.Link // to and from every other server
 }
 
 // cut cuts the server off from the others, or mends the routes. Clients still reach it.
 func (m *machine) cut(off bool) {
 	for _, r := range m.routes {
-		r.cut(off)
+		turn(r, off)
+	}
+}
+
+// turn cuts a way, so that nothing passes and connections stay, or mends it.
+func turn(l *link.Link, off bool) {
+	if off {
+		l.Turn(link.Held)
+	} else {
+		l.Turn(link.Whole)
 	}
 }
 
@@ -35,7 +45,7 @@ func (m *machine) cut(off bool) {
 const nowhere = "127.0.0.1:1"
 
 // newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
-func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) {
+func newServers(folder string, n int, ports *suite.ReservedPorts) ([]*machine, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -58,12 +68,12 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 			if j == i {
 				continue
 			}
-			r, err := newWay([]string{free[3*j]})
+			r, err := link.New(free[3*j])
 			if err != nil {
 				return servers, err
 			}
 			m.routes, other.routes = append(m.routes, r), append(other.routes, r)
-			routes = append(routes, fmt.Sprintf("%q", r.addresses()[0]))
+			routes = append(routes, fmt.Sprintf("%q", r.Addresses()[0]))
 		}
 		own := filepath.Join(folder, m.name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
@@ -75,7 +85,7 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 			text += fmt.Sprintf("cluster: {name: bench, listen: %q, advertise: %q, routes: [%s], no_advertise: true}\n", free[3*i], nowhere, strings.Join(routes, ", "))
 		}
 		file := filepath.Join(own, "conf")
-		if err := atomicfile.Write(file, []byte(text)); err != nil {
+		if err := system.WriteFile(file, []byte(text)); err != nil {
 			return servers, err
 		}
 		m.process = process{program: self, args: []string{"bench", "cluster", "--serve", file}, log: filepath.Join(own, "out")}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 // patience is how many TTLs a stream may take to run again before a trial goes on without it.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"driftscope/internal/suite/link"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 type worker struct {
 	process
 	name string
-	way  *way
+	way  *link.Link
 }
 
 // newWorker starts one, which may have all streams.
@@ -31,12 +32,12 @@ func (l *lab) startWorker(name, which string) (*worker, error) {
 	}
 	w := &worker{name: name}
 	var err error
-	if w.way, err = newWay(to); err != nil {
+	if w.way, err = link.New(to...); err != nil {
 		return nil, err
 	}
 	w.process = process{
 		program: l.driftscope,
-		args: []string{"work", "--nats", strings.Join(w.way.addresses(), ","), "--name", w.name, "--cores", strconv.Itoa(max(l.c.Streams, 1)), "--site", siteName,
+		args: []string{"work", "--nats", strings.Join(w.way.Addresses(), ","), "--name", w.name, "--cores", strconv.Itoa(max(l.c.Streams, 1)), "--site", siteName,
 			"--store", filepath.Join(l.folder, w.name+which), "--replicas", strconv.Itoa(l.c.Replicas), "--ttl", l.c.TTL.String()},
 		log: filepath.Join(l.folder, w.name+which+".log"),
 	}

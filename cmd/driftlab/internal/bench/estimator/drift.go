@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online"
 	"driftscope/online/drift"
 	"driftscope/online/offline"

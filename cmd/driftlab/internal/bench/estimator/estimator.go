@@ -16,8 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // Command measures the online estimator on simulated latents, whose law is known.
@@ -69,7 +68,7 @@ func (c *Command) Run(ctx context.Context) error {
 		err = fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
 	}
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	found := &onlineFindings{Seed: c.Seed}
 	for i, study := range studies {

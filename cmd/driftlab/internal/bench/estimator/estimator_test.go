@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
@@ -94,7 +94,7 @@ func TestBenchOnlineMistakes(t *testing.T) {
 		`--only: there is no study "weather"`: {Only: []string{"sigma", "weather"}},
 		"--runs: found -1":                    {Runs: -1},
 	} {
-		if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), want) {
+		if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, a usage error with %q expected", err, want)
 		}
 	}

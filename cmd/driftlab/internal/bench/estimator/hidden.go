@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online"
 )
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
 	"driftscope/internal/suite/mats"
 )
 

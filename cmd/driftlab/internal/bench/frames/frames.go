@@ -14,8 +14,7 @@ import (
 	"strconv"
 
 	"driftscope/cmd/driftlab/internal/bench"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // Command measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
@@ -98,7 +97,7 @@ type Findings struct {
 // Run measures and prints.
 func (c *Command) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Alone != "" {
 		return c.alone(ctx)
@@ -175,7 +174,7 @@ func (c *Command) alone(ctx context.Context) error {
 	case "streams":
 		cost, err = c.measureStreams(ctx)
 	default:
-		err = exit.Usage(fmt.Errorf("--alone: found %q, expected path, kernels, opencv or streams", c.Alone))
+		err = console.Usage(fmt.Errorf("--alone: found %q, expected path, kernels, opencv or streams", c.Alone))
 	}
 	if err != nil {
 		return err

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"driftscope/infer"
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/stream"
 	"driftscope/preprocess"
 )
 

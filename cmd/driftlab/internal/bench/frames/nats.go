@@ -16,9 +16,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"driftscope/cmd/driftlab/internal/bench"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -76,7 +76,7 @@ type NATSFindings struct {
 // Run measures and prints.
 func (c *NATSCommand) Run(ctx context.Context) error {
 	if !(c.FPS >= 1 && c.FPS <= 1e4) || !(c.Seconds >= 0.1 && c.Seconds <= maxSeconds) {
-		return exit.Usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxSeconds))
+		return console.Usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxSeconds))
 	}
 	if c.Alone != 0 {
 		return c.alone(ctx)
@@ -100,7 +100,7 @@ func (c *NATSCommand) measure(ctx context.Context) (found NATSFindings, err erro
 	if err != nil {
 		return found, err
 	}
-	var ports port.Reserved
+	var ports suite.ReservedPorts
 	defer ports.Close()
 	port, err := ports.Next()
 	if err != nil {

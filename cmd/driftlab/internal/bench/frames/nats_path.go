@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"driftscope/ingest"
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/recording"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/stream"
 	"driftscope/sinks"
 )
 

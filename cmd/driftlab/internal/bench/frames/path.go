@@ -14,12 +14,12 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
 	"driftscope/sinks"
 )
 

@@ -18,11 +18,10 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/ingest"
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 const (
@@ -43,7 +42,7 @@ type sampledSource struct {
 func look(ctx context.Context, component config.Component) (g *sampledSource, err error) {
 	source, err := ingest.New(component.Kind, component.Decode)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, samplingTime)
 	defer cancel()
@@ -126,7 +125,7 @@ type Capacity struct {
 func (c *Command) plan(ctx context.Context) error {
 	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	rate := c.Rate
 	if rate == 0 {
@@ -136,7 +135,7 @@ func (c *Command) plan(ctx context.Context) error {
 		}
 		g.close()
 		if rate = g.rate; rate == 0 {
-			return exit.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
+			return console.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
 		}
 	}
 	found := Capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
@@ -196,7 +195,7 @@ func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err err
 	n, rate := c.Streams, c.Rate
 	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
-		return cost, exit.Usage(err)
+		return cost, console.Usage(err)
 	}
 	g, err := look(ctx, cfg.Source)
 	if err != nil {
@@ -205,7 +204,7 @@ func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err err
 	defer g.close()
 	model, err := stream.LoadModel(ctx, cfg, nil)
 	if err != nil {
-		return cost, exit.Usage(err)
+		return cost, console.Usage(err)
 	}
 	steps, err := model.Steps(ctx, cfg)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // Command tries the paper's theorem on the latent dimension: the likelihood finds it where pictures are linear in the latents.
@@ -73,7 +73,7 @@ type linearFindings struct {
 func (c *Command) Run(ctx context.Context) error {
 	const maxRuns = 100_000
 	if c.Runs < 1 || c.Runs > maxRuns {
-		return exit.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
+		return console.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
 	}
 	found := &linearFindings{Runs: c.Runs, Seed: c.Seed, Most: sdevae.MaxGrown}
 	for i, film := range linearFilms {

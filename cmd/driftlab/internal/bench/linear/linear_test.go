@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"driftscope/infer/sdevae"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
@@ -94,7 +94,7 @@ func TestBenchLinear(t *testing.T) {
 			t.Errorf("without noise found %+v, expected every rule to be right", r)
 		}
 	}
-	if err := (&Command{}).Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "--runs: found 0, expected 1 to 100000") {
+	if err := (&Command{}).Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), "--runs: found 0, expected 1 to 100000") {
 		t.Errorf("found %v, a usage error expected", err)
 	}
 }

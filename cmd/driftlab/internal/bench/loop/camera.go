@@ -7,8 +7,8 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It

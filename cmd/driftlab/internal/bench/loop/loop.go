@@ -14,8 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/exit"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/kit/console"
 )
 
 // Command measures the loop.
@@ -83,7 +83,7 @@ type Findings struct {
 // Run measures and prints.
 func (c *Command) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	found, err := c.measure(ctx)
 	switch {

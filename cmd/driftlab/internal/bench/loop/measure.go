@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/config"
-	"driftscope/internal/latent"
-	"driftscope/internal/stream"
-	"driftscope/internal/suite/pty"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/suite"
 	"driftscope/online/align"
 	"driftscope/sinks"
 )
@@ -98,7 +98,7 @@ func letters(rule int) (on, off byte) { return 'A' + byte(rule), 'a' + byte(rule
 
 // measure runs the loop.
 func (c *Command) measure(ctx context.Context) (found Findings, err error) {
-	pin, device, err := pty.Open()
+	pin, device, err := suite.OpenTerminal()
 	if err != nil {
 		return found, err
 	}

@@ -14,9 +14,9 @@ import (
 	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/infer/card"
 	"driftscope/ingest/sim"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/exit"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
 )
 
 // cell is one film, trained on and judged.
@@ -66,7 +66,7 @@ const (
 
 // verdict sets what a user is told of a model that pretrain wrote.
 func (k *cell) verdict(path string) error {
-	data, err := atomicfile.ReadBounded(path, card.MaxFile)
+	data, err := system.ReadBounded(path, card.MaxFile)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 	begun := time.Now()
 	err = o.Learn(ctx)
 	k.Seconds = time.Since(begun).Seconds()
-	if ctx.Err() != nil || exit.Status(err) == 2 {
+	if ctx.Err() != nil || console.Status(err) == 2 {
 		return err
 	}
 	if err != nil { // refused: there is no model

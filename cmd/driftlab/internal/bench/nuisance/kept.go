@@ -11,9 +11,8 @@ import (
 	"reflect"
 
 	"driftscope/infer/sdevae"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
 )
 
 // kept is what a folder has of films that were measured, a file each: the study goes on where it stopped, on any day and machine.
@@ -32,7 +31,7 @@ type settings struct {
 func newKept(folder, latent string, steps int) (kept, error) {
 	if folder != "" {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return kept{}, exit.Usage(fmt.Errorf("--out: %w", err))
+			return kept{}, console.Usage(fmt.Errorf("--out: %w", err))
 		}
 	}
 	return kept{folder, settings{sdevae.Recipe, latent, steps}}, nil
@@ -63,12 +62,12 @@ func (f kept) measure(ctx context.Context, k *cell, how func(context.Context, *c
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(data, '\n'))
+	return system.WriteFile(path, append(data, '\n'))
 }
 
 // recall sets the cell as the file has it; it is not found where there is no file, and an error where that is of anything else.
 func (f kept) recall(path string, k *cell) (found bool, err error) {
-	data, err := atomicfile.ReadBounded(path, maxKept)
+	data, err := system.ReadBounded(path, maxKept)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

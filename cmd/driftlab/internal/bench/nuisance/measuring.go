@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"driftscope/internal/console"
+	"driftscope/internal/kit/console"
 )
 
 // measureAll measures the cells, as many at a time as there are cores, each by how: the clean films first, so that every other has its own to be set

@@ -15,9 +15,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/ingest/sim"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // Command trains a model of every scene under every nuisance that is asked for, and judges it by the truth.
@@ -29,7 +28,7 @@ type Command struct {
 	Latent   string    `help:"Latent dimension of every model, or auto; the scene's own unless given." placeholder:"D"`
 	Seed     uint64    `default:"1" help:"Of the films, of what is drawn of the nuisances, and of the trainings." placeholder:"S"`
 	Data     string    `env:"DRIFTSCOPE_DATA" help:"The folder with deeptrack-trap-good; without it trapped is left out." placeholder:"DIR" type:"path"`
-	Out      string    `help:"A folder that keeps what was measured of each film; the same command goes on from there." placeholder:"DIR" type:"path"`
+	Out      string    `help:"A folder that keeps what was measured of each film; the same command continues from there." placeholder:"DIR" type:"path"`
 	Steps    int       `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
@@ -56,7 +55,7 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	cells, err := c.plan()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Make != "" {
 		return c.makeOne(ctx, cells)
@@ -104,7 +103,7 @@ func (c *Command) print(found *findings) error {
 func (c *Command) makeOne(ctx context.Context, cells []*cell) error {
 	i := slices.IndexFunc(cells, func(k *cell) bool { return k.file() == filepath.Base(c.Make) })
 	if i < 0 {
-		return exit.Usage(fmt.Errorf("--make: nothing that is asked for is named %q", filepath.Base(c.Make)))
+		return console.Usage(fmt.Errorf("--make: nothing that is asked for is named %q", filepath.Base(c.Make)))
 	}
 	if err := c.measure(ctx, cells[i], c.Make); err != nil {
 		return err

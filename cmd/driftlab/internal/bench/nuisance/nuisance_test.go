@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
@@ -210,7 +210,7 @@ func TestPlan(t *testing.T) {
 		if got := strings.Join(names, " "); err == nil && got != c.want || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("found %q, %v; expected %q", got, err, c.want)
 		}
-		if err != nil && exit.Status(command.Run(t.Context())) != 2 {
+		if err != nil && console.Status(command.Run(t.Context())) != 2 {
 			t.Errorf("%v: no mistake of the user's", err)
 		}
 	}

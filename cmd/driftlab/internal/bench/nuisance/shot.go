@@ -10,9 +10,9 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/frame"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/recording"
 )
 
 // shot is a film of which the truth is known, and how a model of it is trained and judged.

@@ -12,8 +12,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/ingest/sim"
-	"driftscope/internal/exit"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // VerdictCommand asks how often the verdict of a training is right, on films made at random.
@@ -21,7 +21,7 @@ type VerdictCommand struct {
 	Films int    `default:"100" help:"How many are made." placeholder:"N"`
 	Seed  uint64 `default:"1" help:"Of the draw: another one makes films that no verdict has seen." placeholder:"S"`
 	JSON  bool   `name:"json" help:"Print one JSON object instead of a table."`
-	Out   string `help:"A folder that keeps what was measured of each film; the same command goes on from there, also with more films." placeholder:"DIR" type:"path"`
+	Out   string `help:"A folder that keeps what was measured of each film; the same command continues from there, also with more films." placeholder:"DIR" type:"path"`
 	Steps int    `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	Make  string `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
 }
@@ -42,7 +42,7 @@ const (
 // Run makes the films, trains and prints, what there is also where it is interrupted.
 func (c *VerdictCommand) Run(ctx context.Context) error {
 	if c.Films < 1 || c.Films > 10000 {
-		return exit.Usage(fmt.Errorf("--films: found %d, expected 1 to 10000", c.Films))
+		return console.Usage(fmt.Errorf("--films: found %d, expected 1 to 10000", c.Films))
 	}
 	if err := training.YieldCores(); err != nil { // as pretrain does
 		return err

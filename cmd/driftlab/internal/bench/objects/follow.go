@@ -12,7 +12,7 @@ import (
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/infer/locate"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/job/evaluation/tracking"
 	"driftscope/online/tracks"
 )
 

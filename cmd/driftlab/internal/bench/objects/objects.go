@@ -13,9 +13,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation/tracking"
-	"driftscope/internal/exit"
+	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/internal/kit/console"
 	"driftscope/online/tracks"
 )
 
@@ -106,7 +105,7 @@ type findings struct {
 // Run measures and prints.
 func (c *Command) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Alone != 0 {
 		return c.alone(ctx)

@@ -18,12 +18,12 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -84,7 +84,7 @@ func (c *Command) subscribe(ctx context.Context, o field.Options, fps float64) (
 	if err != nil {
 		return nil, err
 	}
-	var ports port.Reserved
+	var ports suite.ReservedPorts
 	defer ports.Close()
 	port, err := ports.Next()
 	if err != nil {

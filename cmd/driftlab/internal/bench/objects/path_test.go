@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

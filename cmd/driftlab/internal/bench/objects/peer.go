@@ -21,8 +21,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/internal/kit/console"
 )
 
 //go:embed peers/trackpy_film.py

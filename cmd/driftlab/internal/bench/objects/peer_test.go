@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/job/evaluation/tracking"
 	"driftscope/internal/suite"
 )
 

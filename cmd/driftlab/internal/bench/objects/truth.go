@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/job/evaluation/tracking"
 )
 
 // faint is the share of its full light below which an object cannot be seen; bleached objects have gone there.

@@ -85,7 +85,7 @@ func chart(film *mapstest.Film, l *mapstest.Law, seed uint64) (f driftFound) {
 		}
 		m.Add(&step)
 	}
-	w, at := m.Law(), film.Visited(tracks)
+	w, at := m.Law(nil), film.Visited(tracks)
 	fitted, err := film.Fit(tracks)
 	if err != nil {
 		return driftFound{err: err}

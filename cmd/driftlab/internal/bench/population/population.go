@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // Command draws tracks of known laws, finds their laws, and counts.
@@ -65,14 +65,14 @@ type bench struct {
 func (c *Command) Run(ctx context.Context) error {
 	const maxRuns = 100_000
 	if c.Runs < 1 || c.Runs > maxRuns {
-		return exit.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
+		return console.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
 	}
 	if c.Most < 1 {
-		return exit.Usage(fmt.Errorf("--most: found %d, expected 1 or more", c.Most))
+		return console.Usage(fmt.Errorf("--most: found %d, expected 1 or more", c.Most))
 	}
 	for _, name := range c.Studies {
 		if !slices.ContainsFunc(studies, func(s study) bool { return s.name == name }) {
-			return exit.Usage(fmt.Errorf("--studies: found %.40q, expected some of %s", name, Names()))
+			return console.Usage(fmt.Errorf("--studies: found %.40q, expected some of %s", name, Names()))
 		}
 	}
 	b := &bench{ctx, c.Runs, c.Seed, c.Most}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
@@ -97,7 +97,7 @@ func TestMistakes(t *testing.T) {
 		"--most: found 0, expected 1 or more":   {Runs: 1},
 		`--studies: found "colour", expected some of pooled, states, count, switching, exponent, class, map, pairs`: {Runs: 1, Most: 1, Studies: []string{"colour"}},
 	} {
-		if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), want) {
+		if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected a usage error with %q", err, want)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/recording"
 	"driftscope/online"
 	"driftscope/online/diffusion"
 	"driftscope/preprocess"

@@ -9,7 +9,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/recording"
+	"driftscope/internal/job/recording"
 	"driftscope/preprocess"
 )
 

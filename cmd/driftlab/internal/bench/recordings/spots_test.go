@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/internal/recording"
+	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 	"driftscope/preprocess"
 )

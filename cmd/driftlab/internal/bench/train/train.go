@@ -18,8 +18,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/infer/sdevae"
-	"driftscope/internal/exit"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // Command measures one training step of the paper's encoder and decoder on random pictures.
@@ -75,7 +75,7 @@ func (c *Command) Run(ctx context.Context) error {
 		c.Threads = runtime.NumCPU()
 	}
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Alone {
 		return c.alone()

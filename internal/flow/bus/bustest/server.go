@@ -1,0 +1,163 @@
+// Package bustest runs the real nats-server beside a test, as a process of its own that can be killed, frozen and cut off.
+package bustest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"driftscope/internal/suite"
+)
+
+const starting = 20 * time.Second // for the server to take connections, on a busy machine
+
+// Server is one nats-server of the version that go.mod names. Its methods fail the test rather than return an error.
+type Server struct {
+	t       testing.TB
+	binary  string
+	args    []string
+	port    int
+	log     string // file
+	process *exec.Cmd
+}
+
+// Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test.
+func Start(t testing.TB, configuration string) *Server {
+	t.Helper()
+	s := &Server{t: t, binary: build(t), port: FreePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
+	file := filepath.Join(t.TempDir(), "nats-server.conf")
+	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.args = []string{"-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-l", s.log}
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(s.log)
+			t.Logf("the server's log:\n%s", bytes.TrimSpace(text))
+		}
+	})
+	s.Run()
+	return s
+}
+
+// Port is where the server listens, also after it was killed and run again.
+func (s *Server) Port() int { return s.port }
+
+// URL is where the server listens.
+func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+
+// Log is what the server has logged, all its runs.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.log)
+	if err != nil {
+		s.t.Error(err)
+	}
+	return string(text)
+}
+
+// Run starts the server again, and returns when it greets who connects.
+func (s *Server) Run() {
+	s.t.Helper()
+	process, err := started(s.binary, s.args)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.process = process
+	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
+		err := greeted(address)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("nats-server greeted nobody on %s within %v: %v", address, starting, err)
+		}
+	}
+}
+
+// started starts a program. One that has just been built is busy while a process that was forked meanwhile has still its file open (golang.org/issue/22315).
+func started(binary string, args []string) (*exec.Cmd, error) {
+	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
+		process := exec.Command(binary, args...)
+		if err := process.Start(); !errors.Is(err, syscall.ETXTBSY) || time.Now().After(end) {
+			return process, err
+		}
+	}
+}
+
+// greeted connects and wants a NATS server's first word. A connection alone says little: to a port where nobody listens yet, the system may
+// connect a socket with itself.
+func greeted(address string) error {
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(time.Second))
+	word := make([]byte, len("INFO"))
+	if _, err := io.ReadFull(c, word); err != nil {
+		return err
+	}
+	if string(word) != "INFO" {
+		return fmt.Errorf("it says %q", word)
+	}
+	return nil
+}
+
+// Kill ends the server as a crash would. What it does for a server that has ended is nothing.
+func (s *Server) Kill() {
+	if s.process == nil {
+		return
+	}
+	s.process.Process.Kill()
+	s.process.Wait() // its error is that it was killed
+	s.process = nil
+}
+
+// Freeze stops the server's time, its connections stay.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(what syscall.Signal) {
+	s.t.Helper()
+	if err := s.process.Process.Signal(what); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// build returns the path of the program, which go keeps in its cache.
+func build(t testing.TB) string {
+	t.Helper()
+	command := exec.Command("go", "tool", "-n", "nats-server")
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go tool nats-server: %v\n%s", err, problems.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// FreePort finds a port that nobody listens on, and that no other test gets while this one runs.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	var ports suite.ReservedPorts
+	number, err := ports.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(ports.Close)
+	return number
+}

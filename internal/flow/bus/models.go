@@ -1,0 +1,182 @@
+package bus
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Bounds on what a server keeps for the streams of one prefix and site.
+const (
+	maxModels = 1000 // that are listed
+	maxBucket = maxName - len("OBJ_")
+	modelWait = time.Minute // for one to be put or fetched
+)
+
+// What there may be to say about a model that is not there.
+var (
+	ErrNoStore = errors.New("the server keeps no models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
+	ErrNoModel = errors.New("there is no such model: driftscope model list says which there are, driftscope model put adds one")
+	ErrName    = errors.New("a model's name has 1 to 64 letters, digits, - and _")
+	ErrTorn    = errors.New("what the server keeps is torn or was not put by driftscope: put it again")
+
+	ErrUnanswered = errors.New("the NATS server did not do it")
+)
+
+// Models are the model files that a server keeps in a JetStream object store, for the streams of one prefix and site. What is in a file is
+// not its business, but that it is whole: digests are compared.
+type Models struct {
+	Replicas int // servers of a cluster that have them, where Put makes their store; 1
+
+	js     jetstream.JetStream
+	names  Subject
+	bucket string
+	pieces pieces
+}
+
+// Model is what is known of a file without fetching it.
+type Model struct {
+	Name   string // 1 to 64 letters, digits, - and _
+	About  string // for people
+	SHA256 string // hexadecimal
+	Size   int64  // bytes
+	Put    time.Time
+}
+
+// Models are those of this bus.
+func (c *Conn) Models() (*Models, error) {
+	js, err := jetstream.New(c.nats)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Subject("models")
+	if err != nil {
+		return nil, err
+	}
+	m := &Models{js: js, names: names, bucket: names.ModelStore(1).Objects.Bucket}
+	m.pieces = pieces{c.nats, m.bucket}
+	return m, nil
+}
+
+// Put keeps a file under a name, in place of the one that is there. The store is made where there is none.
+func (m *Models) Put(ctx context.Context, name, about string, data []byte) error {
+	if checkToken("model", name) != nil {
+		return ErrName
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	defer cancel()
+	kept := m.names.ModelStore(m.Replicas)
+	if _, _, err := kept.Ensure(ctx, m.js); err != nil {
+		return explain(err)
+	}
+	store, err := m.js.ObjectStore(ctx, m.bucket)
+	if err != nil {
+		return explain(err)
+	}
+	if _, err := store.Put(ctx, jetstream.ObjectMeta{Name: name, Description: about}, bytes.NewReader(data)); err != nil {
+		return fmt.Errorf("%w; all models have room for %d bytes: driftscope model remove makes some", explain(err), maxModelsBytes)
+	}
+	return nil
+}
+
+// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn where the digest is not that of the bytes.
+func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if checkToken("model", name) != nil {
+		return nil, ErrName
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	defer cancel()
+	info, err := m.pieces.info(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		err = cmp.Or(m.unopened(ctx), err)
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	if info.Size > uint64(limit) {
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTorn, info.Size, limit)
+	}
+	data, err := m.pieces.data(ctx, info)
+	return data, explain(err)
+}
+
+// unopened is why there is no store to ask; nil where there is one.
+func (m *Models) unopened(ctx context.Context) error {
+	_, err := m.js.ObjectStore(ctx, m.bucket)
+	return err
+}
+
+// List says what is kept, by name. Where nothing was ever put it is empty.
+func (m *Models) List(ctx context.Context) ([]Model, error) {
+	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	defer cancel()
+	stream, err := m.js.Stream(ctx, "OBJ_"+m.bucket)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	state, err := stream.Info(ctx, jetstream.WithSubjectFilter("$O."+m.bucket+".M.>"))
+	if err != nil {
+		return nil, explain(err)
+	}
+	subjects := slices.Sorted(maps.Keys(state.State.Subjects))
+	var models []Model
+	for _, subject := range subjects[:min(len(subjects), maxModels)] {
+		info, err := m.pieces.at(ctx, subject)
+		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, ErrTorn) {
+			continue // removed, or somebody else's
+		}
+		if err != nil {
+			return nil, explain(err)
+		}
+		digest, err := jetstream.DecodeObjectDigest(info.Digest)
+		if err != nil || checkToken("model", info.Name) != nil {
+			continue // somebody else's
+		}
+		models = append(models, Model{info.Name, info.Description, hex.EncodeToString(digest), int64(info.Size), info.put})
+	}
+	slices.SortFunc(models, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) })
+	return models, nil
+}
+
+// Remove frees the room that a file takes. It returns ErrNoStore or ErrNoModel.
+func (m *Models) Remove(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, modelWait)
+	defer cancel()
+	if checkToken("model", name) != nil {
+		return ErrName
+	}
+	store, err := m.js.ObjectStore(ctx, m.bucket)
+	if err != nil {
+		return explain(err)
+	}
+	return explain(store.Delete(ctx, name))
+}
+
+// explain says in our words what a person can do something about.
+func explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		return ErrNoStore
+	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrObjectNotFound):
+		return ErrNoModel
+	case errors.Is(err, jetstream.ErrBadObjectMeta):
+		return ErrTorn
+	case errors.Is(err, ErrTorn), errors.Is(err, ErrForbidden):
+		return err
+	}
+	return fmt.Errorf("%w (%w): is it there, with room for more, and may this user use JetStream?", ErrUnanswered, err)
+}

@@ -1,0 +1,103 @@
+package bus
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// tellEvery is how often one kind of fault is told while it lasts: a refused connection is tried four times a second, and whoever may send
+// requests can cause a refusal with another text each.
+const tellEvery = 30 * time.Second
+
+// mostKinds bounds the kinds of faults that are told apart; the others are one more kind.
+const mostKinds = 64
+
+// Seldom limits how often a kind of fault is told while it lasts: once in Every, or in 30 s. The zero value is ready. It may be used from any goroutine.
+type Seldom struct {
+	Every time.Duration
+
+	mu    sync.Mutex
+	kinds map[string]*telling
+}
+
+// telling is when a kind of fault was told last, and how often it has come since.
+type telling struct {
+	last time.Time
+	more uint64
+}
+
+// Due says whether a fault of a kind must be told now, and how often it has come since it was told last.
+func (s *Seldom) Due(kind string) (before uint64, due bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kinds[kind] == nil && len(s.kinds) >= mostKinds {
+		kind = ""
+	}
+	k, now := s.kinds[kind], time.Now()
+	if k != nil && now.Sub(k.last) < cmp.Or(s.Every, tellEvery) {
+		k.more++
+		return 0, false
+	}
+	if s.kinds == nil {
+		s.kinds = map[string]*telling{}
+	}
+	if k != nil {
+		before = k.more
+	}
+	s.kinds[kind] = &telling{last: now}
+	return before, true
+}
+
+// News has the next fault of any kind told.
+func (s *Seldom) News() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kinds = nil
+}
+
+// Warnings is a logger that writes warnings and errors to standard error.
+func Warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// told logs what hinders a connection, each kind of fault not too often.
+type told struct {
+	log *slog.Logger
+	url string
+	Seldom
+}
+
+// sentinels are the faults that nats.go tells apart.
+var sentinels = []error{
+	nats.ErrPermissionViolation, nats.ErrSlowConsumer, nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrMaxConnectionsExceeded,
+	nats.ErrMaxAccountConnectionsExceeded, nats.ErrMaxSubscriptionsExceeded, nats.ErrStaleConnection, nats.ErrMaxPayload, nats.ErrNoServers,
+}
+
+// kindOf names a fault by what it is, whatever its text says.
+func kindOf(err error) string {
+	for _, s := range sentinels {
+		if errors.Is(err, s) {
+			return s.Error()
+		}
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+func (t *told) warn(what string, err error) {
+	if before, due := t.Due(what + ": " + kindOf(err)); due {
+		t.log.Warn(what, "url", t.url, "err", err, "before", before)
+	}
+}
+
+// back logs that the server is there again; the next fault of any kind is news.
+func (t *told) back() {
+	t.News()
+	t.log.Info("the NATS server is back", "url", t.url)
+}

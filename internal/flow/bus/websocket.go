@@ -1,0 +1,109 @@
+package bus
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"driftscope/internal/flow/rights"
+)
+
+// Pages says what web pages may do on the bus.
+type Pages string
+
+// Looking and asking for what a run does is all that pages can do, even when they command: a page never publishes a result.
+const (
+	NoPages    Pages = ""      // no WebSocket
+	PagesLook  Pages = "look"  // subscribe
+	PagesSteer Pages = "steer" // subscribe, and send commands
+)
+
+// nowhere is the one origin that the embedded WebSocket takes of a browser. No page has it: browsers come through the dashboard's
+// port, where their origin is checked.
+const nowhere = "http://pages.invalid"
+
+// openWebSocket has the server take pages on a free port of this machine.
+func openWebSocket(s *server.Options) {
+	s.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, AllowedOrigins: []string{nowhere}}
+}
+
+// doors lets connections into the embedded server. The role follows from the door and not from a name. Only this process knows the secret of its own
+// connection. Programs give the token if there is one. Every connection of the WebSocket is a page.
+type doors struct {
+	secret, token string
+	server        *server.Server
+	page          *server.Permissions
+}
+
+// newDoors draws the secret of this process.
+func newDoors(o Options) *doors {
+	d := &doors{secret: rand.Text(), token: o.Token}
+	name := "page-looks"
+	if o.Pages == PagesSteer {
+		name = "page"
+	}
+	prefix := o.Prefix
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	embedded := rights.Embedded()
+	r := &embedded.Roles[slices.IndexFunc(embedded.Roles, func(r rights.Role) bool { return r.Name == name })]
+	may := embedded.Permissions(r, prefix)
+	publish := &server.SubjectPermission{Allow: may.Publish, Deny: may.DenyPublish}
+	if len(may.Publish) == 0 {
+		publish.Deny = []string{">"}
+	}
+	d.page = &server.Permissions{Publish: publish, Subscribe: &server.SubjectPermission{Allow: may.Subscribe, Deny: may.DenySubscribe}}
+	return d
+}
+
+// Check is server.Authentication.
+func (d *doors) Check(c server.ClientAuthentication) bool {
+	given := c.GetOpts()
+	if same(given.Username, program) && same(given.Password, d.secret) {
+		return true
+	}
+	if d.token != "" && !same(given.Token, d.token) {
+		return false
+	}
+	found, err := d.server.Connz(&server.ConnzOptions{CID: c.GetID()})
+	if err != nil || len(found.Conns) != 1 {
+		return false
+	}
+	switch found.Conns[0].Type {
+	case "nats", "mqtt":
+	default:
+		c.RegisterUser(&server.User{Username: "page", Permissions: d.page})
+	}
+	return true
+}
+
+// program is the user of this process's own connection.
+const program = "driftscope"
+
+// same compares secrets in a time that says nothing about them.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// WebSocket is where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
+func (c *Conn) WebSocket() string { return c.webSocket }
+
+// checkWebSocket accepts the address of another server's WebSocket.
+func checkWebSocket(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || !slices.Contains([]string{"ws", "wss"}, u.Scheme) {
+		found := "what is no address"
+		if u != nil {
+			found = fmt.Sprintf("%.80q", redacted(u))
+		}
+		return fmt.Errorf("nats websocket: found %s, expected ws://host:port or wss://host:port, without a user", found)
+	}
+	return nil
+}

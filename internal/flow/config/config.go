@@ -1,0 +1,184 @@
+// Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
+// A key that nobody reads is an error with its file, line and path. The package knows no source, step or sink: each of them
+// reads its own options through Component.Decode.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"driftscope/internal/kit/console"
+)
+
+// Config is one stream from camera to sinks. The zero value is not usable; start from Default.
+type Config struct {
+	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _
+	Source     Component     `yaml:"source"`      // where frames come from
+	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
+	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
+	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
+	Model      string        `yaml:"model"`       // "embedded:NAME", "nats:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
+	Objects    Objects       `yaml:"objects"`
+	Optics     Optics        `yaml:"optics"`
+	Online     Online        `yaml:"online"`
+	Record     Record        `yaml:"record"`
+	Frames     Frames        `yaml:"frames"` // of a source nats
+	NATS       NATS          `yaml:"nats"`
+	Dashboard  Dashboard     `yaml:"dashboard"`
+	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
+	Triggers   []Component   `yaml:"triggers"` // rules for feedback to the microscope
+	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
+}
+
+// Objects says whether every object of a field is followed, in place of one scene by a model.
+type Objects struct {
+	Enabled  bool    `yaml:"enabled"`
+	Find     string  `yaml:"find" json:",omitempty"` // what a recording shows: "auto" has it looked at first; "one", "many" or "bodies" says so; empty: spots
+	Max      int     `yaml:"max"`                    // spots a frame; of more those that stand out least are left out
+	Template float64 `yaml:"template_px"`            // sd of an object's light, px; 0: found in the first frames
+	Polarity string  `yaml:"polarity"`               // "bright", "dark", or empty: found in the first frames
+	Every    int     `yaml:"population_every"`       // frames between two messages about all objects
+	Pairs    bool    `yaml:"interactions"`           // the force between two objects is looked for
+	Lag      int     `yaml:"lag"`                    // frames by which a frame's objects are told later, and are more often who they are said to be
+}
+
+// FindAuto is Objects.Find where the recording is looked at first.
+const FindAuto = "auto"
+
+// Optics says what of the specimen is seen.
+type Optics struct {
+	FocalDepth float64 `yaml:"focal_depth"` // of the slab in which objects are seen, µm; 0: not known
+}
+
+// Online holds the estimator's settings.
+type Online struct {
+	Seed            uint64        `yaml:"seed"`                               // of every random choice the estimator makes
+	RefineLag       uint64        `yaml:"refine_lag"`                         // frames between taking a drift refinement's data and applying its result
+	Memory          int           `yaml:"memory"`                             // transitions that the drift is learnt from; older ones are forgotten
+	MaxGap          time.Duration `yaml:"max_gap"`                            // a longer pause between two frames forms no increment; 0: as the model was trained
+	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, over which motion blurs it; 0: a flash
+	State           string        `yaml:"state"`                              // file that the law is kept in, and goes on from where it is there; empty keeps none
+	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two states of the law that are kept
+	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
+	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
+	Forecast []float64 `yaml:"forecast_s"`
+	// Lead is how long after a frame's acquisition the pulse that it sets off arrives, to which triggers forecast; ReadLead reads it.
+	Lead string `yaml:"lead" json:",omitempty"`
+	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
+	AlarmFrames uint64 `yaml:"alarm_frames"`
+}
+
+// Record says where a copy of the source's frames is kept.
+type Record struct {
+	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
+	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
+}
+
+// NATS says where messages go and how their subjects begin.
+type NATS struct {
+	URL    string `yaml:"url"`    // "embedded", "off", nats://host:port, several with commas between, or context:NAME
+	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
+	Prefix string `yaml:"prefix"` // first token of every subject
+	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+
+	// How a server that is not embedded lets this program in, and how it is known: paths of files, but for the token.
+	Token string `yaml:"token"`
+	Creds string `yaml:"creds"` // a user's JWT and seed
+	NKey  string `yaml:"nkey"`  // a user's seed
+	CA    string `yaml:"ca"`    // certificates that the server's is checked against
+	Cert  string `yaml:"cert"`  // this program's own
+	Key   string `yaml:"key"`   // its key
+
+	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
+	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
+
+	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	WebSocket string `yaml:"websocket"`
+	MQTT      string `yaml:"mqtt"` // host:port where the embedded server takes MQTT clients; empty: nowhere
+}
+
+// Dashboard says where people look.
+type Dashboard struct {
+	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
+	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Commands bool   `yaml:"commands"` // people may steer as well as look
+}
+
+// Where the dashboard is unless told otherwise, and the word that switches it off.
+const (
+	DashboardAddress = "127.0.0.1:8300"
+	DashboardOff     = "off"
+)
+
+// The two words that nats.url takes beside an address.
+const (
+	NATSEmbedded = "embedded"
+	NATSOff      = "off"
+)
+
+// Default is what a file or the flags are read over: everything but the source.
+func Default() Config {
+	return Config{
+		Stream: "molecule", StallAfter: 5 * time.Second,
+		Objects: Objects{Max: 4096, Every: 25},
+		Online:  Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000, CheckpointEvery: 30 * time.Second},
+		Record:  Record{MaxGB: 10},
+		Frames:  Frames{MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1},
+		NATS:    NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30, Replicas: 1},
+		Grace:   3 * time.Second,
+
+		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
+	}
+}
+
+// Load reads the file at path over Default. The error joins every problem found, one line each.
+func Load(path string) (Config, error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return Config{}, console.About(console.ConfigurationPage, err)
+	}
+	c, err := Parse(path, data)
+	return c, console.About(console.ConfigurationPage, err)
+}
+
+// Parse is Load for bytes already read; name stands for the file in errors.
+func Parse(name string, data []byte) (Config, error) {
+	data, rest := shorten(name, data)
+	root, err := parse(name, data)
+	if err != nil {
+		return Config{}, errors.Join(err, rest)
+	}
+	c := Default()
+	if err := errors.Join(decode(root, name, "", &c), rest); err != nil {
+		return Config{}, err
+	}
+	if err := c.Validate(); err != nil {
+		return Config{}, inFile(name, err)
+	}
+	return c, nil
+}
+
+// readBounded reads a configuration of at most MaxBytes.
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be opened: check the path and its permissions", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a file: give a YAML file", path)
+	}
+	if info.Size() > MaxBytes {
+		return nil, fmt.Errorf("%s: %d bytes, a configuration has at most %d: is this the right file?", path, info.Size(), MaxBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
+	}
+	return data, nil
+}

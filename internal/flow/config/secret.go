@@ -1,0 +1,112 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// reference stands for a secret that only who runs the stream knows: ${secret:NAME}.
+var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
+
+// nobody is a user without a password before the @ of an address.
+var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
+
+// ErrSecret is why a configuration may not be given to others as it is.
+var ErrSecret = errors.New("everyone with access to the configuration could read this secret: write ${secret:NAME} instead")
+
+// WithoutSecrets refuses a configuration that holds a secret rather than a reference to one.
+func (c Config) WithoutSecrets() error {
+	if c.NATS.Token != "" || c.Dashboard.Token != "" || c.NATS.URL != withoutUsers(c.NATS.URL) {
+		return fmt.Errorf("nats or dashboard: %w, or leave it out", ErrSecret)
+	}
+	for _, part := range append([]Component{c.Source}, c.Sinks...) {
+		bare, err := part.mapped(func(text string) (string, error) {
+			return nobody.ReplaceAllString(reference.ReplaceAllString(text, ""), "$1"), nil
+		})
+		if err != nil {
+			return err
+		}
+		public, err := bare.public()
+		if err != nil {
+			return err
+		}
+		if !bare.withoutEmpty().same(public.withoutEmpty()) {
+			return fmt.Errorf("%s: %w", part.Kind, ErrSecret)
+		}
+	}
+	return nil
+}
+
+// Resolve puts secrets in place of their references, in the source's options and the sinks'.
+func (c Config) Resolve(secret func(name string) (string, error)) (Config, error) {
+	resolve := func(text string) (out string, err error) {
+		out = reference.ReplaceAllStringFunc(text, func(found string) string {
+			value, failed := secret(reference.FindStringSubmatch(found)[1])
+			err = errors.Join(err, failed)
+			return value
+		})
+		return out, err
+	}
+	var err error
+	if c.Source, err = c.Source.mapped(resolve); err != nil {
+		return c, fmt.Errorf("source: %w", err)
+	}
+	c.Sinks = append([]Component(nil), c.Sinks...)
+	for i := range c.Sinks {
+		if c.Sinks[i], err = c.Sinks[i].mapped(resolve); err != nil {
+			return c, fmt.Errorf("sinks[%d]: %w", i, err)
+		}
+	}
+	return c, nil
+}
+
+// mapped is the component with every text among its options changed.
+func (c Component) mapped(change func(string) (string, error)) (Component, error) {
+	options, err := mapped(c.Options(), change)
+	if err != nil {
+		return c, err
+	}
+	return NewComponent(c.Kind, options.(map[string]any))
+}
+
+// mapped is an option's value with every text in it changed.
+func mapped(v any, change func(string) (string, error)) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			if out[key], err = mapped(value, change); err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, value := range v {
+			if out[i], err = mapped(value, change); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// withoutEmpty is the component without texts that are empty, which are as good as left out.
+func (c Component) withoutEmpty() Component {
+	options := map[string]any{}
+	for key, value := range c.Options() {
+		if value != "" {
+			options[key] = value
+		}
+	}
+	out, err := NewComponent(c.Kind, options)
+	if err != nil {
+		return c
+	}
+	return out
+}

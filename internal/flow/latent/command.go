@@ -1,0 +1,64 @@
+package latent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Command is a request from outside; the runner applies it between two frames and answers on Reply.
+type Command struct {
+	Name    string
+	Payload []byte      // JSON, as it came: bounded in size, and not yet looked at
+	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal says whose fault it is
+}
+
+// DecodePayload fills dst from a command's payload: one JSON value, no key that dst does not have, and nothing behind it.
+func DecodePayload(payload []byte, dst any) error {
+	if !json.Valid(payload) { // a decoder stops where the first value ends
+		return errors.New("not one JSON value")
+	}
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	return d.Decode(dst)
+}
+
+// Refusal is why a command was not applied. Code is one of the constants below, as in HTTP.
+type Refusal struct {
+	Code int
+	Text string // ends in what to do
+}
+
+// Whose fault a refusal is.
+const (
+	Malformed = 400 // the payload is not what the command takes
+	Unknown   = 404 // there is no such command
+	Conflict  = 409 // this stream cannot do it, or not in its state
+	NotNow    = 503 // it may work later
+)
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Refuse makes a Refusal.
+func Refuse(code int, format string, args ...any) error {
+	return &Refusal{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// Applied lists the commands that the runner applies, with what each does.
+func Applied() []struct{ Name, Does string } {
+	return []struct{ Name, Does string }{
+		{"pause", "tracking stops: a live stream's frames are dropped and counted, a file's wait"},
+		{"resume", "tracking and the law continue"},
+		{"freeze", "the law stays as it is; latents continue"},
+		{"reset", "the law forgets everything"},
+		{"roll_back", "the law returns to its state of half a minute ago or earlier"},
+		{"checkpoint", "the law's state is saved to its file and to KV, before the answer"},
+		{"roi", `the region of interest moves: {"x": 120, "y": 80} is its upper left corner in the step's input, pixels`},
+		{"model", `another model tracks from the next frame on: {"name": "spot"} is a model on the server, {"back": true} the previous model`},
+		{"follow", `in a field: publishes the latents and the law of one object: {"id": 17}`},
+		{"unfollow", "ends follow"},
+		{"stop", "the stream ends; everything it has read is tracked and delivered"},
+		{"start", `with run --stay: a stopped stream starts again; {"config": true} takes its configuration from KV`},
+	}
+}

@@ -1,0 +1,219 @@
+package latent
+
+import "time"
+
+// Spot is what looks like one object in a frame.
+type Spot struct {
+	X, Y       float64 // px of the frame as it was read
+	VarX, VarY float64 // px²
+	Amplitude  float64 // above the background, grey levels
+	Score      float64 // the amplitude over its standard deviation
+}
+
+// Spots are those of one frame of a field, as the locator saw them, and as a model of objects did.
+type Spots struct {
+	Found         []Spot
+	Latents       int       // of each, by the model; 0 where there is none
+	Z, ZSD        []float64 // Latents a spot: what the object there looks like, and its standard deviation
+	Left          int       // spots beyond the most that a frame may have
+	Template      float64   // sd of the template, px; 0 while no frame had spots that told it
+	Width, Height int       // of the frame as it was read, px
+}
+
+// Reset empties s, keeping its memory.
+func (s *Spots) Reset() { *s = Spots{Found: s.Found[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]} }
+
+func (s *Spots) copy(src *Spots) {
+	found, z, sd := append(s.Found[:0], src.Found...), append(s.Z[:0], src.Z...), append(s.ZSD[:0], src.ZSD...)
+	*s = *src
+	s.Found, s.Z, s.ZSD = found, z, sd
+}
+
+// Mark says what is special about an object in a frame; marks are added up.
+type Mark uint16
+
+// The marks of an object.
+const (
+	Predicted Mark = 1 << iota // it was not detected, and stands where it is expected
+	Merged                     // it is seen as one with another object
+	Directed                   // it moves in a direction, rather than diffusing
+	Doubtful                   // it may be another object than the number says
+	Followed                   // its latents are published as those of a single object
+)
+
+// Objects are the objects of a field in one frame: columns with one entry an object, in the order of their numbers.
+type Objects struct {
+	Width   int       // of the frame as it was read, px
+	Height  int       // the same
+	PixelUM float64   // side of a pixel in the specimen, µm; 0 where not known
+	ID      []uint64  // numbers are never used again
+	X, Y    []float64 // px of the frame as it was read
+	SD      []float64 // of the place, an axis, px
+	LocX    []float64 // where it was detected in this frame, px, what its track says left out; not numbers where it was not. Files have it, messages do not
+	LocY    []float64
+	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
+	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
+	Marks   []Mark
+	States  int       // of the population's law; 0 before there is one
+	State   []float64 // States an object: the probability of each in this frame; not numbers where nothing is known
+	Latents int       // of each object, by a model of objects; 0 where there is none
+	Z, ZSD  []float64 // Latents an object, and their standard deviations; not numbers where it was not detected
+	Earlier []Place   // in earlier frames, of objects that are known to be there only now
+	Left    uint64    // spots of this frame that were too many to be looked at
+}
+
+// Place is where an object was in a frame.
+type Place struct {
+	Seq    uint64
+	ID     uint64
+	X, Y   float64 // px
+	SD     float64 // px
+	Filled bool    // it was not detected there, but before and after
+}
+
+// Here says whether object i was detected in the frame, by itself.
+func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
+
+// Reset empties o, keeping its memory.
+func (o *Objects) Reset() {
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], LocX: o.LocX[:0], LocY: o.LocY[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
+}
+
+func (o *Objects) copy(src *Objects) {
+	old := *o
+	*o = *src
+	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
+	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
+	o.LocX, o.LocY = append(old.LocX[:0], src.LocX...), append(old.LocY[:0], src.LocY...)
+	o.Doubt, o.State = append(old.Doubt[:0], src.Doubt...), append(old.State[:0], src.State...)
+	o.Z, o.ZSD = append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
+}
+
+// Change is what a Track tells of an object.
+type Change string
+
+// What happens to an object.
+const (
+	Born   Change = "born"
+	Ended  Change = "ended"
+	Joined Change = "merged" // from now on it is seen as one with another
+	Parted Change = "split"  // it is seen by itself again
+)
+
+// Why an object ended.
+const (
+	LeftField = "left the field"
+	Lost      = "not seen again"
+	FilmEnded = "another film began"
+	RunEnded  = "the run ended"
+)
+
+// Track tells that an object was born, or what it was when it has ended. It is never changed once it is here.
+type Track struct {
+	Seq    uint64
+	Time   time.Time
+	ID     uint64
+	Change Change
+	Why    string // of an end
+	First  uint64 // Seq of the frame in which it was seen first
+	Last   uint64 // the same, last
+	Frames uint64 // in which it was detected
+	X, Y   float64
+	Path   float64 // how far it went, px; the motion of all together is taken off
+	DriftX float64 // its mean velocity, px/s, the same
+	DriftY float64
+	Runs   bool // it moved in a direction
+	Px, UM Range
+	Shrunk Range     // D in px²/s by the population's law, which its own steps move from its state's; all zero before there is such a law
+	State  []float64 // probability of each state of the population's law, over its last steps
+	Motion *Motion   // nil where it was seen too few times
+}
+
+// Motion is the kind of law that one object's track obeys. Probabilities add up to one.
+type Motion struct {
+	Class                                      string // the likeliest
+	Stuck, Free, Confined, Directed, Anomalous float64
+	Alpha                                      Bounds  // exponent of the mean square displacement, 1 where it diffuses freely
+	Radius                                     float64 // of confinement, px; not a number where another class is likelier
+	Speed                                      float64 // px/s; not a number where it is not directed
+}
+
+// Bounds is a number with its 95 % interval.
+type Bounds struct{ Value, Low, High float64 }
+
+// Range is a coefficient of diffusion with its 95 % interval, in px²/s or µm²/s: zero where the pixel's size is not known, not a number before there
+// are two steps.
+type Range struct{ D, Low, High float64 }
+
+// Population is all objects of a field together, every so many frames. It is never changed once it is here.
+type Population struct {
+	Seq       uint64
+	Time      time.Time
+	Count     int     // objects there now
+	Spots     int     // that were found in the frame
+	PerPixel  float64 // objects a px²
+	PerUM     float64 // objects a µm²; 0 where the pixel's size is not known
+	Births    uint64  // since the start
+	Deaths    uint64
+	Unjudged  uint64  // that ended without a verdict, because the budget for verdicts was spent
+	Unweighed uint64  // steps that did not count for a change of the law, because a frame had too many
+	Detected  float64 // share of an object's frames in which it is detected
+	Template  float64 // sd of the template, px
+	Tracks    uint64  // that the law rests on
+	Steps     uint64
+	Px, UM    Range     // mean D over all steps
+	Noise     float64   // sd of a place, px
+	Edges     []float64 // of the spectrum's bins, px²/s: their lower ends
+	Spectrum  []float64 // share of the steps whose object has such a D
+	CommonX   float64   // velocity that all objects share, px/s
+	CommonY   float64
+	CommonSD  float64 // its standard error, an axis
+	ShiftX    float64 // where that has taken them since the start, px
+	ShiftY    float64
+	DirectedN int // objects that move in a direction now
+
+	Law    *PopulationLaw // nil before there is one
+	Pairs  *Pairs         // nil where interactions are not looked for
+	MapSeq *uint64        // of the frame up to which the map was learnt; nil before there is one
+	Map    *FieldMap      // nil where it was told before
+}
+
+// PopulationLaw says which laws the objects obey. It is never changed once it is here.
+type PopulationLaw struct {
+	Seq    uint64 // of the frame up to which it was learnt
+	Tracks uint64 // pieces of tracks, and their steps, that it rests on
+	Steps  uint64
+	States []StateLaw // by rising D
+	Spread Bounds     // sd of ln D from object to object within a state; zero where none is told
+	Rates  []float64  // from each state to each, 1/s, a row a state; none where there is one state
+	Nats   float64    // evidence that objects switch: log likelihood over that of objects that do not
+	Says   string     // the law in a sentence
+}
+
+// StateLaw is one of the states that objects are in.
+type StateLaw struct {
+	Px, UM Range
+	Share  Bounds // of the objects' time
+}
+
+// Pairs is the force between two objects by their distance.
+type Pairs struct {
+	Distance  []float64 // px
+	Force     []float64 // velocity that one has by the other, px/s, above zero where it drives it away
+	Low, High []float64 // 95 % interval
+	Count     []float64 // pairs that a value rests on
+	Nats      float64   // evidence for a force
+}
+
+// FieldMap is how objects move from place to place: columns with one entry a cell.
+type FieldMap struct {
+	X, Y       []float64 // the cell's middle, px
+	Width      []float64 // its side, px
+	VX, VY, SD []float64 // drift, and its standard error an axis, px/s
+	D, DSD     []float64 // diffusion and its standard error, px²/s
+	Steps      []float64 // that it rests on
+	Says       []string  // traps and flows, a sentence each
+}
+
+func (*Track) message()      {}
+func (*Population) message() {}

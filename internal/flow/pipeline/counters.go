@@ -1,0 +1,179 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// noticeEvery is how often one cause of loss is published and logged; what happens in between is summed up.
+const noticeEvery = time.Second
+
+// counters counts what happened to every frame and message. All its methods may be called from any goroutine.
+//
+// frames = tracked + Σ dropped over the causes of frames (not those of sinks, which start with "sink_") once a run has ended.
+type counters struct {
+	mu        sync.Mutex
+	frames    uint64
+	tracked   uint64
+	published uint64
+	seq       uint64 // of the last frame read
+	dropped   map[string]uint64
+	alarms    map[string]uint64
+	losses    map[string]*notice // by cause
+	remarks   map[string]*notice // of what a source warns of, by code
+	lines     map[string]*notice // of the log, by kind
+	refused   notice             // of commands
+}
+
+// notice sums up what has not yet been told of one cause.
+type notice struct {
+	told  time.Time
+	event latent.Event // Count is what was lost since told
+}
+
+func newCounters() *counters {
+	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, losses: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
+}
+
+// read counts one frame given by the source, after lost ones that the source knows of.
+func (c *counters) read(seq, lost uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames += 1 + lost
+	c.seq = seq
+}
+
+// unread counts one frame that the source could not give.
+func (c *counters) unread() (seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames++
+	return c.seq
+}
+
+func (c *counters) track() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tracked++
+}
+
+func (c *counters) alarm(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alarms[code]++
+}
+
+func (c *counters) publish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.published++
+}
+
+func (c *counters) lastSeq() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seq
+}
+
+// lose counts l. It says whether it is time to tell of its cause; else dueLosses will give it later.
+func (c *counters) lose(now time.Time, l loss) (due bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped[l.cause] += l.count
+	p := of(c.losses, l.cause)
+	p.event = latent.Event{
+		Seq: l.seq, Time: now, Level: latent.Warning, Code: l.cause, Text: l.why.Error(), Count: p.event.Count + l.count,
+	}
+	return now.Sub(p.told) >= noticeEvery
+}
+
+// of is the notice of a kind, made where there was none. Kinds are the program's own words, so that there are few.
+func of(notices map[string]*notice, kind string) *notice {
+	p := notices[kind]
+	if p == nil {
+		p = &notice{}
+		notices[kind] = p
+	}
+	return p
+}
+
+// remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
+// dueRemarks will.
+func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.remarks, e.Code)
+	e.Count += p.event.Count
+	p.event = e
+	if now.Sub(p.told) < noticeEvery {
+		return latent.Event{}, false
+	}
+	return p.tell(now), true
+}
+
+// line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
+func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.lines, kind)
+	p.event.Count++
+	if now.Sub(p.told) < noticeEvery {
+		return 0, false
+	}
+	return p.tell(now).Count - 1, true
+}
+
+// refuseCommand counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
+func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused.event.Count++
+	if now.Sub(c.refused.told) < noticeEvery {
+		return 0, false
+	}
+	return c.refused.tell(now).Count, true
+}
+
+// dueLosses returns the losses that waited for their second to pass, or every one that waits.
+func (c *counters) dueLosses(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.losses, now, all)
+}
+
+// dueRemarks is dueLosses for what the source warned of.
+func (c *counters) dueRemarks(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.remarks, now, all)
+}
+
+func due(notices map[string]*notice, now time.Time, all bool) []latent.Event {
+	var events []latent.Event
+	for _, kind := range slices.Sorted(maps.Keys(notices)) {
+		p := notices[kind]
+		if p.event.Count > 0 && (all || now.Sub(p.told) >= noticeEvery) {
+			events = append(events, p.tell(now))
+		}
+	}
+	return events
+}
+
+// tell returns the event and starts the next one.
+func (p *notice) tell(now time.Time) latent.Event {
+	e := p.event
+	p.told, p.event.Count = now, 0
+	return e
+}
+
+// health writes the counts into h.
+func (c *counters) health(h *latent.Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Frames, h.Tracked, h.Published = c.frames, c.tracked, c.published
+	h.Dropped, h.Alarms = maps.Clone(c.dropped), maps.Clone(c.alarms)
+}

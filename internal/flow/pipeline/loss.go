@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// loss is frames that get no estimate, or messages that a sink does not get. Whoever loses some hands a loss to runner.lose, which counts it and
+// has it told.
+type loss struct {
+	cause string // its counter in Health and the code of its event, lower_snake_case
+	why   error  // the text of its event
+	seq   uint64 // of the lost frame; of the last frame read, where messages or frames without a number are lost
+	count uint64
+}
+
+// The reasons for which the runner itself loses frames. Sources, steps and estimators have their own.
+var (
+	errBySource   = &ErrSkip{Cause: "dropped_by_source", Err: errors.New("the source lost frames before this one")}
+	errQueueFull  = &ErrSkip{Cause: "queue_full", Err: errors.New("tracking is slower than the source: use a smaller roi or a faster machine")}
+	errNoRoom     = &ErrSkip{Cause: "queue_full", Err: errors.New("mode lossless: the queue was full")}
+	errPaused     = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: send the command resume")}
+	errUnfinished = &ErrSkip{Cause: "unfinished", Err: errors.New("the run ended before this frame was tracked")}
+)
+
+// errUntold is why an event of the source is lost that waits for no sink.
+var errUntold = errors.New("the sinks do not keep up: an event of the source was lost")
+
+// framesLost is the loss of count frames at seq for the reason that skip gives.
+func framesLost(skip *ErrSkip, seq, count uint64) loss {
+	return loss{cause: skip.Cause, why: skip, seq: seq, count: count}
+}
+
+// messagesLost is the loss of so many messages that w's sink does not get.
+func (r *runner) messagesLost(w *writer, why error, count int) loss {
+	return loss{cause: w.cause, why: why, seq: r.counters.lastSeq(), count: uint64(count)}
+}
+
+// sinkCause begins the causes of lost messages; the name of the sink follows.
+const sinkCause = "sink_"
+
+func (l loss) ofMessages() bool { return strings.HasPrefix(l.cause, sinkCause) }
+
+// lose counts l under its cause and has it told, at most once a second for each cause: at once by its caller, or by report. A sink's goroutine
+// must not wait for its own queue, so report tells of lost messages; nor may the reader wait for a sink where a live source loses nothing.
+func (r *runner) lose(ctx context.Context, l loss) {
+	switch due := r.counters.lose(time.Now(), l); {
+	case !due:
+	case l.ofMessages() || r.hurried():
+		signal(r.lost)
+	default:
+		r.tellLosses(ctx, time.Now(), false)
+	}
+}
+
+// tellLosses logs and publishes the losses not yet told, of every cause or of those that were last told a second ago.
+func (r *runner) tellLosses(ctx context.Context, now time.Time, all bool) {
+	for _, e := range r.counters.dueLosses(now, all) {
+		r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
+		r.publish(ctx, &e, time.Time{})
+	}
+}
+
+// skipped says whether err loses only one frame, and under which cause.
+func skipped(err error) (*ErrSkip, bool) {
+	if err == nil { // most frames: errors.As would allocate
+		return nil, false
+	}
+	var skip *ErrSkip
+	return skip, errors.As(err, &skip)
+}
+
+// streak is how many frames in a row were lost, and when that was last told.
+type streak struct {
+	frames uint64
+	told   time.Time
+}
+
+func (s *streak) add() uint64 { s.frames++; return s.frames }
+
+// tolerate returns err, which says that so many frames in a row were lost, where they are too many for a recording. A live source, or one that
+// anyone may write to, may give others again: it is told once a minute.
+func (r *runner) tolerate(ctx context.Context, s *streak, err error) error {
+	const every = time.Minute
+	now := time.Now()
+	switch {
+	case s.frames <= maxSkips:
+		return nil
+	case r.waits.Load() && !r.public:
+		return err
+	case now.Sub(s.told) >= every:
+		s.told = now
+		r.remark(ctx, &latent.Event{
+			Seq: r.counters.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
+			Text: fmt.Sprintf("%v: the run continues with the next readable frame: check the source", err),
+		})
+	}
+	return nil
+}

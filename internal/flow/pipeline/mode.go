@@ -1,0 +1,79 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"driftscope/internal/flow/frame"
+)
+
+// Mode says what gives way when tracking is slower than the source.
+type Mode string
+
+// The source's own mode is Latest where it is live, and Lossless where it waits.
+const (
+	OwnMode  Mode = ""
+	Latest   Mode = "latest"   // the oldest waiting frame is dropped and counted
+	Lossless Mode = "lossless" // a source waits; a live one cannot, and fails the run once the queue is full
+)
+
+// ErrMode is returned for a source that waits in mode Latest.
+var ErrMode = errors.New("mode: latest is for live sources, and this source waits: leave mode out")
+
+// The queue of frames: its depth where none is asked for.
+const (
+	shallow = 2
+	deep    = 256 // for a live source that may not lose a frame
+)
+
+// settle decides the mode and the queue's depth, once the source is open.
+func (r *runner) settle() error {
+	info := r.stages.Source.Info()
+	live := info.Live
+	mode := r.o.Mode
+	switch {
+	case mode == Latest && !live:
+		return ErrMode
+	case mode == OwnMode && live:
+		mode = Latest
+	}
+	r.public = info.Public
+	r.waits.Store(!live)
+	r.latest.Store(mode == Latest)
+	r.depth, r.room = shallow, maxShallow
+	if live && mode == Lossless {
+		r.depth, r.room = deep, maxQueued
+	}
+	if r.o.Queue > 0 {
+		r.depth, r.room = r.o.Queue, maxQueued
+	}
+	r.frames.resize(r.depth)
+	return nil
+}
+
+// fit bounds the queue where frames take size bytes.
+func (r *runner) fit(size int) {
+	if size == r.size || size == 0 {
+		return
+	}
+	r.size = size
+	r.frames.resize(max(min(r.depth, r.room/size), 1))
+}
+
+// oldest chooses the frame that has waited longest, and tells its successor that it is gone.
+func oldest(frames []*frame.Frame) int {
+	frames[1].Meta.Dropped += frames[0].Meta.Dropped + 1
+	return 0
+}
+
+// newest chooses the frame that came last.
+func newest(frames []*frame.Frame) int { return len(frames) - 1 }
+
+// noRoom loses f, for which the queue has no room although no frame may be lost, and says why the run ends.
+func (r *runner) noRoom(track context.Context, f *frame.Frame) error {
+	waiting, seq := r.frames.len(), f.Seq
+	r.lose(track, framesLost(errNoRoom, seq, 1))
+	f.Close()
+	return fmt.Errorf("mode lossless: frame %d came while %d waited, and the queue is full: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
+}

@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
+)
+
+// preview makes the Views of a pool's frames, one at a time and on a goroutine of its own: a View takes longer than many frames.
+type preview struct {
+	viewer Viewer            // nil where nobody looks
+	busy   atomic.Bool       // a View has been asked for and is not published
+	frames chan previewFrame // at most one waits
+	closed sync.WaitGroup
+}
+
+// previewFrame is a frame as it entered the encoder, and its latent. The preview owns both.
+type previewFrame struct {
+	frame *frame.Frame
+	z     latent.Latent
+}
+
+func newPreview(v Viewer) *preview { return &preview{viewer: v, frames: make(chan previewFrame, 1)} }
+
+// open starts the goroutine that makes and publishes Views, until end.
+func (p *preview) open(ctx context.Context, r *runner) {
+	if p.viewer == nil {
+		return
+	}
+	p.closed.Go(func() {
+		system.Thread()
+		for e := range p.frames {
+			p.view(ctx, r, e)
+			e.frame.Close()
+			p.busy.Store(false)
+		}
+	})
+}
+
+// end waits for the Views that were asked for. No lane may be left.
+func (p *preview) end() {
+	close(p.frames)
+	p.closed.Wait()
+}
+
+// ask asks for a View of a frame that is being dispatched; take answers it. It is false where one is being made, or none can be.
+func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
+
+// take takes the frame of which a View was asked for, and what was seen in it. Of a frame that was not tracked no View is made.
+func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
+	if !tracked {
+		f.Close()
+		p.busy.Store(false)
+		return
+	}
+	e := previewFrame{frame: f}
+	if seen.Latent != nil {
+		e.z.Copy(seen.Latent)
+	}
+	p.frames <- e
+}
+
+// view publishes what the encoder saw and what the decoder makes of the latent. One that fails is left out and logged.
+func (p *preview) view(ctx context.Context, r *runner, e previewFrame) {
+	v := &latent.View{} // shared by all sinks, so never reused
+	if err := p.viewer.View(v, e.frame, &e.z); err != nil {
+		r.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
+		return
+	}
+	v.Seq, v.Time = e.frame.Seq, e.frame.Time
+	r.publish(ctx, v, time.Time{})
+}

@@ -1,0 +1,285 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+)
+
+const (
+	sinkDepth = 256         // messages waiting for one sink
+	maxSkips  = 100         // frames in a row that may be lost before a recording counts as broken, and a live source is told to be
+	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
+)
+
+// Stages is one stream's way from camera to sinks. Run owns all of them and closes each exactly once, also when it fails.
+type Stages struct {
+	Source    Source
+	Steps     []NamedStep
+	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
+	Viewer    Viewer    // of the encoders' model; nil where nobody looks
+	Estimator Estimator
+	Watcher   Watcher // nil where there are no rules
+	Sinks     []NamedSink
+	Swap      Swap // nil where the model cannot be changed
+}
+
+// NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
+// where no frame's pixels depend on the frames before it.
+type NamedStep struct {
+	Name  string
+	Steps []Step
+}
+
+// NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
+type NamedSink struct {
+	Name     string
+	Sink     Sink
+	Commands <-chan latent.Command // that arrive through the sink, and are applied between frames; nil where none do
+	Lost     error                 // why the sink has lost a message that it was given before the run, which counts it; nil where it has not
+}
+
+// Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
+type Options struct {
+	Stream    string        // for the log
+	Frames    uint64        // stop after reading this many; 0 goes on to the end, or until ctx ends
+	Mode      Mode          // what gives way when tracking is slower than the source; the source's own
+	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2 of 64 MiB, or 256 of a live source in mode Lossless
+	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
+	Seed      uint64        // of the pauses before a lost source is opened again
+	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
+	Health    time.Duration // between two Health messages; 1 s
+	ViewEvery time.Duration // between two Views; 0 makes none
+	KeepEvery time.Duration // between two checkpoints; half a minute
+	Log       *slog.Logger  // nil is silent
+
+	// Keep, if not nil, is given a checkpoint of the estimator every KeepEvery and at the end, with the place up to which frames are in it. It is called
+	// from a goroutine of its own, one call at a time, and owns the bytes as a reader.
+	Keep func(state []byte, at Place) error
+	From Place // up to which frames are in the estimator already
+}
+
+// Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries
+// count messages.
+type Summary struct {
+	FramesIn  uint64 // read from the source, or known by it to be lost
+	Tracked   uint64 // encoded and estimated
+	Dropped   map[string]uint64
+	Published uint64 // messages accepted by sinks
+	Duration  time.Duration
+	Health    latent.Health // at the end
+}
+
+// Run drives frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or something fails; the
+// first two and the end of ctx are no error. One goroutine reads, one tracks, one writes to each sink.
+//
+// In mode Latest the oldest waiting frame goes when tracking is slower, and a slow sink loses its oldest estimates. In mode Lossless a file
+// waits for both, and a live source fails the run when its queue is full. A live source that is lost is opened again until it is back, or
+// ctx ends; only the first Open must succeed. What was read before the end is tracked and delivered, within o.Grace once ctx has ended. A
+// sink that fails ends the run at once; the other sinks still get what was on its way to them.
+func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
+	r := newRunner(s, o)
+	write, cut := context.WithCancel(context.WithoutCancel(ctx)) // ends with Grace
+	defer cut()
+	track, abort := context.WithCancel(write) // ends when tracking on is pointless: no publishing waits then
+	defer abort()
+	read, stop := context.WithCancel(ctx) // ends when no more frames are wanted
+	defer stop()
+	r.stop, r.abort = stop, abort
+	tracker := newTracker(r)
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.flow(tracker, phases{read, track, write})
+	}()
+	select {
+	case <-done:
+		return r.summary(), r.cause()
+	case <-read.Done():
+	}
+	flushing := r.o.Grace / 3 // the sinks' own part, once tracking has been cut off
+	for _, end := range []struct {
+		after time.Duration
+		stop  func()
+	}{{r.o.Grace - flushing, abort}, {flushing, cut}} {
+		if within(done, end.after) {
+			break
+		}
+		end.stop()
+	}
+	if !within(done, abandon) {
+		r.fail(fmt.Errorf("%s did not stop within %v: the run ends without it", strings.Join(r.busy(), ", "), r.o.Grace+abandon))
+	}
+	return r.summary(), r.cause()
+}
+
+// phases are three contexts that end in this order: read when no more frames are wanted, track when tracking on is pointless and no publishing
+// waits, write when grace is over.
+type phases struct{ read, track, write context.Context }
+
+// runner is the state that the goroutines of one run share.
+type runner struct {
+	stages     Stages
+	o          Options
+	log        *slog.Logger
+	started    time.Time
+	waits      atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
+	latest     atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
+	sourceLost atomic.Bool // it is opened again until it is back
+	public     bool        // set once the source is open: its frames may be anyone's
+	stop       func()      // ends reading
+	abort      func()      // ends tracking
+
+	frames   *queue[*frame.Frame]
+	orders   chan order          // commands that are ready to be applied
+	swaps    chan latent.Command // commands to change the model, which has to be made ready first
+	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
+	lost     chan struct{}       // holds a token when report should tell of losses
+	writers  []*writer
+	counters *counters
+
+	reading, folding, publishing clock
+	encoding                     atomic.Pointer[[]*clock] // of the steps of the pool in use, in order, and of its encoders
+
+	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
+
+	mu     sync.Mutex
+	err    error    // the first failure
+	active []string // goroutines that have not returned, for the one that never does
+}
+
+func newRunner(s Stages, o Options) *runner {
+	if o.Grace == 0 {
+		o.Grace = 3 * time.Second
+	}
+	if o.Health == 0 {
+		o.Health = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &runner{
+		stages:   s,
+		o:        o,
+		log:      o.Log.With("stream", o.Stream),
+		started:  time.Now(),
+		frames:   newQueue[*frame.Frame](shallow),
+		orders:   make(chan order),
+		swaps:    make(chan latent.Command),
+		remarks:  make(chan *latent.Event, sinkDepth),
+		lost:     make(chan struct{}, 1),
+		counters: newCounters(),
+	}
+	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
+	for _, sink := range s.Sinks {
+		r.writers = append(r.writers, newWriter(sink))
+	}
+	return r
+}
+
+// flow runs the stages in order: all start; the source ends, then the tracker; the last Health is published; the sinks end.
+func (r *runner) flow(tracker *tracker, p phases) {
+	var feed, background, sinks sync.WaitGroup
+	for _, w := range r.writers {
+		if w.before != nil {
+			r.lose(p.write, r.messagesLost(w, w.before, 1))
+		}
+		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
+	}
+	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
+	for _, w := range r.writers {
+		if w.commands != nil {
+			r.spawn(&background, "commands of "+w.name, func() { r.relay(w.commands, tracked.Done()) })
+		}
+	}
+	if r.stages.Swap != nil {
+		r.spawn(&background, "model", func() { tracker.swap(tracked, p.track) })
+	}
+	r.spawn(&background, "health", func() { r.report(p.track, tracked.Done()) })
+	r.spawn(&feed, "source", func() { r.read(p) })
+	r.spawn(&feed, "tracker", func() { tracker.run(p) })
+
+	feed.Wait()
+	end()
+	background.Wait()
+	r.finalHealth(p.track)
+	for _, w := range r.writers {
+		w.queue.close()
+	}
+	sinks.Wait()
+}
+
+// clocks are those of all stages, in order.
+func (r *runner) clocks() []*clock {
+	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
+}
+
+// spawn runs f in a goroutine. busy names it until f returns.
+func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
+	r.mu.Lock()
+	r.active = append(r.active, name)
+	r.mu.Unlock()
+	wg.Go(func() {
+		f()
+		r.mu.Lock()
+		r.active = slices.DeleteFunc(r.active, func(s string) bool { return s == name })
+		r.mu.Unlock()
+	})
+}
+
+// busy names the goroutines that have not returned.
+func (r *runner) busy() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.active)
+}
+
+// fail ends the reading because of err. The first failure is the run's; later ones are mostly its consequences and are logged.
+func (r *runner) fail(err error) {
+	r.mu.Lock()
+	first := r.err == nil
+	if first {
+		r.err = err
+	}
+	r.mu.Unlock()
+	if !first {
+		r.log.Error("after the failure", "err", err)
+	}
+	r.stop()
+}
+
+func (r *runner) cause() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// summary may be called while an abandoned stage still counts.
+func (r *runner) summary() Summary {
+	h := r.last()
+	return Summary{
+		FramesIn: h.Frames, Tracked: h.Tracked, Dropped: h.Dropped, Published: h.Published,
+		Duration: time.Since(r.started), Health: h,
+	}
+}
+
+// within waits for done, at most d.
+func within(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,281 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
+const retryEvery = 100 * time.Millisecond
+
+// queued is a message that waits for a sink, and those that are told with it: all that one frame has to tell has one place in the queue, however much that
+// is. arrived is zero where no frame's arrival belongs to it.
+type queued struct {
+	message latent.Message
+	more    []latent.Message // shared by all sinks; no estimates
+	arrived time.Time
+}
+
+// messages is how many wait.
+func (q *queued) messages() int { return 1 + len(q.more) }
+
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
+// events, triggers, health and views, which never change once made.
+type writer struct {
+	name     string
+	sink     Sink
+	commands <-chan latent.Command
+	queue    *queue[queued]
+	spare    chan *latent.Estimate
+
+	cause         string // of messages that are lost
+	behind, ended error  // why they are
+	before        error  // why one was before the run; nil where none was
+}
+
+func newWriter(s NamedSink) *writer {
+	return &writer{
+		name: s.Name, sink: s.Sink, commands: s.Commands, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
+		cause: sinkCause + s.Name, before: s.Lost,
+		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
+		ended:  fmt.Errorf("the sink %s ended before it took this message", s.Name),
+	}
+}
+
+// publish hands m to every sink; m may be reused when publish returns. Where a sink's queue is full, a message is lost in mode Latest, and publish
+// waits in mode Lossless.
+func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
+	r.hand(ctx, queued{message: m, arrived: arrived})
+}
+
+// publishAll hands messages of one frame to every sink, all of them or none. Each is written by itself, in their order; the list may be reused.
+func (r *runner) publishAll(ctx context.Context, all []latent.Message) {
+	if len(all) > 0 {
+		r.hand(ctx, queued{message: all[0], more: slices.Clone(all[1:])})
+	}
+}
+
+func (r *runner) hand(ctx context.Context, q queued) {
+	for _, w := range r.writers {
+		kept := q
+		kept.message = w.keep(q.message)
+		if !r.latest.Load() {
+			if !w.queue.put(ctx, kept) {
+				w.release(kept)
+				r.lose(ctx, r.messagesLost(w, w.behind, kept.messages()))
+			}
+		} else if old, dropped := w.queue.force(kept, dispensable); dropped {
+			w.release(old)
+			r.lose(ctx, r.messagesLost(w, w.behind, old.messages()))
+		}
+	}
+}
+
+// dispensable chooses the message to lose: the oldest estimate or view, each of which a newer one follows; without one, the oldest that is no
+// trigger; a trigger last, because somebody may steer by it.
+func dispensable(waiting []queued) int {
+	other := -1
+	for i, m := range waiting {
+		switch m.message.(type) {
+		case *latent.Estimate, *latent.View:
+			return i
+		case *latent.Trigger:
+		default:
+			if other < 0 {
+				other = i
+			}
+		}
+	}
+	return max(other, 0)
+}
+
+// remarkOnFrame is remark for events of single frames, since a source may warn of every one. Warnings of one code are told at most once a second,
+// with their number.
+func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
+	if e.Level == latent.Warning {
+		told, tell := r.counters.remark(time.Now(), *e)
+		if !tell {
+			return
+		}
+		*e = told
+	}
+	r.remark(ctx, e)
+}
+
+// warn logs a line, at most one a second of its kind, with how many were left out.
+func (r *runner) warn(kind, line string, args ...any) {
+	left, tell := r.counters.line(time.Now(), kind)
+	if !tell {
+		return
+	}
+	if left > 0 {
+		args = append(args, "left_out", left)
+	}
+	r.log.Warn(line, args...)
+}
+
+// remark logs and publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
+func (r *runner) remark(ctx context.Context, e *latent.Event) {
+	if e.Level == latent.Warning {
+		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
+	}
+	if !r.hurried() {
+		r.publish(ctx, e, time.Time{})
+		return
+	}
+	select {
+	case r.remarks <- e:
+	default:
+		r.lose(ctx, loss{cause: sinkCause + "untold", why: errUntold, seq: e.Seq, count: 1})
+	}
+}
+
+// hurried says that reading may not wait: frames come by themselves, and none may be lost.
+func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
+
+// write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
+func (r *runner) write(ctx context.Context, w *writer) {
+	if err := r.writeAll(ctx, w); err != nil {
+		r.fail(fmt.Errorf("sink %s: %w", w.name, err))
+		r.abort()
+	}
+	w.queue.close() // nobody waits for a sink that has ended
+	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
+		w.release(m)
+		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))
+	}
+	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
+	defer cancel()
+	if err := w.sink.Close(closing); err != nil {
+		r.fail(fmt.Errorf("sink %s: not closed cleanly: %w", w.name, err))
+	}
+}
+
+// writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
+func (r *runner) writeAll(ctx context.Context, w *writer) error {
+	for {
+		if ctx.Err() != nil {
+			if w.queue.len() > 0 {
+				return errGrace
+			}
+			return nil
+		}
+		m, ok, ended := w.queue.take()
+		switch {
+		case ok:
+			if left, err := r.deliver(ctx, w, m); err != nil {
+				r.lose(ctx, r.messagesLost(w, w.ended, left))
+				return err
+			}
+		case ended:
+			return nil
+		default:
+			select {
+			case <-w.queue.ready:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// errGrace is the failure of a sink that was too slow at the end.
+var errGrace = errors.New("not all messages were delivered within the grace period: raise grace, or use a faster sink")
+
+// passing says that the next message of its kind replaces m.
+func passing(m latent.Message) bool {
+	switch m.(type) {
+	case *latent.Health, *latent.View:
+		return true
+	}
+	return false
+}
+
+// deliver writes what waited, message by message, and releases it. With an error so many are left.
+func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, err error) {
+	defer w.release(q)
+	if err := r.deliverOne(ctx, w, q.message, q.arrived); err != nil {
+		return q.messages(), err
+	}
+	for i, m := range q.more {
+		if err := r.deliverOne(ctx, w, m, q.arrived); err != nil {
+			return len(q.more) - i, err
+		}
+	}
+	return 0, nil
+}
+
+// deliverOne writes m, again and again in mode Lossless while it cannot be delivered unless it is passing.
+func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, arrived time.Time) error {
+	for told := false; ; told = true {
+		err := w.sink.Write(ctx, m)
+		if err != nil { // of few messages: errors.As allocates
+			err = r.lostOn(ctx, w, err)
+		}
+		if err == nil {
+			r.counters.publish()
+			if !arrived.IsZero() {
+				r.publishing.since(arrived)
+			}
+			return nil
+		}
+		if _, passes := errors.AsType[latent.Undelivered](err); !passes {
+			return err
+		}
+		if r.latest.Load() || passing(m) {
+			r.lose(ctx, r.messagesLost(w, err, 1))
+			return nil
+		}
+		if !told {
+			r.warn("waiting for "+w.name, "waiting for a sink", "sink", w.name, "err", err)
+		}
+		select {
+		case <-time.After(retryEvery):
+		case <-ctx.Done():
+			return errGrace
+		}
+	}
+}
+
+// lostOn counts what is lost of a message that was delivered all the same, and returns nil; or returns err, of one that was not.
+func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
+	if _, cut := errors.AsType[latent.CutShort](err); cut {
+		r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
+		return nil
+	}
+	if missed, some := errors.AsType[latent.NotTaken](err); some && missed.Count > 0 {
+		r.lose(ctx, r.messagesLost(w, err, missed.Count))
+		return nil
+	}
+	return err
+}
+
+// keep returns what a queue may hold of m: a copy of an estimate, anything else itself.
+func (w *writer) keep(m latent.Message) latent.Message {
+	e, ok := m.(*latent.Estimate)
+	if !ok {
+		return m
+	}
+	var kept *latent.Estimate
+	select {
+	case kept = <-w.spare:
+	default:
+		kept = &latent.Estimate{}
+	}
+	kept.Copy(e)
+	return kept
+}
+
+// release gives an estimate's memory back.
+func (w *writer) release(m queued) {
+	if e, ok := m.message.(*latent.Estimate); ok {
+		select {
+		case w.spare <- e:
+		default:
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package rights
+
+import (
+	"slices"
+	"strings"
+)
+
+// Permissions are the subjects that a user may publish and hear.
+type Permissions struct{ Publish, DenyPublish, Subscribe, DenySubscribe []string }
+
+// api are the subjects of a verb's questions about a stream.
+func (v Verb) api(stream string) []string {
+	switch v {
+	case Look:
+		return []string{"$JS.API.INFO", "$JS.API.STREAM.INFO." + stream}
+	case Read:
+		return []string{"$JS.API.DIRECT.GET." + stream, "$JS.API.DIRECT.GET." + stream + ".>"}
+	case Consume:
+		return []string{"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.CREATE." + stream, "$JS.API.CONSUMER.DELETE." + stream + ".*", "$JS.API.CONSUMER.INFO." + stream + ".*", "$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.ACK.>"}
+	case Make:
+		return []string{"$JS.API.STREAM.CREATE." + stream, "$JS.API.STREAM.UPDATE." + stream}
+	case Empty:
+		return []string{"$JS.API.STREAM.PURGE." + stream, "$JS.API.STREAM.MSG.DELETE." + stream}
+	case Unmake:
+		return []string{"$JS.API.STREAM.DELETE." + stream}
+	}
+	return nil
+}
+
+// everyStream are the questions of a verb about all streams of an account.
+func (v Verb) everyStream() []string {
+	switch v {
+	case Look:
+		return append(v.api("*"), "$JS.API.STREAM.NAMES")
+	case Read:
+		return []string{"$JS.API.DIRECT.GET.>", "$JS.API.STREAM.MSG.GET.*"}
+	case Consume:
+		return append([]string{"$JS.API.CONSUMER.CREATE.>"}, v.api("*")[2:]...)
+	}
+	return v.api("*")
+}
+
+// asked are the streams of an account that a role may ask about, and whether these are all.
+func (s *Server) asked(r *Role, v Verb, account string) (streams []string, every bool) {
+	every = true
+	for i, c := range Classes {
+		if c.Stream == "" || s.Home(c) != account {
+			continue
+		}
+		if r.Has(i, v) {
+			streams = append(streams, c.Stream)
+		} else {
+			every = false
+		}
+	}
+	return streams, every && len(streams) > 0
+}
+
+// ofStreams are the verbs that ask JetStream.
+var ofStreams = []Verb{Look, Read, Consume, Make, Empty, Unmake}
+
+// questions are what a role may ask the JetStream of an account.
+func (s *Server) questions(r *Role, account string) (subjects []string) {
+	whole := 0
+	for _, v := range ofStreams {
+		streams, every := s.asked(r, v, account)
+		if every && (r.Account == account || !s.store(r.Account)) {
+			whole++
+			subjects = append(subjects, v.everyStream()...)
+			continue
+		}
+		for _, stream := range streams {
+			subjects = append(subjects, v.api(stream)...)
+		}
+	}
+	if whole == len(ofStreams) {
+		return []string{"$JS.API.>", "$JS.ACK.>", "$JS.FC.>"}
+	}
+	return subjects
+}
+
+// puts are the subjects that a role may publish in an account, beyond questions to JetStream.
+func (s *Server) puts(r *Role, account string) (subjects []string) {
+	for i, c := range Classes {
+		if s.Home(c) == account && r.Has(i, Put) {
+			subjects = append(subjects, c.Put...)
+		}
+	}
+	return subjects
+}
+
+// hears are the subjects of an account that a role may subscribe to, beyond inboxes.
+func (s *Server) hears(r *Role, account string) (subjects []string) {
+	for i, c := range Classes {
+		if s.Home(c) != account || !r.Has(i, Hear) {
+			continue
+		}
+		if c.Hear != nil {
+			subjects = append(subjects, c.Hear...)
+		} else {
+			subjects = append(subjects, c.Put...)
+		}
+	}
+	return subjects
+}
+
+// Permissions are a role's, with the first token of subjects in place.
+func (s *Server) Permissions(r *Role, prefix string) Permissions {
+	var p Permissions
+	homes := map[string]bool{}
+	for _, c := range Classes {
+		if home := s.Home(c); !homes[home] {
+			homes[home] = true
+			p.Publish = append(append(p.Publish, s.puts(r, home)...), s.questions(r, home)...)
+			p.Subscribe = append(p.Subscribe, s.hears(r, home)...)
+		}
+	}
+	p.Publish, p.Subscribe = append(p.Publish, r.puts...), append(p.Subscribe, r.hears...)
+	p.Publish, p.Subscribe = s.named(p.Publish, prefix), s.named(p.Subscribe, prefix)
+	for i, c := range Classes {
+		lacks := func(v Verb, subjects []string) bool {
+			return !r.Has(i, v) && slices.ContainsFunc(subjects, func(a string) bool { return Covers(a, c.Sample) })
+		}
+		if lacks(Put, p.Publish) {
+			p.DenyPublish = append(p.DenyPublish, c.Put...)
+		}
+		if lacks(Hear, p.Subscribe) {
+			p.DenySubscribe = append(p.DenySubscribe, c.Put...)
+		}
+		for _, v := range []Verb{Read, Make} { // the account of a wildcard passes questions on, or has a JetStream of its own that would answer
+			if c.Stream == "" || r.Has(i, v) {
+				continue
+			}
+			for _, subject := range v.api(c.Stream) {
+				if slices.ContainsFunc(p.Publish, func(a string) bool { return Covers(a, subject) }) {
+					p.DenyPublish = append(p.DenyPublish, subject)
+				}
+			}
+		}
+	}
+	p.DenyPublish, p.DenySubscribe = s.named(p.DenyPublish, prefix), s.named(p.DenySubscribe, prefix)
+	return p
+}
+
+// named replaces the tokens of subjects, and leaves out what another subject covers.
+func (s *Server) named(subjects []string, prefix string) (named []string) {
+	replace := strings.NewReplacer("{prefix}", prefix, "{site}", s.Site)
+	for _, subject := range subjects {
+		named = append(named, replace.Replace(subject))
+	}
+	return narrowed(named)
+}
+
+// narrowed leaves out subjects that others cover.
+func narrowed(subjects []string) (rest []string) {
+	for i, a := range subjects {
+		covered := slices.ContainsFunc(subjects, func(b string) bool { return a != b && Covers(b, a) })
+		if !covered && slices.Index(subjects, a) == i {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+// Covers says that every subject of pattern b is one of pattern a.
+func Covers(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i, token := range as {
+		switch {
+		case token == ">":
+			return len(bs) > i
+		case i >= len(bs) || token != bs[i] && (token != "*" || bs[i] == ">"):
+			return false
+		}
+	}
+	return len(as) == len(bs)
+}
+
+// store says whether an account has JetStream.
+func (s *Server) store(account string) bool {
+	i := slices.IndexFunc(s.Accounts, func(a Account) bool { return a.Name == account })
+	return s.Accounts[i].Store != ""
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Queue is what waits to be kept. One goroutine calls it.
+type Queue interface {
+	// Next gives the next message, with its identity in Nats-Msg-Id, and nil where none waits that was not given yet. The sender sets other headers.
+	Next() (*nats.Msg, error)
+	// Stored forgets the first of the messages that were given: the stream has it.
+	Stored() error
+}
+
+// Sender brings a queue to a JetStream stream: each message once, and in order. A window of messages is on its way.
+//
+// Each message says the sequence number that the stream must have reached, so that none is stored before the one before it, and, where Alone, the identity of
+// the one before it. The number alone is not enough: a stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
+// In a cluster the number has to do: a server that was away and has caught up refuses every message that names the one before it, and its replica is never
+// whole again (nats-server 2.15: processCatchupMsg leaves lmsgId as it was).
+type Sender struct {
+	Conn     *nats.Conn
+	Stream   string
+	Last     uint64                      // the stream's last sequence number
+	Alone    bool                        // one server alone has the stream
+	Messages int                         // most that are on their way, not yet confirmed
+	Bytes    int                         // the same; one message more than this may be
+	Wait     time.Duration               // for the next confirmation
+	Ready    <-chan struct{}             // has a token when there may be a message in the queue
+	Look     func(context.Context) error // is called every second; nil where there is nothing to look at
+}
+
+// ErrUnstored is the server's word that it has not stored a message.
+var ErrUnstored = errors.New("the server does not store a message")
+
+// lookEvery is the time between two looks.
+const lookEvery = time.Second
+
+// Send sends what waits, and has the queue forget what is confirmed, until something fails or ctx ends.
+func (s *Sender) Send(ctx context.Context, q Queue) error {
+	inbox := s.Conn.NewInbox()
+	acks := make(chan *nats.Msg, s.Messages+1)
+	replies, err := s.Conn.ChanSubscribe(inbox+".*", acks)
+	if err != nil {
+		return err
+	}
+	defer replies.Unsubscribe()
+	late := time.NewTimer(s.Wait) // for the first of those on their way to be confirmed
+	defer late.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	var sizes []int // of those on their way
+	last, size, before := s.Last, 0, ""
+	for {
+		for len(sizes) < s.Messages && size < s.Bytes {
+			m, err := q.Next()
+			if err != nil {
+				return err
+			}
+			if m == nil {
+				break
+			}
+			if err := s.publish(m, inbox, last, before); err != nil {
+				return err
+			}
+			if s.Alone {
+				before = m.Header.Get(jetstream.MsgIDHeader)
+			}
+			if len(sizes) == 0 {
+				late.Reset(s.Wait)
+			}
+			last, size, sizes = last+1, size+len(m.Data), append(sizes, len(m.Data))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.Ready:
+		case <-look.C:
+			if s.Look == nil {
+				continue
+			}
+			if err := s.Look(ctx); err != nil {
+				return err
+			}
+		case <-late.C:
+			if len(sizes) > 0 {
+				return fmt.Errorf("the server confirmed nothing for %v", s.Wait)
+			}
+		case m := <-acks:
+			stored, err := s.confirms(m)
+			if err != nil {
+				return err
+			}
+			number, _ := strconv.ParseUint(m.Subject[len(inbox)+1:], 10, 64)
+			first := last + 1 - uint64(len(sizes))
+			if !stored || number < first || number > last {
+				continue // somebody else's answer, or a second one
+			}
+			if number > first {
+				return errors.New("a confirmation out of turn: the one before it is lost")
+			}
+			if err := q.Stored(); err != nil {
+				return err
+			}
+			size, sizes = size-sizes[0], sizes[1:]
+			late.Reset(s.Wait)
+		}
+	}
+}
+
+// publish publishes m as what follows sequence number last, and the message of identity before unless that is empty. It is confirmed where its number says.
+func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) error {
+	m.Reply = inbox + "." + strconv.FormatUint(last+1, 10)
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	m.Header.Del(jetstream.ExpectedLastMsgIDHeader)
+	if before != "" {
+		m.Header.Set(jetstream.ExpectedLastMsgIDHeader, before)
+	}
+	return s.Conn.PublishMsg(m)
+}
+
+// confirms says whether m is the stream's word that a message is stored. Whoever subscribes to what is kept may answer it, too: what is not the
+// stream's says nothing.
+func (s *Sender) confirms(m *nats.Msg) (bool, error) {
+	if m.Header.Get("Status") != "" {
+		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+	}
+	var ack struct {
+		Stream string `json:"stream"`
+		Error  *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != s.Stream {
+		return false, nil
+	}
+	if ack.Error != nil {
+		return false, fmt.Errorf("%w: %.200q", ErrUnstored, ack.Error.Description)
+	}
+	return true, nil
+}

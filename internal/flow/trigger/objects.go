@@ -1,0 +1,150 @@
+package trigger
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"driftscope/internal/flow/latent"
+)
+
+// Whom the option object names beside a number.
+const (
+	anyObject     = "any"     // each by itself
+	nearestObject = "nearest" // the one nearest to the middle of the picture
+)
+
+// perObject are the kinds of rule that make sense of a place alone.
+var perObject = []string{"speed", "zone"}
+
+// ofObjects asks a rule's condition of objects of a field, each as if it were the only one: its place is latent and centroid, px.
+type ofObjects struct {
+	which  string
+	number uint64
+	make   func() *Rule
+	states map[uint64]*objectState
+	frame  uint64
+	gone   []uint64
+	single latent.Estimate // reused
+}
+
+// objectState is the rule as one object has it.
+type objectState struct {
+	rule *Rule
+	seen uint64 // frame, as counted here
+	last latent.Estimate
+}
+
+// newOfObjects reads the option object of a rule, which make makes anew for every object.
+func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, error) {
+	if !env.Field {
+		return nil, errors.New("object: is of streams in which objects are followed: set objects.enabled, or leave it out")
+	}
+	if !slices.Contains(perObject, kind) {
+		return nil, fmt.Errorf("object: is of %v: leave it out, and follow the object that is meant", perObject)
+	}
+	o := &ofObjects{which: which, make: make_, states: map[uint64]*objectState{}}
+	if which == anyObject || which == nearestObject {
+		return o, nil
+	}
+	var err error
+	if o.number, err = strconv.ParseUint(which, 10, 64); err != nil || o.number == 0 {
+		return nil, fmt.Errorf("object: found %.40q, expected any, nearest or the number of an object", which)
+	}
+	return o, nil
+}
+
+// watch appends the triggers of one frame, in the order of the objects' numbers; behind them those that end because their object has.
+func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
+	o.frame++
+	all := e.Objects
+	if o.which == nearestObject {
+		if i := nearest(all); i >= 0 {
+			triggers = o.ask(e, i, 0, triggers)
+		}
+		return triggers
+	}
+	for i, id := range all.ID {
+		if o.which == anyObject || id == o.number {
+			triggers = o.ask(e, i, id, triggers)
+		}
+	}
+	return o.bury(e, triggers)
+}
+
+// ask looks at object i, under the number that its rule is kept by. Where it was not detected the rule stays as it is.
+func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*latent.Trigger) []*latent.Trigger {
+	s := o.states[key]
+	if s == nil {
+		s = &objectState{rule: o.make()}
+		o.states[key] = s
+	}
+	s.seen = o.frame
+	if !e.Objects.Here(i) {
+		return triggers
+	}
+	o.alone(e, i)
+	if t := s.rule.look(&o.single); t != nil {
+		t.Object = e.Objects.ID[i]
+		triggers = append(triggers, t)
+	}
+	if s.rule.on {
+		s.last.Copy(&o.single)
+	}
+	return triggers
+}
+
+// alone makes object i the only one there is.
+func (o *ofObjects) alone(e *latent.Estimate, i int) {
+	all, s := e.Objects, &o.single
+	s.Latent.Reset(2)
+	s.Latent.Seq, s.Latent.Time, s.Latent.Trajectory = e.Latent.Seq, e.Latent.Time, all.ID[i]
+	s.Filtered, s.FilteredSD = latent.Resize(s.Filtered, 2), latent.Resize(s.FilteredSD, 2)
+	for axis, at := range [2]float64{all.X[i], all.Y[i]} {
+		s.Latent.Mean[axis], s.Latent.SD[axis], s.Filtered[axis], s.FilteredSD[axis] = at, all.SD[i], at, all.SD[i]
+	}
+	s.Latent.Centroid = append(s.Latent.Centroid[:0], all.X[i], all.Y[i])
+	s.Lead, s.Ahead, s.AheadSD = e.Lead, s.Ahead[:0], s.AheadSD[:0]
+	if e.Lead > 0 { // it diffuses: it is expected where it is, 2Dt less surely
+		sd := math.Sqrt(all.SD[i]*all.SD[i] + 2*all.D[i]*e.Lead)
+		s.Ahead, s.AheadSD = append(s.Ahead, all.X[i], all.Y[i]), append(s.AheadSD, sd, sd)
+	}
+}
+
+// bury forgets objects that are no longer there. A condition that was on ends with them.
+func (o *ofObjects) bury(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
+	o.gone = o.gone[:0]
+	for id, s := range o.states {
+		if s.seen != o.frame {
+			o.gone = append(o.gone, id)
+		}
+	}
+	slices.Sort(o.gone)
+	for _, id := range o.gone {
+		s := o.states[id]
+		delete(o.states, id)
+		if !s.rule.on {
+			continue
+		}
+		s.rule.on = false
+		s.last.Latent.Seq, s.last.Latent.Time = e.Latent.Seq, e.Latent.Time
+		t := s.rule.trigger(&s.last, math.NaN())
+		t.Object = id
+		triggers = append(triggers, t)
+	}
+	return triggers
+}
+
+// nearest is the object that was detected nearest to the middle of the picture, -1 where none was.
+func nearest(all *latent.Objects) int {
+	best, least := -1, math.Inf(1)
+	x, y := float64(all.Width-1)/2, float64(all.Height-1)/2
+	for i := range all.ID {
+		if d := math.Hypot(all.X[i]-x, all.Y[i]-y); d < least && all.Here(i) {
+			best, least = i, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,64 @@
+package trigger
+
+import (
+	"math"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// marks is into how many parts a path divides its time, which bounds its memory whatever the frame rate.
+const marks = 64
+
+// path is where the centroid was, as far back as its mean velocity is taken.
+type path struct {
+	over       time.Duration
+	unit       float64 // a pixel's side
+	trajectory uint64
+	points     []point // ascending in time, at least over/marks apart
+}
+
+type point struct {
+	at   time.Time
+	x, y float64
+}
+
+func newPath(over time.Duration, unit float64) *path {
+	return &path{over: over, unit: unit, points: make([]point, 0, marks+2)}
+}
+
+// speed is the distance from where the centroid was over ago, or at the last frame before that, by the time it took. It is not known until a
+// trajectory has lasted so long, and not where a frame has no centroid. Where the object was lost the path begins anew: the centroid was
+// another thing's.
+func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
+	if lost(e) {
+		p.points = p.points[:0]
+		return 0, false
+	}
+	c, now := e.Latent.Centroid, e.Latent.Time
+	if len(c) != 2 {
+		return 0, false
+	}
+	if n := len(p.points); e.Latent.Trajectory != p.trajectory || n > 0 && now.Before(p.points[n-1].at) {
+		p.points, p.trajectory = p.points[:0], e.Latent.Trajectory
+	}
+	p.forget(now)
+	if len(p.points) > 0 {
+		first := p.points[0]
+		since := now.Sub(first.at)
+		v, known = p.unit*math.Hypot(c[0]-first.x, c[1]-first.y)/since.Seconds(), since >= p.over
+	}
+	if n := len(p.points); n == 0 || now.Sub(p.points[n-1].at) >= p.over/marks {
+		p.points = append(p.points, point{now, c[0], c[1]})
+	}
+	return v, known
+}
+
+// forget drops the points before the last one that is old enough.
+func (p *path) forget(now time.Time) {
+	old := 0
+	for old+1 < len(p.points) && now.Sub(p.points[old+1].at) >= p.over {
+		old++
+	}
+	p.points = p.points[:copy(p.points, p.points[old:])]
+}

@@ -1,0 +1,126 @@
+package trigger
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// Bounds on what every rule can be asked for.
+const (
+	maxAfter = 10_000 // frames
+	maxRest  = 24 * time.Hour
+)
+
+// ruleOptions are the options of every kind.
+type ruleOptions struct {
+	Name  string `yaml:"name"`
+	After int    `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
+	// Object is whom the rule is about in a field: any, nearest or a number; empty is the object that is followed.
+	Object string        `yaml:"object"`
+	Rest   time.Duration `yaml:"rest"` // between two beginnings, at least, by acquisition times
+}
+
+// promptly is what ruleOptions are decoded over: a rule fires with the first frame, since whoever asks for feedback asks for it soon, and what noise
+// alone can do is kept out by the kinds' margins.
+var promptly = ruleOptions{After: 1}
+
+var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func (o *ruleOptions) check() error {
+	switch {
+	case o.Name == "":
+		return errors.New("name is missing: give one, which every trigger will carry")
+	case !token.MatchString(o.Name):
+		return fmt.Errorf("name: found %.80q, expected 1 to 64 letters, digits, - or _", o.Name)
+	case o.After < 1 || o.After > maxAfter:
+		return fmt.Errorf("after: found %d, expected 1 to %d frames", o.After, maxAfter)
+	case o.Rest < 0 || o.Rest > maxRest:
+		return fmt.Errorf("rest: found %v, expected 0s to %v", o.Rest, maxRest)
+	}
+	return nil
+}
+
+// condition is what a kind of rule asks of every tracked frame. It keeps no reference to e. Where the frame does not tell, known is false and
+// the rule stays as it is.
+type condition interface {
+	ask(e *latent.Estimate) (a answer, known bool)
+}
+
+// answer is a condition at one frame.
+type answer struct {
+	value  float64 // what was compared, in the rule's unit
+	begins bool    // it holds, for a rule that is off
+	lasts  bool    // it still holds, for a rule that is on: within a margin of where it began
+}
+
+// Rule is one condition with what keeps it from chattering. It is made by New.
+type Rule struct {
+	options   ruleOptions
+	condition condition
+	kind      string
+	unit      string
+	threshold float64
+	objects   *ofObjects // whose rule this is; nil where it is that of the one latent
+
+	on     bool
+	inARow int       // tracked frames in a row that speak for the other state
+	began  time.Time // acquisition time of the last beginning; zero before the first
+}
+
+// Name is what every trigger of the rule carries.
+func (r *Rule) Name() string { return r.options.Name }
+
+// look is the trigger with which e begins or ends the condition; nil at most frames.
+func (r *Rule) look(e *latent.Estimate) *latent.Trigger {
+	a, known := r.condition.ask(e)
+	if !known {
+		return nil
+	}
+	holds := a.begins
+	if r.on {
+		holds = a.lasts
+	}
+	if holds == r.on {
+		r.inARow = 0
+		return nil
+	}
+	r.inARow = min(r.inARow+1, r.options.After)
+	if r.inARow < r.options.After || holds && r.resting(e.Latent.Time) {
+		return nil
+	}
+	if r.on, r.inARow = holds, 0; holds {
+		r.began = e.Latent.Time
+	}
+	return r.trigger(e, a.value)
+}
+
+// resting says whether too little time has passed since the last beginning. Where a recording's times begin anew, enough has.
+func (r *Rule) resting(now time.Time) bool {
+	if r.began.IsZero() {
+		return false
+	}
+	since := now.Sub(r.began)
+	return since >= 0 && since < r.options.Rest
+}
+
+// trigger tells of the state that r has just taken.
+func (r *Rule) trigger(e *latent.Estimate, value float64) *latent.Trigger {
+	t := &latent.Trigger{
+		Seq: e.Latent.Seq, Time: e.Latent.Time, Name: r.options.Name, Rule: r.kind, On: r.on,
+		Value: value, Threshold: r.threshold, Unit: r.unit,
+		Filtered: slices.Clone(e.Filtered), Centroid: slices.Clone(e.Latent.Centroid),
+	}
+	if len(e.Ahead) > 0 {
+		t.Lead = time.Duration(e.Lead * float64(time.Second))
+		t.Forecast, t.ForecastSD = slices.Clone(e.Ahead), slices.Clone(e.AheadSD)
+	}
+	return t
+}
+
+// lost says that nobody knows where the object is: its latents are forecasts, or those of something else.
+func lost(e *latent.Estimate) bool { return slices.Contains(e.Alarms, latent.ObjectLost) }

@@ -1,0 +1,39 @@
+package trigger
+
+import (
+	"fmt"
+
+	"driftscope/internal/flow/latent"
+)
+
+// Rules are those of one stream.
+type Rules struct {
+	all  []*Rule
+	lent []*latent.Trigger
+}
+
+// Together refuses two rules of one name.
+func Together(all []*Rule) (*Rules, error) {
+	names := map[string]int{}
+	for i, r := range all {
+		if other, taken := names[r.Name()]; taken {
+			return nil, fmt.Errorf("triggers[%d] and triggers[%d]: both are called %s: give one of them another name", other, i, r.Name())
+		}
+		names[r.Name()] = i
+	}
+	return &Rules{all: all}, nil
+}
+
+// Watch gives the triggers of one frame, in the order of the rules: none at most frames, and then without allocating. The list is lent until
+// the next Watch, what is in it is the caller's. e is the next tracked frame, and stays the caller's.
+func (r *Rules) Watch(e *latent.Estimate) []*latent.Trigger {
+	r.lent = r.lent[:0]
+	for _, rule := range r.all {
+		if rule.objects != nil {
+			r.lent = rule.objects.watch(e, r.lent)
+		} else if t := rule.look(e); t != nil {
+			r.lent = append(r.lent, t)
+		}
+	}
+	return r.lent
+}

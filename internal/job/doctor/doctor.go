@@ -1,0 +1,111 @@
+// Package doctor looks at the computer as driftscope needs it, and says of each lack the command that mends it.
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"driftscope/internal/kit/console"
+)
+
+// Grade says what a finding means for a run.
+type Grade string
+
+// The grades.
+const (
+	Good Grade = "good"
+	Note Grade = "note" // worth knowing; a run works without it
+	Bad  Grade = "bad"  // something that runs need fails
+)
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Check string `json:"check"`          // cpu, build, codecs, cameras, ports, folders, dashboard
+	Grade Grade  `json:"grade"`          //
+	Found string `json:"found"`          // a sentence
+	Mend  string `json:"mend,omitempty"` // a command; empty where nothing has to be done
+	Page  string `json:"page,omitempty"` // of the documentation, as the repository has it
+}
+
+// Report is what --json prints.
+type Report struct {
+	Good     bool      `json:"good"` // no finding is bad
+	Findings []Finding `json:"findings"`
+}
+
+// Command is the sub-command.
+type Command struct {
+	JSON bool   `name:"json" help:"Print one JSON object."`
+	Dir  string `default:"." help:"Folder for results or models." placeholder:"DIR" type:"path"`
+}
+
+// errBad ends the command with status 1; the findings have been printed.
+var errBad = errors.New("doctor: something that runs need fails: the lines marked bad say what mends it")
+
+// Run looks and prints. The error says that something is bad.
+func (c *Command) Run(ctx context.Context) error {
+	r := examine(ctx, here(c.Dir))
+	if err := c.print(os.Stdout, r); err != nil {
+		return err
+	}
+	if !r.Good {
+		return errBad
+	}
+	return nil
+}
+
+func (c *Command) print(w io.Writer, r Report) error {
+	if c.JSON {
+		return json.NewEncoder(w).Encode(r)
+	}
+	for _, f := range r.Findings {
+		if _, err := fmt.Fprintf(w, "%-4s  %-9s  %s\n", f.Grade, f.Check, f.Found); err != nil {
+			return err
+		}
+		if f.Mend != "" {
+			fmt.Fprintf(w, "                   -> %s\n", f.Mend)
+		}
+		if f.Page != "" && f.Grade != Good {
+			fmt.Fprintf(w, "                   see %s\n", console.Located(f.Page))
+		}
+	}
+	if r.Good {
+		_, err := fmt.Fprintln(w, "everything is ready: try driftscope demo")
+		return err
+	}
+	return nil
+}
+
+// machine is where the checks look; tests have others.
+type machine struct {
+	devices string   // of cameras: /dev
+	sys     string   // what the kernel knows of them: /sys/class/video4linux
+	proc    string   // who holds a port: /proc
+	ports   []port   // a run's
+	folders []folder // written to
+	network bool     // cameras are asked for on the network, too
+}
+
+// here is this computer.
+func here(dir string) machine {
+	return machine{
+		devices: "/dev", sys: "/sys/class/video4linux", proc: "/proc", network: true,
+		ports: runPorts(), folders: runFolders(dir),
+	}
+}
+
+// examine makes every check, in the order in which a beginner meets what they are about.
+func examine(ctx context.Context, m machine) Report {
+	r := Report{Good: true}
+	for _, check := range []func(context.Context, machine) []Finding{cpus, codecs, cameras, ports, folders, dashboard} {
+		r.Findings = append(r.Findings, check(ctx, m)...)
+	}
+	for _, f := range r.Findings {
+		r.Good = r.Good && f.Grade != Bad
+	}
+	return r
+}

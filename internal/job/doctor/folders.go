@@ -1,0 +1,74 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// folder is one that runs write to.
+type folder struct{ path, use string }
+
+// leastFree is what a run may fill before its disk is noted as small: a minute of 8-bit pictures of a megapixel at 30 a second is 1.9 GB.
+const leastFree = 2 << 30
+
+// runFolders are those of a run without flags, and dir.
+func runFolders(dir string) []folder {
+	all := []folder{{dir, "results and models"}, {os.TempDir(), "what is written for a while"}}
+	if cache, err := os.UserCacheDir(); err == nil { // driftscope work keeps its streams' state there
+		all = append(all, folder{filepath.Join(cache, "driftscope"), "a worker's state"})
+	}
+	return all
+}
+
+// folders writes a file in each and asks how much more there is room for.
+func folders(_ context.Context, m machine) []Finding {
+	all := make([]Finding, 0, len(m.folders))
+	for _, f := range m.folders {
+		all = append(all, f.look())
+	}
+	return all
+}
+
+func (f folder) look() Finding {
+	there := f.path
+	for { // a folder that is not there yet is made in the one that is
+		if _, err := os.Stat(there); !errors.Is(err, os.ErrNotExist) || filepath.Dir(there) == there {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	found := Finding{Check: "folders", Grade: Good, Page: "docs/howto/install.md"}
+	if err := tryWriting(there); err != nil {
+		found.Grade, found.Found = Bad, fmt.Sprintf("%s, for %s, cannot be written to: %v", f.path, f.use, err)
+		found.Mend = fmt.Sprintf("sudo chown \"$USER\" %s, or work in another folder", there)
+		return found
+	}
+	free, known := freeBytes(there)
+	if !known {
+		found.Found = fmt.Sprintf("%s, for %s, can be written to", f.path, f.use)
+		return found
+	}
+	found.Found = fmt.Sprintf("%s, for %s, can be written to; %.1f GB free", f.path, f.use, float64(free)/1e9)
+	if free < leastFree {
+		found.Grade, found.Mend = Note, "df -h "+there+" shows the disks; give --out and --record paths on another disk"
+	}
+	return found
+}
+
+// tryWriting makes a folder in the folder, with a file in it, and removes both.
+func tryWriting(path string) (err error) {
+	probe, err := os.MkdirTemp(path, ".driftscope-doctor-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(probe)) }()
+	file, err := os.Create(filepath.Join(probe, "probe"))
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte("driftscope doctor was here"))
+	return errors.Join(err, file.Close())
+}

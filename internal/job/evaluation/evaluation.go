@@ -1,0 +1,302 @@
+// Package evaluation measures a model against the truth: its latents laid over it by an isometry or an affine map, its drift, and image
+// registration beside it.
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
+	"driftscope/online/align"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
+)
+
+// Options are eval's flags, as the command documents them.
+type Options struct {
+	Model     string // the model to judge
+	Video     string // the recording to judge it on
+	Truth     string // a truth.csv, or centroid
+	Align     string // isometry or affine
+	Frames    string // A:B, to judge on
+	FitFrames string // A:B, to fit an affine map on
+	Baseline  string // registration, or empty
+	DT        float64
+	FPS       float64
+	Assets    string // the folder with the pictures that a simulation draws
+}
+
+// Evaluation is what eval prints.
+type Evaluation struct {
+	LLatent      float64   `json:"l_latent"`
+	LMu          *float64  `json:"l_mu"`
+	LLatentCoord float64   `json:"l_latent_coord"`
+	LMuCoord     *float64  `json:"l_mu_coord"`
+	LMuSeen      *float64  `json:"l_mu_seen,omitempty"` // as l_mu, at the latents in place of the truth
+	CRLB         float64   `json:"crlb"`
+	ReconMSE     *float64  `json:"recon_mse"`
+	R2           []float64 `json:"r2"`
+	N            int       `json:"n"`
+	DT           float64   `json:"dt"`
+	Align        string    `json:"align"`
+
+	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent a coordinate given the whole recording; see smooth
+
+	// With a baseline alone; see compare.
+	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
+	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
+}
+
+// Split is the rows of a recording that a map is fitted on, and those that it is judged on.
+type Split struct{ Fitted, Judged []int }
+
+// Evaluate measures the model.
+func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
+	if c.FitFrames != "" && c.Align != "affine" {
+		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is of --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
+	}
+	frames, err := recording.ParseSpan("--frames", c.Frames)
+	if err != nil {
+		return nil, err
+	}
+	model, err := model.OpenScene(c.Model)
+	if err != nil {
+		return nil, console.Usage(err)
+	}
+	if why := model.Card.Training.Verdict.Doubted(); why != "" {
+		console.Warn("%s: its verdict is %s: %s", c.Model, model.Card.Training.Verdict.Level, why)
+	}
+	fit, err := recording.ParseSpan("--fit-frames", c.fitFrames(&model.Card))
+	if err != nil {
+		return nil, err
+	}
+	rec, err := recording.Open(c.Video, c.DT, c.FPS, c.Assets, recording.Whole)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := EncodeAll(ctx, model, rec)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(Films(seen.Trajectory)); n > 1 && recording.MovesWithFilm(model.Card.Preprocess) {
+		console.Warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
+	}
+	truth, err := c.ReadTruth(ctx, rec, seen)
+	if err != nil {
+		return nil, err
+	}
+	split := Split{Fitted: seen.Rows(fit), Judged: seen.Rows(frames)}
+	if c.Align == "isometry" {
+		split.Fitted = split.Judged
+	} else if overlap(frames, fit) {
+		return nil, console.Usage(fmt.Errorf("test frames %s and fit frames %s overlap: an affine map needs separate frames, such as --fit-frames 0:50 --frames 50:100", frames, fit))
+	}
+	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
+		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
+	}
+	alignment, err := Lay(c.Align, seen.Z, truth.Z, split.Fitted)
+	if err != nil {
+		return nil, console.Usage(err)
+	}
+	result, err := Judge(model, seen, truth, split.Judged, alignment)
+	if err != nil {
+		return nil, err
+	}
+	if err := result.Smooth(seen, truth, split); err != nil {
+		return nil, err
+	}
+	if c.Baseline == registration {
+		if err := result.Compare(ctx, seen, truth, split, alignment); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// fitFrames is the span that an affine map is fitted on.
+func (c *Options) fitFrames(k *card.Card) string {
+	if c.FitFrames != "" {
+		return c.FitFrames
+	}
+	return k.Training.Frames
+}
+
+// Judge measures how far the judged latents, laid over the truth, are from it, and how far the learnt drift is from the true one: at the places
+// of the truth, as the paper has it, and at the latents, whose own distance counts once more there.
+func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
+	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
+	_, k := want.Dims()
+	e := &Evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: align.R2(got, want)}
+	e.LLatent = Sum(align.MeanSquares(got, want))
+	e.LLatentCoord = e.LLatent / float64(k)
+	for i, s := range model.Card.Sigma {
+		along := a.To.Linear.RawRowView(i) // of length 1 under an isometry
+		e.CRLB += s * s * floats.Dot(along, along) / model.Card.Seconds
+	}
+	if truth.Mu != nil && model.Card.Drift != nil {
+		places, err := a.places(seen.Z, truth.Z)
+		if err != nil {
+			return nil, err
+		}
+		off := func(z *mat.Dense) float64 {
+			drift := a.To.Turn(DriftAt(sdevae.DriftOf(&model.Card), PickRows(z, judged)))
+			return Sum(align.MeanSquares(drift, PickRows(truth.Mu, judged)))
+		}
+		total, seenAt := off(places), off(seen.Z)
+		coord := total / float64(k)
+		e.LMu, e.LMuCoord, e.LMuSeen = &total, &coord, &seenAt
+	}
+	if seen.Reconstruction != nil {
+		var total float64
+		for _, i := range judged {
+			total += seen.Reconstruction[i] / float64(len(judged))
+		}
+		e.ReconMSE = &total
+	}
+	return e, nil
+}
+
+// Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
+func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
+	_, d := seen.Z.Dims()
+	z, err := offline.Smooth(seen.Path(seen.Z), offline.Config{Dim: d})
+	if err != nil {
+		return err
+	}
+	a, err := Lay(e.Align, z, truth.Z, split.Fitted)
+	if err != nil {
+		return err
+	}
+	off := align.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
+	coord := Sum(off) / float64(len(off))
+	e.SmoothedCoord = &coord
+	return nil
+}
+
+// DriftAt is the drift at n latents.
+func DriftAt(network *drift.Network, z *mat.Dense) *mat.Dense {
+	n, d := z.Dims()
+	out, scratch := mat.NewDense(n, d, nil), new(drift.Scratch)
+	for i := range n {
+		network.Drift(out.RawRowView(i), z.RawRowView(i), scratch)
+	}
+	return out
+}
+
+// Encoded is a recording as the model sees it.
+type Encoded struct {
+	recording      *recording.Recording
+	Seq            []uint64
+	Times          []float64
+	Trajectory     []uint64
+	Z              *mat.Dense
+	Reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
+}
+
+// EncodeAll runs the model over a whole recording, whatever is judged of it: a model's clock starts with the first frame.
+func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording) (*Encoded, error) {
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		return nil, err
+	}
+	defer encoder.Close()
+	e := &Encoded{recording: rec}
+	var z latent.Latent
+	var rows []float64
+	in := model.Card.Input
+	picture := make([]float32, in.Channels*in.Height*in.Width)
+	_, err = rec.Each(ctx, model.Card.Preprocess, func(f *frame.Frame) error {
+		if err := encoder.Encode(ctx, &z, f); err != nil {
+			return err
+		}
+		e.Seq, e.Times, e.Trajectory = append(e.Seq, f.Seq), append(e.Times, recording.Seconds(f)), append(e.Trajectory, f.Meta.Trajectory)
+		rows = append(rows, z.Mean...)
+		if !model.HasDecoder() {
+			return nil
+		}
+		if err := encoder.Decode(picture, z.Mean); err != nil {
+			return err
+		}
+		pixels, _, err := recording.Planes(f)
+		e.Reconstruction = append(e.Reconstruction, MeanSquare(pixels, picture))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(e.Seq) == 0 {
+		return nil, fmt.Errorf("%s gave no frame", rec.Arg)
+	}
+	e.Z = mat.NewDense(len(e.Seq), model.Card.Latent, rows)
+	return e, nil
+}
+
+// Path is z, one row a frame, as the tracker would have it.
+func (e *Encoded) Path(z *mat.Dense) []latent.Latent {
+	n, d := z.Dims()
+	path := make([]latent.Latent, n)
+	for i := range path {
+		path[i] = latent.Latent{Seq: e.Seq[i], Time: time.Unix(0, int64(e.Times[i]*1e9)), Trajectory: e.Trajectory[i],
+			Mean: z.RawRowView(i), SD: make([]float64, d)}
+	}
+	return path
+}
+
+// Rows lists the frames inside a span.
+func (e *Encoded) Rows(s recording.Span) []int {
+	var rows []int
+	for i, k := range e.Seq {
+		if s.Holds(k) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// dt is the mean step between the first and the last frame, in seconds.
+func (e *Encoded) dt() float64 {
+	n := len(e.Times)
+	return (e.Times[n-1] - e.Times[0]) / float64(max(n-1, 1))
+}
+
+// PickRows is the matrix of these rows of m.
+func PickRows(m *mat.Dense, rows []int) *mat.Dense {
+	_, k := m.Dims()
+	out := mat.NewDense(len(rows), k, nil)
+	for i, r := range rows {
+		out.SetRow(i, m.RawRowView(r))
+	}
+	return out
+}
+
+func overlap(a, b recording.Span) bool { return a.From < b.To && b.From < a.To }
+
+// MeanSquare is the mean squared difference of two pictures' pixels.
+func MeanSquare(a, b []float32) float64 {
+	var total float64
+	for i, v := range a {
+		d := float64(v - b[i])
+		total += d * d
+	}
+	return total / float64(len(a))
+}
+
+// Sum adds up v.
+func Sum(v []float64) float64 {
+	var total float64
+	for _, x := range v {
+		total += x
+	}
+	return total
+}

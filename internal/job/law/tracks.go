@@ -1,0 +1,121 @@
+package law
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/online/states"
+)
+
+// MaxTracks bounds the tracks that a law is found in. The likelihoods of as many over a grid take 150 MB.
+const MaxTracks = 100_000
+
+// columns are those of run's own tables that are asked for: whether a place was detected, and where. Its x and y are what the track says, which is smoother
+// than what was located: D by them is too small.
+var columns = []string{"marks", "x_located", "y_located"}
+
+// track is one object's places, by its number in the table.
+type track struct {
+	number int64
+	points []tracking.Point
+}
+
+// read has the tracks of a table, in the order of their numbers. Places that were not detected, as run's own tables mark them, are left out.
+func read(path string) (tracks []track, left int, err error) {
+	byNumber := map[int64][]tracking.Point{}
+	err = tracking.RowsWith(path, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
+		detected, err := locate(&at, values, absent)
+		if err != nil {
+			return err
+		}
+		if !detected || at.Dark {
+			left++
+			return nil
+		}
+		byNumber[particle] = append(byNumber[particle], at)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	inOrder, err := tracking.InOrder(byNumber)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	for i, number := range slices.Sorted(maps.Keys(byNumber)) {
+		tracks = append(tracks, track{number, inOrder[i]})
+	}
+	return tracks, left, nil
+}
+
+// locate puts a place where it was located, where the table says that, and says whether it was detected.
+func locate(at *tracking.Point, values []string, absent []bool) (detected bool, err error) {
+	marks, err := marked(values[0])
+	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 {
+		return false, err
+	}
+	for i, to := range []*float64{&at.X, &at.Y} {
+		if absent[i+1] {
+			continue
+		}
+		if values[i+1] == "" {
+			return false, nil
+		}
+		if *to, err = tracking.Place(values[i+1]); err != nil {
+			return false, fmt.Errorf("%s is %w", columns[i+1], err)
+		}
+	}
+	return true, nil
+}
+
+// marked are the marks of a row.
+func marked(value string) (latent.Mark, error) {
+	if value == "" {
+		return 0, nil
+	}
+	marks, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("marks is %.40q, expected a whole number", value)
+	}
+	return latent.Mark(marks), nil
+}
+
+// moving are the tracks of more than one place; the others have no step, and are counted.
+func moving(tracks []track) (out []track, single int) {
+	for _, t := range tracks {
+		if len(t.points) > 1 {
+			out = append(out, t)
+		}
+	}
+	return out, len(tracks) - len(out)
+}
+
+// segments are the steps of tracks, one segment a track.
+func segments(tracks []track, dt, pixel float64) []states.Segment {
+	out := make([]states.Segment, len(tracks))
+	for k, t := range tracks {
+		s := states.Segment{Weight: 1, Steps: make([]states.Step, 0, len(t.points)-1)}
+		for i := 1; i < len(t.points); i++ {
+			a, b := &t.points[i-1], &t.points[i]
+			s.Steps = append(s.Steps, states.Step{X: pixel * (b.X - a.X), Y: pixel * (b.Y - a.Y), DT: dt * float64(b.Frame-a.Frame)})
+		}
+		out[k] = s
+	}
+	return out
+}
+
+// some are at most most of all, evenly over the table.
+func some[T any](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	out := make([]T, 0, most)
+	for i := range most {
+		out = append(out, all[i*len(all)/most])
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package replay
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+
+	"driftscope/internal/flow/latent"
+)
+
+// Of a picture that shows nothing: its longest side, px, and its grey, on which light and dark marks are seen.
+const (
+	emptySide = 768
+	emptyGrey = 40
+)
+
+// background is an even picture of the size's proportions.
+func background(size extent) (*latent.View, error) {
+	block := (max(size.width, size.height) + emptySide - 1) / emptySide
+	paper := image.NewGray(image.Rect(0, 0, max(size.width/block, 1), max(size.height/block, 1)))
+	for i := range paper.Pix {
+		paper.Pix[i] = emptyGrey
+	}
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, paper, nil)
+	return &latent.View{Preview: b.Bytes()}, err
+}

@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"driftscope/infer/field"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
+)
+
+// film gives the frames that results were made of, one in memory at a time.
+type film struct {
+	ctx       context.Context // of the reading
+	recording *recording.Recording
+	next      func() (*frame.Frame, bool)
+	stop      func()
+	err       error        // of the reading that has ended
+	at        *frame.Frame // lent until next; nil behind the last
+	first     uint64       // the number of the first frame
+	seq       uint64       // of the frame that was read last
+	told      bool
+
+	picture *field.Picture
+	viewer  *field.Viewer
+	view    latent.View
+}
+
+// openFilm reads the first frame, so that a film that cannot be read is told before anything is shown.
+func openFilm(ctx context.Context, name string) (*film, error) {
+	r, err := recording.Open(name, 0, 0, "", recording.Whole)
+	if err != nil {
+		return nil, err
+	}
+	live, err := r.Live()
+	if err == nil && live {
+		err = console.Usage(fmt.Errorf("--film %s: frames that come once are no film: give the recording", name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &film{ctx: ctx, recording: r, picture: field.NewShown(), viewer: field.NewViewer()}
+	f.rewind()
+	if !f.read() {
+		defer f.close()
+		if f.err == nil {
+			f.err = fmt.Errorf("--film %s: no frame in it: give the recording that was tracked", name)
+		}
+		return nil, f.err
+	}
+	f.first = f.seq
+	return f, nil
+}
+
+// errEnough ends a reading.
+var errEnough = errors.New("enough frames were read")
+
+// rewind begins to read the film anew.
+func (f *film) rewind() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.at, f.seq, f.err = nil, 0, nil
+	f.next, f.stop = iter.Pull(func(yield func(*frame.Frame) bool) {
+		_, f.err = f.recording.Each(f.ctx, nil, func(at *frame.Frame) error {
+			if !yield(at) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+}
+
+// read takes the next frame; false behind the last, or where f.err says why there is none.
+func (f *film) read() (ok bool) {
+	if f.at, ok = f.next(); ok {
+		f.seq = f.at.Seq
+	}
+	return ok
+}
+
+// frame is frame seq, lent until the next call; nil where the film has none of that number.
+func (f *film) frame(seq uint64) (*frame.Frame, error) {
+	if seq < f.first {
+		return nil, nil
+	}
+	if seq < f.seq {
+		f.rewind()
+	}
+	for f.at == nil || f.at.Seq < seq {
+		if !f.read() {
+			f.end()
+			return nil, f.err
+		}
+	}
+	if f.at.Seq > seq {
+		return nil, nil
+	}
+	return f.at, nil
+}
+
+// end tells that the results go on behind the film's last frame.
+func (f *film) end() {
+	if f.err == nil && !f.told {
+		f.told = true
+		console.Warn("%s ends with frame %d, but the results continue: the rest is shown without pictures", f.recording.Arg, f.seq)
+	}
+}
+
+// show is frame at as a picture, lent until the next call; nil where it has none.
+func (f *film) show(at *frame.Frame) (*latent.View, error) {
+	var skip *pipeline.ErrSkip
+	err := f.picture.Apply(f.ctx, at)
+	if err == nil {
+		err = f.viewer.View(&f.view, at, nil)
+	}
+	switch {
+	case errors.As(err, &skip):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", f.recording.Arg, err)
+	}
+	return &f.view, nil
+}
+
+func (f *film) close() { f.stop() }

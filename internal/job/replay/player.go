@@ -1,0 +1,225 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
+	"driftscope/sinks/natsink"
+)
+
+const (
+	longestStep = 9e9              // s from frame to frame, which a time.Duration holds
+	usualPace   = 25               // frames a second of a table without a film
+	viewEvery   = time.Second / 25 // the eye follows no more pictures
+	healthEvery = time.Second      // as of a run
+)
+
+// player shows one replay. All of it happens on one goroutine.
+type player struct {
+	options  Options
+	results  results
+	film     *film // nil where there is none
+	sink     *natsink.Sink
+	health   *time.Ticker
+	estimate latent.Estimate // of a table's frame
+	counted  uint64          // frames at the last health message
+	heard    time.Time       // when that was
+
+	// Of one showing:
+	pace      pace
+	began     time.Time
+	frames    uint64 // that were shown
+	published uint64 // messages
+	seq       uint64 // of the frame that is shown
+	at        time.Time
+	size      extent    // of the film, or of the field
+	viewed    time.Time // when the last picture was shown
+	paused    bool
+	stopped   bool // by command
+}
+
+func newPlayer(r *Replay, sink *natsink.Sink) *player {
+	return &player{options: r.options, results: r.results, film: r.film, sink: sink, health: time.NewTicker(healthEvery)}
+}
+
+// play shows the results once, or again and again.
+func (p *player) play(ctx context.Context) error {
+	for {
+		if err := p.once(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if p.options.Loop && !p.stopped {
+			continue
+		}
+		if err := p.tell(ctx, "stopped"); err != nil || p.options.Exit {
+			return err
+		}
+		console.Say("%s is at its end after %d frames: the command start shows it again, Ctrl-C ends", p.options.Results, p.frames)
+		if again, err := p.rest(ctx); err != nil || !again {
+			return err
+		}
+	}
+}
+
+// once shows the results from their beginning to their end.
+func (p *player) once(ctx context.Context) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	for {
+		r, err := p.results.next()
+		if errors.Is(err, io.EOF) {
+			return p.end()
+		}
+		if err != nil {
+			return console.Usage(err)
+		}
+		if !p.wanted(r) {
+			continue
+		}
+		if r.frame && (p.frames == 0 || r.seq != p.seq) {
+			if p.options.Frames > 0 && p.frames == p.options.Frames {
+				return nil
+			}
+			err = p.turn(ctx, r)
+		}
+		if p.stopped || ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			err = p.publish(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin forgets the last showing.
+func (p *player) begin() error {
+	now := time.Now()
+	p.pace = pace{speed: p.options.Speed, fps: p.options.FPS}
+	p.began, p.heard, p.viewed = now, now, time.Time{}
+	p.frames, p.counted, p.published, p.seq, p.at = 0, 0, 0, 0, time.Unix(0, 0)
+	p.size, p.paused, p.stopped = extent{}, false, false
+	return p.results.rewind()
+}
+
+// end wants that something was shown.
+func (p *player) end() error {
+	if p.frames > 0 {
+		return nil
+	}
+	return console.Usage(fmt.Errorf("%s: no frame from %d on in it: give a smaller --from, or results of a run", p.options.Results, p.options.From))
+}
+
+// wanted leaves out the frames before the first, the health of the run that is long over, and its pictures where the film gives better ones.
+func (p *player) wanted(r *record) bool {
+	return r.seq >= p.options.From && r.kind != latent.KindHealth && (r.kind != latent.KindView || p.film == nil)
+}
+
+// turn waits until the frame of r is due, and shows its picture.
+func (p *player) turn(ctx context.Context, r *record) error {
+	var f *frame.Frame
+	if p.film != nil {
+		var err error
+		if f, err = p.film.frame(r.seq); err != nil {
+			return err
+		}
+	}
+	p.at = p.taken(r, f)
+	p.seq = r.seq
+	if err := p.wait(ctx, p.pace.next(r.seq, p.at, time.Now())); err != nil || p.stopped || ctx.Err() != nil {
+		return err
+	}
+	p.frames++
+	if f == nil {
+		return nil
+	}
+	p.size = extent{f.Mat().Cols(), f.Mat().Rows()}
+	if now := time.Now(); now.Sub(p.viewed) >= viewEvery {
+		p.viewed = now
+		view, err := p.film.show(f)
+		if err != nil || view == nil {
+			return console.Usage(err)
+		}
+		return p.write(ctx, view)
+	}
+	return nil
+}
+
+// taken is when the frame of r was: as the results say, or the film, or at a pace of the table's own.
+func (p *player) taken(r *record, f *frame.Frame) time.Time {
+	switch {
+	case !r.at.IsZero():
+		return r.at
+	case f != nil && p.options.FPS == 0:
+		return f.Time
+	}
+	rate := p.options.FPS
+	if rate == 0 {
+		rate = usualPace
+	}
+	return p.at.Add(time.Duration(min((float64(r.seq)-float64(p.seq))/rate, longestStep) * float64(time.Second)))
+}
+
+// publish sends a record, the first objects on a background where there is no film.
+func (p *player) publish(ctx context.Context, r *record) error {
+	if r.size != (extent{}) {
+		if err := p.fit(ctx, r); err != nil {
+			return err
+		}
+	}
+	p.published++
+	if r.line != nil {
+		return p.sink.Relay(r.kind, r.line)
+	}
+	p.estimate.Latent.Seq, p.estimate.Latent.Time, p.estimate.Objects = p.seq, p.at, &r.field
+	p.estimate.Objects.Width, p.estimate.Objects.Height = p.size.width, p.size.height
+	return p.sink.Write(ctx, &p.estimate)
+}
+
+// fit wants a film of the size that the results say. Without a film the first size is that of an even background.
+func (p *player) fit(ctx context.Context, r *record) error {
+	switch {
+	case p.size == (extent{}):
+		p.size = r.size
+		if p.film != nil {
+			return nil
+		}
+		view, err := background(r.size)
+		if err != nil {
+			return err
+		}
+		view.Seq, view.Time = p.seq, p.at
+		return p.write(ctx, view)
+	case p.film != nil && r.line != nil && r.size != p.size:
+		return console.Usage(fmt.Errorf("--film %s: frame %d has %dx%d px, and the results are of one of %dx%d: give the film that was tracked",
+			p.options.Film, r.seq, p.size.width, p.size.height, r.size.width, r.size.height))
+	}
+	return nil
+}
+
+// write sends a message of the replay's own.
+func (p *player) write(ctx context.Context, m latent.Message) error {
+	p.published++
+	return p.sink.Write(ctx, m)
+}
+
+// tell sends health: the replay's own, for that of the run says how it went then.
+func (p *player) tell(ctx context.Context, state string) error {
+	now := time.Now()
+	h := &latent.Health{Time: now, State: state, UptimeS: now.Sub(p.began).Seconds(), Frames: p.frames, Tracked: p.frames, Published: p.published,
+		Dropped: map[string]uint64{}, Alarms: map[string]uint64{}, Stages: []latent.Stage{}}
+	if s := now.Sub(p.heard).Seconds(); s > 0 && state == "tracking" {
+		h.FPS = float64(p.frames-p.counted) / s
+	}
+	p.counted, p.heard = p.frames, now
+	return p.write(ctx, h)
+}

@@ -1,0 +1,147 @@
+// Package replay shows again what a run wrote: it publishes the records of a result file, and the pictures of the film that they were made of, at the
+// film's pace, so that the dashboard and every other subscriber see them as they saw the run.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
+	"driftscope/sinks/natsink"
+)
+
+// Options say what is shown, and how.
+type Options struct {
+	Results string  // what run --out wrote: JSON Lines, or where the name ends in .csv a table of tracks
+	Film    string  // a recording whose frames are the pictures; empty takes those of the JSON Lines, or an even background
+	Speed   float64 // times the film's own pace
+	FPS     float64 // frames a second in place of that; 0 goes by the times
+	From    uint64  // the first frame
+	Frames  uint64  // how many; 0 is all
+	Loop    bool    // begins again at the end
+	Exit    bool    // ends at the end, in place of waiting for the command start
+}
+
+// The bounds on a pace: a frame in 100 s, and more than any screen shows.
+const (
+	leastPace = 0.01
+	mostPace  = 10_000
+)
+
+func (o Options) check() error {
+	switch {
+	case !(leastPace <= o.Speed && o.Speed <= mostPace):
+		return fmt.Errorf("--speed %g: expected %g to %d times the film's own pace", o.Speed, leastPace, mostPace)
+	case o.FPS != 0 && !(leastPace <= o.FPS && o.FPS <= mostPace):
+		return fmt.Errorf("--fps %g: expected %g to %d frames a second", o.FPS, leastPace, mostPace)
+	case o.FPS != 0 && o.Speed != 1:
+		return errors.New("--fps and --speed: give one of them")
+	case o.Loop && o.Exit:
+		return errors.New("--loop and --exit: what begins again has no end: leave one of them out")
+	}
+	return nil
+}
+
+// results are read from the first record to io.EOF. A record is lent until the next.
+type results interface {
+	next() (*record, error)
+	rewind() error
+	stream() string // its name
+	close() error
+}
+
+// record is one message of a stream.
+type record struct {
+	kind  latent.Kind
+	seq   uint64
+	at    time.Time      // acquisition; zero where the results do not say it
+	frame bool           // it belongs to the moment of frame seq: it is shown when that is
+	size  extent         // of the frame, where objects say it
+	line  []byte         // the JSON, as the run wrote it; nil where it comes from a table
+	field latent.Objects // of a table's frame, without its size
+}
+
+// extent is a size in px.
+type extent struct{ width, height int }
+
+// mostSide bounds a picture, px, as where objects are looked for.
+const mostSide = 16384
+
+// Replay is a result file and its film, open. It is for one goroutine.
+type Replay struct {
+	options Options
+	results results
+	film    *film // nil where there is none
+}
+
+// Open reads how the results begin, and opens the film.
+func Open(ctx context.Context, o Options) (_ *Replay, err error) {
+	if err := o.check(); err != nil {
+		return nil, console.Usage(err)
+	}
+	r := &Replay{options: o}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	if r.results, err = openResults(o.Results); err != nil {
+		return r, console.Usage(err)
+	}
+	if o.Film != "" {
+		r.film, err = openFilm(ctx, o.Film)
+	}
+	return r, err
+}
+
+// openResults wants a regular file, which can be read more than once.
+func openResults(path string) (results, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: give what run --out wrote", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is no file: give what run --out wrote", path)
+	case strings.EqualFold(filepath.Ext(path), ".csv"):
+		return openTable(path)
+	}
+	return openLines(path)
+}
+
+// Stream is the stream's name: that of the records, or the file's.
+func (r *Replay) Stream() string { return r.results.stream() }
+
+// Close frees the files.
+func (r *Replay) Close() error {
+	if r.film != nil {
+		r.film.close()
+	}
+	if r.results == nil {
+		return nil
+	}
+	return r.results.close()
+}
+
+// Play publishes on b, and takes the commands pause, resume, stop and start, until the end or until ctx ends.
+func (r *Replay) Play(ctx context.Context, b *bus.Conn) error {
+	began := time.Now().UTC()
+	about := natsink.About{Source: filepath.Base(r.options.Results), Model: "replay", Started: began}
+	sink, err := natsink.New(func(any) error { return nil }, natsink.Env{Stream: r.Stream(), Bus: b, About: func() natsink.About { return about }})
+	if err != nil {
+		return console.Usage(fmt.Errorf("%s: stream %.40q: %w", r.options.Results, r.Stream(), err))
+	}
+	p := newPlayer(r, sink)
+	err = p.play(ctx)
+	p.health.Stop()
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, sink.Close(context.WithoutCancel(ctx)))
+}

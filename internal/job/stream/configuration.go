@@ -1,0 +1,52 @@
+package stream
+
+import (
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/recording"
+)
+
+// Configuration is the file's, or what the source's name implies, with every seed settled.
+func Configuration(source string) (cfg config.Config, err error) {
+	if recording.IsConfig(source) {
+		cfg, err = config.Load(source)
+	} else {
+		cfg, err = Implied(source, 0, 0)
+	}
+	if err != nil {
+		return cfg, err
+	}
+	if err := SettleSeeds(&cfg, nil); err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.Validate()
+}
+
+// Implied is the configuration that a source's name stands for, dt seconds or fps frames a second where they are not 0.
+func Implied(source string, dt, fps float64) (config.Config, error) {
+	cfg := config.Default()
+	component, err := recording.Source(source, dt, fps)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Source, cfg.Stream = component, recording.StreamName(source)
+	cfg.Sinks = []config.Component{{Kind: TerminalSink}}
+	return cfg, nil
+}
+
+// SettleSeeds settles every seed, so that it can be printed: the one given, or what is written, or 1.
+func SettleSeeds(cfg *config.Config, given *uint64) (err error) {
+	if given != nil {
+		cfg.Online.Seed = *given
+	}
+	if cfg.Source.Kind != recording.SimSource {
+		return nil
+	}
+	_, written := cfg.Source.Options()["seed"]
+	switch {
+	case given != nil:
+		cfg.Source, err = cfg.Source.With("seed", *given)
+	case !written:
+		cfg.Source, err = cfg.Source.With("seed", 1)
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"cmp"
+	"os"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/kit/console"
+	"driftscope/sinks"
+	"driftscope/sinks/web"
+)
+
+// DashboardToken names the environment variable that stands in for dashboard.token: other users of the machine cannot read it, as they
+// can flags.
+const DashboardToken = "DRIFTSCOPE_DASHBOARD_TOKEN"
+
+// NewMetrics is what is told of this process; nil where there is no bus, and so no dashboard that would tell it.
+func NewMetrics(conn *bus.Conn) *sinks.Metrics {
+	if conn == nil {
+		return nil
+	}
+	m := sinks.NewMetrics(conn.Connected)
+	tellMats(m)
+	return m
+}
+
+// tokenOf is what people are let in with, empty where they need none.
+func tokenOf(d config.Dashboard) string { return cmp.Or(d.Token, os.Getenv(DashboardToken)) }
+
+// checkDashboard says whether people may be let in as the dashboard's keys say.
+func checkDashboard(d config.Dashboard) error {
+	if d.Address == config.DashboardOff {
+		return nil
+	}
+	return web.Check(d.Address, tokenOf(d))
+}
+
+// ShowDashboard serves the streams on conn, and the metrics beside them. It returns nil where there is nothing to show or it is off. Where
+// the usual port is taken, a free one will do.
+func ShowDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*web.Server, error) {
+	d := cfg.Dashboard
+	if d.Address == config.DashboardOff || conn == nil {
+		return nil, nil
+	}
+	server, err := web.Start(web.Options{
+		Address: d.Address, Token: tokenOf(d), Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
+		Connected: conn.Connected, Metrics: metrics.Handler(), Ready: metrics.Ready(),
+	})
+	if err != nil {
+		return nil, console.Usage(err)
+	}
+	return server, nil
+}
+
+// pagesMay is what the embedded server lets pages do.
+func pagesMay(d config.Dashboard) bus.Pages {
+	switch {
+	case d.Address == config.DashboardOff:
+		return bus.NoPages
+	case d.Commands:
+		return bus.PagesSteer
+	}
+	return bus.PagesLook
+}

@@ -1,0 +1,141 @@
+//go:build cgo
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+	"driftscope/sinks/natsink"
+)
+
+// restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
+func restore(e pipeline.Estimator, path string) (from string, err error) {
+	if path == "" {
+		return "", nil
+	}
+	console.Sweep(path)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", checkState(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("online.state: %w: give a file that can be read and written", err)
+	}
+	defer f.Close()
+	if err := goOn(e, f); err != nil {
+		return "", fmt.Errorf("online.state: %s: %w; or delete the file to start with a new law", path, err)
+	}
+	return path, nil
+}
+
+// checkState says whether a state can be kept at path; "" keeps none.
+func checkState(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := system.Writable(path); err != nil {
+		return fmt.Errorf("online.state, or --state: %w", err)
+	}
+	return nil
+}
+
+// goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
+func goOn(e pipeline.Estimator, state io.Reader) error {
+	if err := e.Restore(state); err != nil {
+		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
+	}
+	e.Freeze(false)
+	return nil
+}
+
+// openBucket takes the stream's place in KV where things are kept, and has the law go on from there where no file did. A run that repeats an
+// earlier one begins as that did.
+func (s *Stream) openBucket() (err error) {
+	if !s.cfg.NATS.Durable || s.bus == nil {
+		return nil
+	}
+	if s.bucket, err = natsink.OpenBucket(s.bus, natsink.BucketOptions{Stream: s.cfg.Stream, Replicas: s.cfg.NATS.Replicas, Lease: s.lease, Log: logger(s.cfg)}); err != nil {
+		return err
+	}
+	if s.restored != "" || s.repeats {
+		return nil
+	}
+	if s.standing != nil {
+		return s.takeOver()
+	}
+	_, err = s.restoreKept(natsink.AnyFrames)
+	return err
+}
+
+// restoreKept has the law go on from KV, of so many frames at most, and says up to which frames that is; false where it begins anew.
+func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
+	kept, err := s.bucket.State(s.tracking.first, frames)
+	switch {
+	case errors.Is(err, natsink.ErrNotKept):
+		s.anew = err
+		return at, nil
+	case err == nil:
+		err = goOn(s.Stages.Estimator, kept.Checkpoint)
+	case kept.Where == "":
+		return at, err // it cannot be read
+	}
+	if err != nil {
+		console.Warn("stream %s: starts with a new law: %s: %v", s.cfg.Stream, kept.Where, err)
+		return at, nil
+	}
+	s.restored = kept.Where
+	return kept.At, nil
+}
+
+// keep is the function that writes the law's states; nil where they are kept nowhere.
+func (s *Stream) keep() func([]byte, pipeline.Place) error {
+	if s.repeats {
+		return nil
+	}
+	return keeping(s.cfg.Online.State, s.bucket, s.tracking.first)
+}
+
+// keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
+func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pipeline.Place) error {
+	if path == "" && bucket == nil {
+		return nil
+	}
+	return func(state []byte, at pipeline.Place) error {
+		var onDisk, inKV error
+		if path != "" {
+			if onDisk = system.WriteFile(path, state); onDisk != nil {
+				onDisk = fmt.Errorf("%w: free some space or choose another online.state", onDisk)
+			}
+		}
+		if bucket != nil {
+			inKV = bucket.KeepState(state, digest, natsink.At(at))
+		}
+		if path != "" && onDisk == nil && errors.Is(inKV, natsink.ErrServerAway) {
+			return nil // it is kept, and info says what is missing
+		}
+		return errors.Join(onDisk, inKV)
+	}
+}
+
+// keepConfiguration writes the configuration that runs to KV, without secrets.
+func (s *Stream) keepConfiguration() error {
+	if s.bucket == nil {
+		return nil
+	}
+	public, err := s.written.Public()
+	if err != nil {
+		return err
+	}
+	text, err := public.YAML()
+	if err != nil {
+		return err
+	}
+	s.bucket.KeepConfiguration(text)
+	return nil
+}

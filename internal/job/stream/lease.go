@@ -1,0 +1,108 @@
+//go:build cgo
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/kit/console"
+	"driftscope/sinks/natsink"
+)
+
+// Leased makes a stream that a worker runs under a lease, on the worker's connection: the law goes on from KV, and where the frames are kept they come again
+// from where its checkpoint was taken. before says who ran it until now, for people; empty where nobody did.
+func Leased(ctx context.Context, cfg config.Config, b *bus.Conn, lease natsink.Lease, before string) (*Stream, error) {
+	s := &Stream{cfg: cfg, written: cfg, bus: b, lease: lease}
+	if err := s.lead(ctx, before); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// lead fills s as far as it gets.
+func (s *Stream) lead(ctx context.Context, before string) (err error) {
+	if s.cfg.Source, err = readingFrom(s.cfg, s.bus); err != nil {
+		return err
+	}
+	if err := s.build(ctx, nil); err != nil {
+		return err
+	}
+	if s.source.ResumeAfter != nil { // its frames come again
+		standing, err := natsink.Stand(ctx, s.bus, s.cfg.Stream)
+		if err != nil {
+			return err
+		}
+		if standing.Epoch > s.lease.Epoch() {
+			return fmt.Errorf("stream %s: what is kept has epoch %d, this lease %d: %w", s.cfg.Stream, standing.Epoch, s.lease.Epoch(), natsink.ErrFenced)
+		}
+		s.standing = &standing
+	}
+	if err := s.attach(s.bus, false); err != nil {
+		return err
+	}
+	if before == "" {
+		return nil
+	}
+	return s.tell(ctx, natsink.TakenOver, s.takenOver(before))
+}
+
+// takeOver has the law go on from its newest checkpoint of which all results are kept, and the frames come again from there. Where nothing is kept, as of a
+// stream that somebody deleted, the newest checkpoint is taken.
+func (s *Stream) takeOver() error {
+	kept := s.standing.At
+	most := kept.Frames
+	if most == 0 {
+		most = math.MaxUint64 - 1 // of those that know their frames
+	}
+	at, err := s.restoreKept(most)
+	if err != nil {
+		return err
+	}
+	if at.Frames == 0 && kept.Frames > 0 {
+		if s.anew == nil {
+			s.anew = errors.New("the newest that is as old is of no frames")
+		}
+		console.Warn("stream %s: no saved law is as old as the results: a new law starts after frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
+		at = kept
+	}
+	if kept.Frames > at.Frames {
+		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
+	}
+	if at.Sequence != 0 {
+		s.source.ResumeAfter(at.Sequence, at.Frames)
+	}
+	s.from = at
+	return nil
+}
+
+// takenOver says where the stream goes on.
+func (s *Stream) takenOver(before string) string {
+	text := fmt.Sprintf("the stream is taken over from %s, at epoch %d", before, s.lease.Epoch())
+	switch {
+	case s.standing == nil:
+		return text + ": frames that came between are missing, and frames are counted from 0 again"
+	case s.standing.At.Frames > s.from.Frames:
+		return text + fmt.Sprintf(": the law learns frames %d to %d again, results continue at frame %d", s.from.Frames, s.standing.At.Frames-1, s.standing.At.Frames)
+	}
+	return text + fmt.Sprintf(": it continues at frame %d", s.from.Frames)
+}
+
+// Fenced says whether a run ended because its lease was over.
+func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
+
+// Wrong says whether a stream cannot run because of what is configured, so that trying again is in vain until that changes. A model that the server does not
+// have, or does not give, may come.
+func Wrong(err error) bool {
+	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore, bus.ErrForbidden} {
+		if errors.Is(err, passing) {
+			return false
+		}
+	}
+	return console.Status(err) == 2
+}

@@ -1,0 +1,122 @@
+//go:build cgo
+
+package stream
+
+import (
+	"context"
+
+	"driftscope/infer"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/online"
+	"driftscope/preprocess"
+)
+
+// sceneBuilder makes what tracks one scene by a model of whole pictures.
+type sceneBuilder struct {
+	cfg           config.Config
+	applied       []uint64 // frames at which the first law puts refined drifts to use; nil is when they are ready
+	deterministic bool
+	lead          *lead
+}
+
+func (b *sceneBuilder) plan(ctx context.Context, m *Model) (plan, error) {
+	steps, err := m.Steps(ctx, b.cfg)
+	return plan{about: ofModel(m), model: m, steps: steps}, err
+}
+
+// lanes is one for a model with a clock, since that needs the frames in order.
+func (b *sceneBuilder) lanes(p plan) int {
+	lanes := allLanes()
+	if p.model.Net.Card.Clock > 0 {
+		lanes = 1
+	}
+	giveCores(lanes)
+	return lanes
+}
+
+// steps puts one behind those of the plan, which follows the object's centroid.
+func (b *sceneBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
+	steps, err := newSteps(p.steps, lanes)
+	if err != nil {
+		return nil, err
+	}
+	return append(steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}}), nil
+}
+
+func (b *sceneBuilder) encoder(p plan) (pipeline.Encoder, error) {
+	e, err := p.model.Net.NewEncoder()
+	return sceneEncoder{e}, err
+}
+
+func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error) { return p.model.Net.NewEncoder() }
+func (b *sceneBuilder) reserve(uint64)                         {} // there are no objects
+
+// sceneEncoder sees a scene.
+type sceneEncoder struct{ net *infer.Encoder }
+
+// Dim is the net's.
+func (e sceneEncoder) Dim() int { return e.net.Dim() }
+
+// Close frees the net.
+func (e sceneEncoder) Close() error { return e.net.Close() }
+
+// Sees makes a latent.
+func (sceneEncoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
+
+// Encode fills the latent.
+func (e sceneEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	return e.net.Encode(ctx, dst.Latent, f)
+}
+
+// begin starts a law from the drift that the model was trained with. A law that another model leaves is not repeated.
+func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
+	applied := b.applied
+	b.applied = nil
+	law, err := newEstimator(lawConfig(b.cfg.Online, p.model.Net.Card.DT, b.deterministic, applied, b.lead), p.model.Net)
+	if err != nil {
+		return nil, err
+	}
+	return sceneLaw{law, law}, nil
+}
+
+// sceneLaw is the law of a scene, which has no objects to report of or to follow.
+type sceneLaw struct {
+	pipeline.Law
+	estimator *online.Estimator // the same
+}
+
+// Update tells every frame.
+func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	return true, l.estimator.Update(dst, seen.Latent)
+}
+
+// Finish is the law's.
+func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
+
+// Reports are none.
+func (sceneLaw) Reports() []latent.Message { return nil }
+
+// Last is none.
+func (sceneLaw) Last() []latent.Message { return nil }
+
+// Follow refuses.
+func (sceneLaw) Follow(id uint64) error {
+	name := "follow"
+	if id == 0 {
+		name = "unfollow"
+	}
+	return latent.Refuse(latent.Conflict, "%s: this stream follows one scene: run it with --objects to follow objects by their numbers", name)
+}
+
+// newEstimator starts from the drift that the model was trained with, by what lawConfig says.
+func newEstimator(c online.Config, model *infer.Model) (*online.Estimator, error) {
+	c.Dim, c.TrainMean, c.TrainSD = model.Card.Latent, model.Card.Mean, model.Card.SD
+	if model.Card.Drift != nil {
+		c.Prior = sdevae.DriftOf(&model.Card)
+	}
+	return online.New(c)
+}

@@ -1,0 +1,233 @@
+//go:build cgo
+
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/sinks/natsink"
+)
+
+// tracking is what tracks a stream's frames now, and makes other models ready while the stream runs: those that the server keeps, and the one before, with its
+// law as it was left.
+type tracking struct {
+	builder
+	cfg    config.Config
+	bus    *bus.Conn       // nil where nobody asks for another model
+	bucket *natsink.Bucket // nil where nothing is kept in KV
+	first  string          // digest of what the run began with
+
+	mu      sync.Mutex // over now, which others ask for
+	now     plan
+	before  plan // its law is held here
+	changed bool // there is one before
+	closing sync.WaitGroup
+}
+
+func newTracking(cfg config.Config, b builder, now plan) *tracking {
+	return &tracking{builder: b, cfg: cfg, first: now.about.digest, now: now}
+}
+
+// wanted is the payload of the command model: a name, with the digest that it must have, or back.
+type wanted struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Back   bool   `json:"back"`
+}
+
+var digest256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// readWanted refuses whatever does not say exactly one model.
+func readWanted(payload []byte) (w wanted, err error) {
+	err = latent.DecodePayload(payload, &w)
+	named := w.Name != "" && !w.Back && (w.SHA256 == "" || digest256.MatchString(w.SHA256))
+	if err != nil || !named && w != (wanted{Back: true}) {
+		return w, latent.Refuse(latent.Malformed, `model: found %.80q: send {"name": "spot"}, if you like with "sha256": and 64 hexadecimal digits, or {"back": true}`, payload)
+	}
+	return w, nil
+}
+
+// swap is a pipeline.Swap.
+func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) (*pipeline.Replacement, error) {
+	w, err := readWanted(payload)
+	if err != nil {
+		return nil, err
+	}
+	if w.Back {
+		if !t.changed {
+			return nil, latent.Refuse(latent.Conflict, `model: there is none to go back to, the run began with this one: send {"name": ...}`)
+		}
+		return t.ready(t.before)
+	}
+	next, err := t.fetch(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.try(ctx, next, like); err != nil {
+		return nil, err
+	}
+	if next.law, err = t.another(next); err != nil {
+		return nil, refused(next, err)
+	}
+	r, err := t.ready(next)
+	if err != nil && next.law != t.now.law {
+		next.law.Close()
+	}
+	return r, err
+}
+
+// refused says that a plan does not suit the stream.
+func refused(p plan, err error) error {
+	return latent.Refuse(latent.Conflict, "model: %s: %v", p.about.name, err)
+}
+
+// fetch plans the model that is wanted, in place of the one that tracks now.
+func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
+	m, err := fetchModel(ctx, t.bus, w.Name)
+	switch now := t.now.model; {
+	case err != nil:
+		return plan{}, refusal(err)
+	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
+	case now != nil && m.Net.Digest == now.Net.Digest:
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", m.name, m.Net.Digest)
+	}
+	if err := m.fits(t.cfg.Objects.Enabled); err != nil {
+		return plan{}, latent.Refuse(latent.Conflict, "%v", err)
+	}
+	next, err := t.plan(ctx, m)
+	if err == nil {
+		_, _, err = newWatcher(t.cfg, next.about.latents, nil)
+	}
+	if err != nil {
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
+	}
+	return next, nil
+}
+
+// refusal says whose fault it is that a model could not be fetched.
+func refusal(err error) error {
+	code := latent.Conflict // the file is not what it should be, or there is no store
+	switch {
+	case errors.Is(err, bus.ErrNoModel):
+		code = latent.Unknown
+	case errors.Is(err, bus.ErrName):
+		code = latent.Malformed
+	case errors.Is(err, bus.ErrUnanswered):
+		code = latent.NotNow
+	}
+	return latent.Refuse(code, "%v", err)
+}
+
+// try encodes a copy of a frame with steps and an encoder of its own, so that those of the stream see no frame before their first.
+func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
+	if like == nil {
+		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)
+	}
+	encoder, err := t.encoder(p)
+	if err != nil {
+		return refused(p, err)
+	}
+	defer encoder.Close()
+	steps, err := t.steps(p, 1)
+	if err != nil {
+		return refused(p, err)
+	}
+	defer closeSteps(steps)
+	picture := frame.New(like.Seq, like.Time, frame.Meta{}, like.Mat().Clone())
+	defer picture.Close()
+	for i := 0; err == nil && i < len(steps); i++ {
+		err = steps[i].Steps[0].Apply(ctx, picture)
+	}
+	if err == nil {
+		err = encoder.Encode(ctx, encoder.Sees(), picture)
+	}
+	var skip *frame.ErrSkip
+	if err == nil || errors.As(err, &skip) { // that frame's own fault
+		return nil
+	}
+	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", p.about.name, err)
+}
+
+// another is the law of a plan. A new one goes on from what an earlier run of the model left.
+func (t *tracking) another(p plan) (pipeline.Estimator, error) {
+	law, err := t.begin(p)
+	if err != nil || law == t.now.law {
+		return law, err
+	}
+	if _, err = restore(law, t.state(p)); err != nil {
+		law.Close()
+	}
+	return law, err
+}
+
+// state is where the law of a plan is kept: online.state is the file of what the run began with, those of others lie beside it.
+func (t *tracking) state(p plan) string {
+	if path := t.cfg.Online.State; path == "" || p.about.digest == t.first {
+		return path
+	}
+	return t.cfg.Online.State + "." + p.about.digest[:12]
+}
+
+// ready builds what a plan says.
+func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
+	viewer, err := t.viewer(p)
+	if err != nil {
+		return nil, refused(p, err)
+	}
+	steps, encoders, err := p.make(t.builder)
+	if err != nil {
+		viewer.Close()
+		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
+	}
+	name := "none"
+	if p.model != nil {
+		name = fmt.Sprintf("%s, SHA-256 %s", p.about.name, p.about.digest)
+	}
+	return &pipeline.Replacement{
+		Model: name, Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: p.law, Keep: keeping(t.state(p), t.bucket, p.about.digest),
+		Done: func(used bool) { t.done(p, used) },
+	}, nil
+}
+
+// done notes which plan tracks, and closes the law that back can no longer restore.
+func (t *tracking) done(next plan, used bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	left := next
+	if used {
+		left, t.before, t.now, t.changed = t.before, t.now, next, true
+	}
+	if law := left.law; law != nil && law != t.now.law && law != t.before.law {
+		t.closing.Go(func() { law.Close() }) // a slice of refinement may still run
+	}
+}
+
+// about is what a stream says of itself, with the model that tracks now.
+func (t *tracking) about(a natsink.About) natsink.About {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now.about
+	a.Model, a.ModelSHA256, a.Latents = now.name, now.digest, now.latents
+	return a
+}
+
+// close frees the law that the stream could have gone back to. It may be called on nil.
+func (t *tracking) close() {
+	if t == nil {
+		return
+	}
+	if law := t.before.law; law != nil && law != t.now.law {
+		law.Close()
+	}
+	t.closing.Wait()
+}

@@ -1,0 +1,134 @@
+//go:build cgo
+
+package stream
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/model"
+	"driftscope/internal/kit/console"
+)
+
+// tracked is by what frames are tracked, as people and kept states know it.
+type tracked struct {
+	name    string
+	digest  string // SHA-256
+	latents int
+	seed    uint64 // of the training
+}
+
+// plan is by what frames are tracked: a model, its preprocessing and the law of what it sees.
+type plan struct {
+	about tracked
+	model *Model             // nil where the objects of a field are followed without one
+	steps []config.Component // that are configured; a builder puts others behind them
+	law   pipeline.Estimator // nil before it has begun
+}
+
+// builder makes what a plan says. A scene has one builder and a field another.
+type builder interface {
+	// plan is a model's, all but its law; m is nil for places alone.
+	plan(ctx context.Context, m *Model) (plan, error)
+	// lanes is how many frames are tracked side by side.
+	lanes(p plan) int
+	steps(p plan, lanes int) ([]pipeline.NamedStep, error)
+	encoder(p plan) (pipeline.Encoder, error)
+	viewer(p plan) (pipeline.Viewer, error)
+	// begin makes the law of a plan, or gives the one that goes on through a change of model.
+	begin(p plan) (pipeline.Estimator, error)
+	// reserve passes over so many numbers of objects.
+	reserve(numbers uint64)
+}
+
+// builderOf is the builder that a configuration asks for.
+func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
+	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
+		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
+		if err != nil {
+			return nil, err
+		}
+		return &firstBuilder{fieldBuilder: *b}, nil
+	}
+	if cfg.Objects.Enabled {
+		return newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
+	}
+	return &sceneBuilder{cfg: cfg, applied: applied, deterministic: deterministic, lead: l}, nil
+}
+
+// make makes the steps and an encoder for each lane, all or none.
+func (p plan) make(b builder) (steps []pipeline.NamedStep, encoders []pipeline.Encoder, err error) {
+	lanes := b.lanes(p)
+	for range lanes {
+		encoder, err := b.encoder(p)
+		if err != nil {
+			closeEncoders(encoders)
+			return nil, nil, fmt.Errorf("%s: %w", p.about.name, err)
+		}
+		encoders = append(encoders, encoder)
+	}
+	if steps, err = b.steps(p, lanes); err != nil {
+		closeEncoders(encoders)
+		return nil, nil, err
+	}
+	return steps, encoders, nil
+}
+
+// track makes what comes after the source: the steps, the encoders, the estimator and the rules, and has the law go on from its file where there is one.
+// own.Model and own.Steps go before the configuration.
+func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err error) {
+	m := own.Model
+	if m == nil && !(s.cfg.Objects.Enabled && s.cfg.Model == "") {
+		if m, err = LoadModel(ctx, s.cfg, s.bus); err != nil {
+			if strings.HasPrefix(s.cfg.Model, model.OnServer) {
+				return s.ofServer(err)
+			}
+			return console.Usage(err)
+		}
+	}
+	if s.ahead, err = newLead(s.cfg, deterministic); err != nil {
+		return console.Usage(err)
+	}
+	b, err := builderOf(s.cfg, own.Applied, deterministic, s.ahead)
+	if err != nil {
+		return console.Usage(err)
+	}
+	p, err := planned(ctx, b, m, own.Steps)
+	if err != nil {
+		return err
+	}
+	if s.Stages.Steps, s.Stages.Encoders, err = p.make(b); err != nil {
+		return console.Usage(err)
+	}
+	if p.law, err = b.begin(p); err != nil {
+		return console.Usage(err)
+	}
+	s.Stages.Estimator, s.tracking = p.law, newTracking(s.cfg, b, p)
+	if s.Stages.Watcher, s.rules, err = newWatcher(s.cfg, p.about.latents, s.ahead); err != nil {
+		return console.Usage(err)
+	}
+	if !s.repeats {
+		s.restored, err = restore(p.law, s.cfg.Online.State)
+	}
+	return console.Usage(err)
+}
+
+// planned is a model's plan, with other steps where some are given.
+func planned(ctx context.Context, b builder, m *Model, steps []config.Component) (plan, error) {
+	if steps == nil {
+		return b.plan(ctx, m)
+	}
+	return plan{about: ofModel(m), model: m, steps: steps}, nil
+}
+
+// ofModel is what a scene's model is known by.
+func ofModel(m *Model) tracked {
+	return tracked{m.name, m.Net.Digest, m.Net.Card.Latent, m.Net.Card.Training.Seed}
+}
+
+// allLanes is a lane a core.
+func allLanes() int { return runtime.NumCPU() }

@@ -1,0 +1,70 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"driftscope/infer/card"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
+)
+
+// leastLasting is what has to last from picture to picture of an object beyond the mean picture, nats: with less no latent pays for itself. Simulated objects
+// that are alike have 0.2, those that bleach or leave the focus 40 and more, at SNR 6.
+const leastLasting = 1
+
+// prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
+func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
+	many := o.many
+	if many.Template.SD == 0 {
+		return nil, fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
+	}
+	p := &pictures{light: many.Template, scale: max(1, reach*many.Template.SD/(widest/2))}
+	if err := p.collect(ctx, data); err != nil {
+		return nil, err
+	}
+	side := p.side()
+	p.keep(float64(side) / 2 * p.scale)
+	if len(p.of) < fewPictures {
+		return nil, fmt.Errorf("%s: found %d pictures of objects that are alone within %.0f px for %d frames or more, expected at least %d: give a longer film, or one with fewer objects",
+			data, len(p.of), float64(side)/2*p.scale, leastTrack, fewPictures)
+	}
+	p.trim(side)
+	low, high := p.levels()
+	if !(high > low) {
+		return nil, fmt.Errorf("%s: all objects are even squares: is the film saturated?", data)
+	}
+	clip := p.clip(side, low, high)
+	console.Say("%d pictures of %d objects, %dx%d px of %.3g px of the film each, grey levels %.4g to %.4g above what is around", clip.Len(), clip.Trajectory[clip.Len()-1]+1, side, side, p.scale, low, high)
+	if nats := clip.LastingNats(); nats < leastLasting {
+		return nil, fmt.Errorf("%s: all objects look alike but for noise, %.2g nats a picture: a model has nothing to learn of them: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
+	}
+	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: many.Template.SD, Dark: many.Template.Dark, Scale: p.scale, Low: low, High: high}}
+	if o.left.from != nil {
+		console.Say("continuing from step %d of %d, stored in %s", o.left.from.Step, o.left.from.Steps, o.left.path)
+		found.latent = o.left.notes.Latent
+		return found, nil
+	}
+	var err error
+	if found.latent, err = c.dimension(); err == nil && found.latent == 0 {
+		found.latent, err = grow(ctx, clip, c.config(found))
+	}
+	return found, err
+}
+
+// checkObjects refuses flags that choose how a scene is prepared.
+func (c *Options) checkObjects() error {
+	switch {
+	case !c.Objects:
+		return nil
+	case c.From != "":
+		return errors.New("--objects: a model of objects is not continued: leave --from out")
+	case c.Crop != "auto" || c.CLAHE != "auto":
+		return errors.New("--objects: squares are cut out around each object, and not equalised: leave --crop and --clahe out")
+	case c.Clock:
+		return errors.New("--objects: objects begin at any time: leave --clock out")
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package training
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"driftscope/infer/field"
+	"driftscope/infer/sdevae/video"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/recording"
+)
+
+// The pictures around objects that a model of objects is learnt from.
+const (
+	widest       = 32   // px a side at which they are cut out first, the most that an encoder of objects has
+	reach        = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
+	mostPictures = 8000 // 300 steps of 50 pairs see each twice
+	fewPictures  = 200  // with fewer nothing can be held out
+	leastTrack   = 10   // pictures of one object: shorter ones say little of what changes
+	held         = 0.98 // share of the square of an object's light, and of what changes of it, that the encoder's square holds: of 200 pictures it is known to 0.014
+	levels       = 1e-3 // share of the pixels that may lie beyond either end of the grey levels
+)
+
+// sides are what an encoder of objects may see, px: its decoder doubles an eighth of them three times.
+var sides = []int{16, 24, widest}
+
+// picture is one object in one frame, in grey levels above what is around it.
+type picture struct {
+	object uint64 // of all recordings
+	at     float64
+	alone  float64 // how far around it nothing else is, px of the frame
+	values []float32
+}
+
+// pictures are those of all objects, cut out at the widest side.
+type pictures struct {
+	light frame.Template // of an object
+	scale float64        // px of the frame a px
+	of    []picture
+}
+
+// collect follows the objects of all recordings, until there are enough pictures.
+func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
+	for i, r := range data {
+		most := 4 * mostPictures * (i + 1) / len(data) // of which those that are alone are kept
+		err := census.Follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(at time.Time, o *latent.Objects) bool {
+			p.add(uint64(i)<<48, float64(at.UnixNano())/1e9, o)
+			return len(p.of) < most
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Arg, err)
+		}
+	}
+	return nil
+}
+
+// add takes the pictures of a frame's objects: of those that are detected and themselves.
+func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
+	const unsure = latent.Predicted | latent.Merged | latent.Doubtful
+	for i, id := range o.ID {
+		if o.Marks[i]&unsure != 0 {
+			continue
+		}
+		one := picture{object: first + id, at: at, alone: p.alone(o, i), values: make([]float32, o.Latents)}
+		for k, v := range o.Z[i*o.Latents:][:o.Latents] {
+			one.values[k] = float32(v)
+		}
+		p.of = append(p.of, one)
+	}
+}
+
+// alone is how far an object is from the light of the nearest other, two sds about it, and from the frame's edge.
+func (p *pictures) alone(o *latent.Objects, i int) float64 {
+	x, y := o.X[i], o.Y[i]
+	nearest := math.Inf(1)
+	for j := range o.ID {
+		if j != i {
+			nearest = min(nearest, math.Hypot(o.X[j]-x, o.Y[j]-y)-2*p.light.SD)
+		}
+	}
+	return min(nearest, x, y, float64(o.Width-1)-x, float64(o.Height-1)-y)
+}
+
+// side is the smallest square that holds an object and what changes of it, by the pictures of objects that are alone; where none are, the smallest.
+func (p *pictures) side() int {
+	n, size := 0, widest*widest
+	square := make([]float64, size)
+	for _, one := range p.of {
+		if one.alone < widest/2*p.scale {
+			continue
+		}
+		n++
+		for k, v := range one.values {
+			square[k] += float64(v) * float64(v)
+		}
+	}
+	if n < fewPictures {
+		return sides[0]
+	}
+	light := make([]float64, size) // mean square beyond the noise, which is what the border has
+	for k := range light {
+		light[k] = square[k] / float64(n)
+	}
+	noise := slices.Clone(light[:widest])
+	slices.Sort(noise)
+	for k := range light {
+		light[k] -= noise[widest/2]
+	}
+	for _, side := range sides {
+		if inside(light, side) >= held*inside(light, widest) {
+			return side
+		}
+	}
+	return widest
+}
+
+// inside is the sum over a square in the middle of one of the widest side.
+func inside(v []float64, side int) (sum float64) {
+	from := (widest - side) / 2
+	for row := from; row < from+side; row++ {
+		for _, x := range v[row*widest+from:][:side] {
+			sum += x
+		}
+	}
+	return sum
+}
+
+// keep leaves the pictures of objects that are alone within a distance, and were often enough; in the order of objects and times.
+func (p *pictures) keep(distance float64) {
+	p.of = slices.DeleteFunc(p.of, func(one picture) bool { return one.alone < distance })
+	slices.SortStableFunc(p.of, func(a, b picture) int { return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.at, b.at)) })
+	often := map[uint64]int{}
+	for _, one := range p.of {
+		often[one.object]++
+	}
+	p.of = slices.DeleteFunc(p.of, func(one picture) bool { return often[one.object] < leastTrack })
+	p.thin((len(p.of) + mostPictures - 1) / mostPictures)
+}
+
+// thin leaves every nth object, so that all films and all of each are seen.
+func (p *pictures) thin(n int) {
+	if n < 2 {
+		return
+	}
+	rank := map[uint64]int{}
+	p.of = slices.DeleteFunc(p.of, func(one picture) bool {
+		if _, known := rank[one.object]; !known {
+			rank[one.object] = len(rank)
+		}
+		return rank[one.object]%n != 0
+	})
+}
+
+// trim cuts the pictures to a side, and takes the border's median off anew, as the encoder will have them.
+func (p *pictures) trim(side int) {
+	from := (widest - side) / 2
+	for i := range p.of {
+		whole := p.of[i].values
+		cut := make([]float32, 0, side*side)
+		for row := from; row < from+side; row++ {
+			cut = append(cut, whole[row*widest+from:][:side]...)
+		}
+		around := field.Around(cut, side, nil)
+		for k := range cut {
+			cut[k] -= around
+		}
+		p.of[i].values = cut
+	}
+}
+
+// levels are the grey levels between which nearly all pixels lie.
+func (p *pictures) levels() (low, high float64) {
+	var all []float32
+	for _, one := range p.of {
+		all = append(all, one.values...)
+	}
+	slices.Sort(all)
+	beyond := int(levels * float64(len(all)))
+	return float64(all[beyond]), float64(all[len(all)-1-beyond])
+}
+
+// clip brings the pictures to [0, 1].
+func (p *pictures) clip(side int, low, high float64) *video.Clip {
+	c := &video.Clip{Channels: 1, Height: side, Width: side}
+	number := uint64(0)
+	for i, one := range p.of {
+		if i > 0 && one.object != p.of[i-1].object {
+			number++
+		}
+		for _, v := range one.values {
+			c.Pixels = append(c.Pixels, float32(min(max((float64(v)-low)/(high-low), 0), 1)))
+		}
+		c.Times, c.Trajectory = append(c.Times, one.at), append(c.Trajectory, number)
+	}
+	return c
+}

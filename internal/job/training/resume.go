@@ -1,0 +1,113 @@
+package training
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+)
+
+// unfinished is a training's checkpoint in a file beside the model to come.
+type unfinished struct {
+	path  string
+	step  int                // of the checkpoint in the file; 0 where there is none
+	from  *sdevae.Checkpoint // what an earlier run left; nil where there is none
+	notes notes
+}
+
+// notes is what pretrain keeps in a checkpoint beside the training itself.
+type notes struct {
+	Settings Options     `json:"settings"`
+	Steps    []card.Step `json:"steps"` // preprocessing as chosen
+	Tau      float64     `json:"tau"`
+	Latent   int         `json:"latent"` // dimension, chosen or given
+}
+
+// Unfinished looks for what an earlier run of the same command left behind.
+func (c *Options) Unfinished() (*unfinished, error) {
+	u := &unfinished{path: c.training()}
+	data, err := system.ReadBounded(u.path, sdevae.MaxCheckpoint)
+	if errors.Is(err, os.ErrNotExist) {
+		return u, nil
+	}
+	if err != nil {
+		return nil, u.refuse(err)
+	}
+	if u.from, err = sdevae.ReadCheckpoint(data); err != nil {
+		return nil, u.refuse(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(u.from.Notes))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&u.notes); err != nil {
+		return nil, u.refuse(fmt.Errorf("its notes are not those of this build: %w", err))
+	}
+	if was := u.notes.Settings.differs(*c); was != "" {
+		return nil, u.refuse(fmt.Errorf("it was begun with %s", was))
+	}
+	u.step = u.from.Step
+	return u, nil
+}
+
+// refuse says what to do about a checkpoint that cannot be used.
+func (u *unfinished) refuse(err error) error {
+	return console.Usage(fmt.Errorf("%s: %w: delete it or give another --out", u.path, err))
+}
+
+// interrupted says what is left of a training that was stopped.
+func (u *unfinished) interrupted() error {
+	if u.step == 0 {
+		return errors.New("interrupted, no model was written")
+	}
+	return fmt.Errorf("interrupted, no model was written; the same command continues from step %d", u.step)
+}
+
+// differs names a flag that two commands disagree in, with both values; empty where there is none. Where the model goes is none of
+// the training's business.
+func (c Options) differs(now Options) string {
+	was, is := reflect.ValueOf(c), reflect.ValueOf(now)
+	for i := range is.NumField() {
+		field := is.Type().Field(i)
+		if a, b := fmt.Sprint(was.Field(i)), fmt.Sprint(is.Field(i)); a != b && field.Name != "Out" {
+			name := cmp.Or(field.Tag.Get("flag"), strings.ToLower(field.Name))
+			return fmt.Sprintf("%s %q, this command has %q", name, a, b)
+		}
+	}
+	return ""
+}
+
+// save replaces the file.
+func (u *unfinished) save(data []byte, step int) error {
+	if err := system.WriteFile(u.path, data); err != nil {
+		return fmt.Errorf("the checkpoint beside the model cannot be written: %w: free some space or give another --out", err)
+	}
+	u.step = step
+	return nil
+}
+
+// complete writes the model, and removes the checkpoint once a power cut can no longer take the model away.
+func (u *unfinished) complete(path string, model []byte) error {
+	if err := console.WriteFile(path, model); err != nil {
+		return err
+	}
+	if err := u.remove(); err != nil {
+		console.Warn("the model is whole, its checkpoint could not be removed: %v", err)
+	}
+	return nil
+}
+
+// remove deletes the file once it is of no more use.
+func (u *unfinished) remove() error {
+	if u.step == 0 {
+		return nil
+	}
+	return os.Remove(u.path)
+}

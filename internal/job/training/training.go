@@ -1,0 +1,306 @@
+// Package training is what pretrain does between its flags and infer/sdevae: it chooses how recordings are prepared, trains, and keeps checkpoints.
+package training
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"driftscope/infer/sdevae/report"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/network"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+)
+
+// Options are pretrain's flags, as the command documents them. They are kept in checkpoints, by these names: a training goes on only with the same.
+type Options struct {
+	Source         []string // the recordings
+	Latent         string   // the dimension, or auto; empty where From has it
+	Objects        bool     // of the objects of a field, in place of a scene
+	Out            string   // the model to write; its report goes beside it
+	From           string   // the model to continue
+	TrainFrames    string   `flag:"train-frames"` // A:B
+	Seed           uint64
+	Recipe         string  // fast or paper
+	Crop           string  // auto, film, film,SIZE, none or X,Y,SIZE
+	CLAHE          string  // auto, on or off
+	KeepLight      bool    `flag:"keep-light"` // what the lamp does may be a latent
+	Tau            float64 // 0 is chosen from the clip
+	Steps          int
+	Pairs          int
+	Rate           float64
+	Restarts       int
+	Patience       int
+	Posterior      string // diagonal or cholesky; empty is the recipe's
+	Diffusion      string // profiled, diagonal or isotropic
+	L1             float64
+	Nu             float64
+	Substeps       int
+	Clock          bool
+	SpriteSteps    int `flag:"sprite-steps" json:"Follow"` // the names in checkpoints are older than the flags'
+	SyntheticSteps int `flag:"synthetic-steps" json:"Sleep"`
+	ReinitSteps    int `flag:"reinit-steps" json:"Redraw"`
+	DT             float64
+	FPS            float64
+	Assets         string // the folder with the pictures that a simulation draws
+}
+
+// Defaults are the flags where none is given.
+func Defaults() Options {
+	return Options{Seed: 1, Recipe: "fast", Crop: "auto", CLAHE: "auto", Diffusion: "profiled"}
+}
+
+// Learn trains, writes the model and its report, and says what was chosen and why.
+func (c *Options) Learn(ctx context.Context) error {
+	frames, err := c.check()
+	if err != nil {
+		return err
+	}
+	data, err := recording.OpenDataset(c.Source, c.DT, c.FPS, c.Assets, frames)
+	if err != nil {
+		return err
+	}
+	from, err := c.origin()
+	if err != nil {
+		return err
+	}
+	console.Sweep(c.Out, c.training(), c.report())
+	left, err := c.Unfinished()
+	if err != nil {
+		return err
+	}
+	if clocked := c.Clock || from != nil && from.Card.Clock > 0; clocked && frames.From > 0 {
+		return console.Usage(fmt.Errorf("--train-frames %s: the clock starts with the recording's first frame: begin with 0", frames))
+	}
+	many, err := c.counsel(ctx, data)
+	if err != nil {
+		return err
+	}
+	choice, err := c.prepare(ctx, data, origin{from, left, many})
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%s: %w", data, left.interrupted())
+	}
+	if err != nil {
+		return err
+	}
+	clip := choice.clip
+	if clip.Len() < fewFrames {
+		console.Warn("%s: %d frames are few to learn from, the encoder may learn them by heart: record %d or more", data, clip.Len(), fewFrames)
+	}
+	config := c.config(choice)
+	console.Say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
+
+	result, err := c.train(ctx, choice, config, from, left)
+	if err == nil {
+		defer result.Model.Close()
+		err = c.serves(result.Best.Explained, many)
+	}
+	if c.Objects && errors.Is(err, sdevae.ErrMean) {
+		return fmt.Errorf("%s: all objects look alike but for noise, a model of them has nothing to say: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
+	}
+	if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
+		err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Objects: choice.objects, Training: card.Training{
+		Command: console.CommandLine(), Source: data.String(),
+		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
+	}}, c.measured(clip))
+	if err != nil {
+		return err
+	}
+	if err := worthless(export.Verdict); err != nil { // it would be again
+		return errors.Join(fmt.Errorf("%s: %w", data, err), left.remove())
+	}
+	if err := left.complete(c.Out, export.File); err != nil {
+		return err
+	}
+	page := c.report()
+	text, err := report.Write(result, clip, export)
+	if err == nil {
+		err = console.WriteFile(page, text)
+	}
+	if err != nil {
+		return fmt.Errorf("the model is whole, its report is not: %w", err)
+	}
+	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
+		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
+	tell(export.Verdict)
+	return nil
+}
+
+// counsel counts the objects of the first recording, and warns where they are many: one model follows a scene of a few.
+func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.Count, error) {
+	many, err := census.Take(ctx, data[0])
+	if errors.Is(err, frame.ErrTooLarge) && !c.Objects {
+		console.Warn("%s: the objects are not counted: %v", data, err)
+		return many, nil
+	}
+	if err != nil {
+		return many, fmt.Errorf("%s: %w", data, err)
+	}
+	if many.Proposes() && !c.Objects {
+		console.Warn("%s", many.Proposal(c.Source[0]))
+	}
+	return many, nil
+}
+
+// leastServed is the share of what moves that a model of a film of many objects has to explain: with less than half it is not one of the scene. A model of 30
+// trapped spots has 0.04.
+const leastServed = 0.5
+
+// serves refuses a model of next to nothing, where the film is better followed object by object. Whoever names the number of latents has it.
+func (c *Options) serves(explained float64, many census.Count) error {
+	if c.Objects || c.Latent != auto || !many.Proposes() || explained >= leastServed {
+		return nil
+	}
+	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))
+}
+
+// training is where the checkpoint lies until the model is whole; report is where the report goes.
+func (c *Options) training() string { return c.Out + ".training" }
+func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") + ".html" }
+
+// fewFrames is where a recording begins to be long enough.
+const fewFrames = 60
+
+// straightened says where the latents come from.
+func straightened(result *sdevae.Result, r *gauge.Rectified) string {
+	switch {
+	case result.SpriteShare > 0:
+		return fmt.Sprintf("%s, which explain %.1f %% of what moves", located(result), 100*result.SpriteShare)
+	case r == nil:
+		return "left as they came"
+	}
+	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
+}
+
+// check refuses flags that contradict themselves or each other, and reads --train-frames.
+func (c *Options) check() (frames recording.Span, err error) {
+	numbers := []float64{c.Tau, c.Rate, c.DT, c.FPS, c.L1, c.Nu}
+	if _, err = c.dimension(); err == nil {
+		err = c.checkObjects()
+	}
+	switch {
+	case err != nil:
+	case filepath.Ext(c.Out) != ".onnx":
+		err = fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out)
+	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
+		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
+	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto" || c.KeepLight):
+		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop, --clahe and --keep-light out")
+	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
+		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
+	default:
+		if err = system.Writable(c.Out); err != nil {
+			err = fmt.Errorf("--out %w", err)
+		}
+	}
+	if err != nil {
+		return frames, console.Usage(err)
+	}
+	return recording.ParseSpan("--train-frames", c.TrainFrames)
+}
+
+// origin reads the model to continue, nil where there is none.
+func (c *Options) origin() (*card.File, error) {
+	if c.From == "" {
+		return nil, nil
+	}
+	data, found, err := model.Shipped(c.From)
+	if !found {
+		data, err = system.ReadBounded(c.From, card.MaxFile)
+	}
+	var f *card.File
+	if err == nil {
+		f, err = card.Read(data)
+	}
+	if d, _ := c.dimension(); err == nil && d > 0 && d != f.Card.Latent {
+		err = fmt.Errorf("it has %d latents, --latent asks for %d: leave --latent out", f.Card.Latent, d)
+	}
+	if err != nil {
+		return nil, console.Usage(fmt.Errorf("--from %s: %w", c.From, err))
+	}
+	return f, nil
+}
+
+// train learns the model, leaving checkpoints behind.
+func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Config, from *card.File, left *unfinished) (*sdevae.Result, error) {
+	notes, err := json.Marshal(notes{Settings: *c, Steps: choice.steps, Tau: choice.tau, Latent: choice.latent})
+	if err != nil {
+		return nil, err
+	}
+	bar, begun, taken, saved := newBar("training"), left.step, left.step, error(nil)
+	how := sdevae.Training{From: from, Notes: notes, Resume: left.from,
+		Watch: func(p sdevae.Progress) {
+			taken = p.Step
+			bar.watch(p)
+		},
+		Save: func(data []byte) error {
+			saved = left.save(data, taken)
+			return saved
+		}}
+	result, err := how.Train(ctx, choice.clip, config)
+	bar.finish()
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = left.interrupted()
+	case errors.Is(err, sdevae.ErrCheckpoint):
+		err = left.refuse(err)
+	case err != nil && saved == nil && taken > begun: // the training itself failed: it would again
+		err = errors.Join(err, left.remove())
+	}
+	return result, err
+}
+
+// config is the recipe's, overridden by flags.
+func (c *Options) config(choice *choice) sdevae.Config {
+	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: network.Posterior(c.Posterior), Diffusion: network.Diffusion(c.Diffusion),
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.SpriteSteps, SyntheticSteps: c.SyntheticSteps, ReinitSteps: c.ReinitSteps}
+	if c.Recipe == "paper" {
+		config = config.Paper(choice.clip.Len())
+	}
+	if c.Objects { // each is in the middle of its picture: no rigid object is to be located there
+		config.SpriteSteps = -1
+	}
+	if config.Steps == 0 {
+		config.Steps = sdevae.DefaultSteps
+	}
+	return config
+}
+
+// located says what the latents of a model with located objects are.
+func located(r *sdevae.Result) string {
+	what := fmt.Sprintf("the places of %d rigid objects", r.Sprites)
+	if r.Modes > 0 {
+		what = fmt.Sprintf("the place of an object that changes in %d ways", r.Modes)
+	}
+	if r.AppearanceLatents > 0 {
+		what += fmt.Sprintf(", %d of them latents", r.AppearanceLatents)
+	}
+	if r.BackgroundLatents > 0 {
+		what += fmt.Sprintf(" and %d of a background", r.BackgroundLatents)
+	}
+	if n := r.Config.Latent - 2*r.Sprites - r.AppearanceLatents - r.BackgroundLatents; n > 0 {
+		what += fmt.Sprintf(", %d padding", n)
+	}
+	if len(r.Steps) > 0 {
+		what += fmt.Sprintf(", over a picture whose still part changes with frame %d", r.Steps[0])
+	}
+	return what
+}

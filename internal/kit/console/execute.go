@@ -1,0 +1,56 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Program is a command line: what the program is called and does, and its commands, a pointer to a struct as kong wants it.
+type Program struct {
+	Name, Description string
+	Commands          any
+	Options           []kong.Option
+}
+
+// Main runs the command line of this process under the signals that end it, and leaves with its status.
+func Main(execute func(ctx context.Context, args []string) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal ends the run in order, a second one at once
+	os.Exit(execute(ctx, os.Args[1:]))
+}
+
+// Execute runs one command line and returns its exit status: 0 done, 1 failed while running, 2 wrong usage or configuration.
+func (p *Program) Execute(ctx context.Context, args []string) (status int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			p.Report(fmt.Errorf("a mistake in %s itself, please report it with the lines below: %v", p.Name, bug))
+			debug.PrintStack()
+			status = 1
+		}
+	}()
+	exited := -1
+	options := append([]kong.Option{kong.Name(p.Name), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }), kong.ValueFormatter(withDefault),
+		kong.Description(p.Description), kong.BindTo(ctx, (*context.Context)(nil))}, p.Options...)
+	parser, err := kong.New(p.Commands, options...)
+	if err != nil {
+		p.Report(err)
+		return 1
+	}
+	command, err := parser.Parse(args)
+	if exited >= 0 { // --help has been printed
+		return exited
+	}
+	if err != nil {
+		err = Usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(p.Name, err)))
+	} else {
+		err = command.Run()
+	}
+	p.Report(err)
+	return Status(err)
+}

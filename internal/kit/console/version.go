@@ -1,0 +1,55 @@
+package console
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Build is what the linker wrote into the program.
+type Build struct {
+	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty where the build knows neither
+	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty where it is not known
+	Date    string `json:"date,omitempty"`    // the commit's
+	Go      string `json:"go"`
+	OpenCV  string `json:"opencv"` // the library's, which the caller fills in; empty where it is built without
+	System  string `json:"system"`
+}
+
+// ReadBuild gives this build.
+func ReadBuild() Build {
+	b := Build{Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+	changed := ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = "+"
+			}
+		}
+	}
+	b.Commit += changed
+	return b
+}
+
+// CommandLine returns the command line that runs, as a person types it.
+func CommandLine() string {
+	program := "driftscope"
+	if filepath.Base(os.Args[0]) == "driftlab" {
+		program = "driftlab"
+	}
+	return strings.Join(append([]string{program}, os.Args[1:]...), " ")
+}

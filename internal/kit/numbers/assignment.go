@@ -1,0 +1,199 @@
+package numbers
+
+// Pair is a row and a column that may be paired, at a cost. To leave a row alone costs 0, so pairs of costs from 0 on are never taken.
+type Pair struct {
+	Row, Column int
+	Cost        float64
+}
+
+// Solver keeps its memory from problem to problem. It belongs to one goroutine.
+type Solver struct {
+	first  []int32   // of each row, where its pairs begin in columns and costs; one more at the end
+	column []int32   // a pair
+	cost   []float64 // a pair
+	next   []int32   // where the row's next pair goes, while they are sorted
+
+	rowOf   []int32   // a column: the row it is paired with, -1
+	colOf   []int32   // a row; from columns on, the row's own stand-in, which is to be left alone
+	paid    []float64 // a row: the cost of its pair
+	v       []float64 // a column: its price
+	dist    []float64
+	from    []int32 // a column: the row that reaches it most cheaply
+	state   []uint8 // a column: not reached, in the heap, done
+	heap    []int32
+	at      []int32 // a column: its place in the heap
+	touched []int32
+}
+
+const (
+	unreached = iota
+	waiting
+	done
+)
+
+// Solve pairs rows with columns by successive shortest paths (Jonker and Volgenant 1987, for sparse costs). match has, for every row, its column or -1,
+// and is valid until the next call.
+func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
+	s.sort(rows, columns, pairs)
+	for r := range rows {
+		s.augment(int32(r), int32(columns))
+	}
+	for r, c := range s.colOf {
+		if int(c) >= columns {
+			s.colOf[r] = -1
+		}
+	}
+	return s.colOf
+}
+
+// sort lays the pairs out row by row, each row's stand-in last.
+func (s *Solver) sort(rows, columns int, pairs []Pair) {
+	all := columns + rows
+	s.first, s.next = zeroed(s.first, rows+1), zeroed(s.next, rows)
+	n := 0
+	for _, p := range pairs {
+		if p.Cost < 0 {
+			s.first[p.Row+1]++
+			n++
+		}
+	}
+	for r := range rows {
+		s.first[r+1] += s.first[r] + 1
+		s.next[r] = s.first[r]
+	}
+	n += rows
+	s.column, s.cost = zeroed(s.column, n), zeroed(s.cost, n)
+	put := func(r int, c int, cost float64) {
+		s.column[s.next[r]], s.cost[s.next[r]] = int32(c), cost
+		s.next[r]++
+	}
+	for _, p := range pairs {
+		if p.Cost < 0 {
+			put(p.Row, p.Column, p.Cost)
+		}
+	}
+	for r := range rows {
+		put(r, columns+r, 0)
+	}
+	s.rowOf, s.colOf, s.paid = zeroed(s.rowOf, all), zeroed(s.colOf, rows), zeroed(s.paid, rows)
+	s.v, s.dist, s.from, s.state, s.at = zeroed(s.v, all), zeroed(s.dist, all), zeroed(s.from, all), zeroed(s.state, all), zeroed(s.at, all)
+	for c := range s.rowOf {
+		s.rowOf[c] = -1
+	}
+}
+
+// augment pairs a free row, along the shortest path to a free column.
+func (s *Solver) augment(row, columns int32) {
+	s.heap, s.touched = s.heap[:0], s.touched[:0]
+	s.relax(row, 0, 0)
+	var end int32
+	for {
+		c := s.pop()
+		s.state[c] = done
+		if s.rowOf[c] < 0 {
+			end = c
+			break
+		}
+		r := s.rowOf[c]
+		s.relax(r, s.dist[c], s.paid[r]-s.v[c])
+	}
+	least := s.dist[end]
+	for _, c := range s.touched {
+		if s.state[c] == done {
+			s.v[c] += s.dist[c] - least
+		}
+		s.state[c] = unreached
+	}
+	for c := end; ; {
+		r := s.from[c]
+		s.rowOf[c] = r
+		before := s.colOf[r]
+		s.colOf[r], s.paid[r] = c, s.costOf(r, c)
+		if r == row {
+			return
+		}
+		c = before
+	}
+}
+
+// relax reaches the columns of a row that itself is reached at a distance, and whose own column's reduced cost is to be taken off.
+func (s *Solver) relax(r int32, at, own float64) {
+	for k := s.first[r]; k < s.first[r+1]; k++ {
+		c := s.column[k]
+		if s.state[c] == done {
+			continue
+		}
+		d := at + s.cost[k] - s.v[c] - own
+		switch {
+		case s.state[c] == unreached:
+			s.touched = append(s.touched, c)
+			s.state[c], s.dist[c], s.from[c] = waiting, d, r
+			s.at[c] = int32(len(s.heap))
+			s.heap = append(s.heap, c)
+			s.up(len(s.heap) - 1)
+		case d < s.dist[c]:
+			s.dist[c], s.from[c] = d, r
+			s.up(int(s.at[c]))
+		}
+	}
+}
+
+func (s *Solver) costOf(r, c int32) float64 {
+	for k := s.first[r]; ; k++ {
+		if s.column[k] == c {
+			return s.cost[k]
+		}
+	}
+}
+
+// The heap of columns by distance; the number decides ties, so that the result does not depend on the order of pairs.
+func (s *Solver) less(a, b int32) bool {
+	return s.dist[a] < s.dist[b] || s.dist[a] == s.dist[b] && a < b
+}
+
+func (s *Solver) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !s.less(s.heap[i], s.heap[parent]) {
+			return
+		}
+		s.swap(i, parent)
+		i = parent
+	}
+}
+
+func (s *Solver) pop() int32 {
+	top := s.heap[0]
+	last := len(s.heap) - 1
+	s.swap(0, last)
+	s.heap = s.heap[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= last {
+			return top
+		}
+		if child+1 < last && s.less(s.heap[child+1], s.heap[child]) {
+			child++
+		}
+		if !s.less(s.heap[child], s.heap[i]) {
+			return top
+		}
+		s.swap(i, child)
+		i = child
+	}
+}
+
+func (s *Solver) swap(i, j int) {
+	s.heap[i], s.heap[j] = s.heap[j], s.heap[i]
+	s.at[s.heap[i]], s.at[s.heap[j]] = int32(i), int32(j)
+}
+
+// zeroed is v with n zeros, in its own memory where that is enough.
+func zeroed[T int32 | float64 | uint8](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n, n+n/2)
+	}
+	v = v[:n]
+	clear(v)
+	return v
+}

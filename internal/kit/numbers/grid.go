@@ -1,0 +1,75 @@
+package numbers
+
+// Grid holds numbered points in square cells, each a list in the order of Add. It keeps its memory from frame to frame, and belongs to one goroutine.
+type Grid struct {
+	side          float64
+	rows, columns int
+	cells         []list
+	points        []point
+}
+
+// list is the first and the last of a cell's points, in Grid.points.
+type list struct {
+	first, last int32
+	filled      bool
+}
+
+// point is one in its cell's list.
+type point struct {
+	number int32
+	next   int32 // in Grid.points; -1 at the end
+}
+
+// NewGrid is an empty grid for a picture of width by height, with cells of a side, all in px. Reaches are best not much longer than the side.
+func NewGrid(width, height, side float64) Grid {
+	g := Grid{side: side, rows: int(height/side) + 1, columns: int(width/side) + 1}
+	g.cells = make([]list, g.rows*g.columns)
+	return g
+}
+
+// Clear removes all points.
+func (g *Grid) Clear() {
+	for i := range g.cells {
+		g.cells[i] = list{}
+	}
+	g.points = g.points[:0]
+}
+
+// Add puts point i at a place. One outside the picture is kept in the nearest cell.
+func (g *Grid) Add(i int32, x, y float64) {
+	cell := &g.cells[within(y/g.side, g.rows)*g.columns+within(x/g.side, g.columns)]
+	at := int32(len(g.points))
+	g.points = append(g.points, point{i, -1})
+	if !cell.filled {
+		cell.first = at
+	} else {
+		g.points[cell.last].next = at
+	}
+	cell.last, cell.filled = at, true
+}
+
+// Near calls visit for every point in the cells that are within reach of a place; some are further away than reach. The order is that of cells, in each
+// that of Add.
+func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
+	r0, r1 := within((y-reach)/g.side, g.rows), within((y+reach)/g.side, g.rows)
+	c0, c1 := within((x-reach)/g.side, g.columns), within((x+reach)/g.side, g.columns)
+	for r := r0; r <= r1; r++ {
+		for c := c0; c <= c1; c++ {
+			cell := g.cells[r*g.columns+c]
+			if !cell.filled {
+				continue
+			}
+			for at := cell.first; at >= 0; at = g.points[at].next {
+				visit(g.points[at].number)
+			}
+		}
+	}
+}
+
+// within is the row or column of n that v is in, or the nearest.
+func within(v float64, n int) int {
+	if !(v > 0) { // and no number
+		return 0
+	}
+	return int(min(v, float64(n-1)))
+}

@@ -1,0 +1,42 @@
+package numbers
+
+// Nth is the value that sorting v would put at index k. It reorders v, in linear time on average whatever values repeat.
+func Nth[T float32 | float64](v []T, k int) T {
+	for len(v) > 1 {
+		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
+		below := 0 // v[:below] < pivot
+		for i, x := range v {
+			v[i], v[below] = v[below], x
+			below += count(x < pivot)
+		}
+		if k < below {
+			v = v[:below]
+			continue
+		}
+		v, k = v[below:], k-below
+		same := 0 // v[:same] are the pivot, or no numbers
+		for i, x := range v {
+			v[i], v[same] = v[same], x
+			same += count(!(x > pivot))
+		}
+		if k < same {
+			return pivot
+		}
+		v, k = v[same:], k-same
+	}
+	return v[k]
+}
+
+// Median is the middle value of v, the upper one of two. It reorders v.
+func Median[T float32 | float64](v []T) T { return Nth(v, len(v)/2) }
+
+// count is 1 for true, without a branch, of which values in no order would make the processor guess every second one wrong.
+func count(is bool) int {
+	n := 0
+	if is {
+		n = 1
+	}
+	return n
+}
+
+func middle[T float32 | float64](a, b, c T) T { return max(min(a, b), min(max(a, b), c)) }

@@ -1,0 +1,12 @@
+package system
+
+import (
+	"errors"
+	"os"
+)
+
+// ErrHeld says that a process holds the file.
+var ErrHeld = errors.New("a process holds the file")
+
+// OpenToRead opens a file, or a folder, to read.
+func OpenToRead(path string) (*os.File, error) { return OpenShared(path, os.O_RDONLY, 0) }

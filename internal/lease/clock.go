@@ -1,8 +1,0 @@
-package lease
-
-import "time"
-
-var started = time.Now()
-
-// awake is time by the clock that stands while the machine is suspended: who waits for others waits rather longer.
-func awake() time.Duration { return time.Since(started) }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package nice
-
-func leastRealTime(int) {}

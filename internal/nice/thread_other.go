@@ -1,6 +1,0 @@
-//go:build !linux
-
-package nice
-
-// Thread does nothing here: threads have a niceness of their own on Linux alone.
-func Thread() {}

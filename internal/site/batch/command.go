@@ -1,0 +1,233 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+)
+
+// patience is how long a network may take nothing more: films are sent, not frames.
+const patience = 10 * time.Second
+
+// Command tracks many films, or works at them.
+type Command struct {
+	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores, or folders of films." placeholder:"FILM"`
+	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
+	Objects  bool     `help:"Follow every object in the field, as with run --objects."`
+	DT       float64  `name:"dt" help:"Seconds between frames; overrides the film." placeholder:"S"`
+	FPS      float64  `name:"fps" help:"Frames per second; overrides the film."`
+	Config   string   `help:"Configuration for every film; its source's path, sinks, nats and dashboard are ignored." placeholder:"BASE.yaml"`
+	Out      string   `default:"results" help:"Folder of the results, one file per film, and of the summary batch.jsonl." placeholder:"DIR"`
+	Format   string   `enum:"jsonl,csv,parquet" default:"jsonl" help:"Format of a result: ${enum}; csv and parquet are tables of objects."`
+	URL      string   `name:"url" help:"NATS server whose workers track the films, or context:NAME (default: track here)." placeholder:"URL"`
+	Local    bool     `help:"Track the films on this machine without a server, as without --url."`
+	Creds    string   `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA       string   `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix   string   `default:"driftscope" help:"First token of the NATS subjects."`
+	Site     string   `default:"local" help:"Second token of the NATS subjects: the site whose workers track the films."`
+	Name     string   `help:"Name of the batch on the server (default: from the settings, so that the same command continues it)." placeholder:"JOB"`
+	Shared   bool     `help:"Send no films: workers see them under the same paths."`
+	NoWait   bool     `help:"Send the films and end. The same command without it fetches the results."`
+	Work     bool     `help:"Track films of the site until Ctrl-C, instead of sending films."`
+	Slots    int      `help:"Films at a time on this machine (default: one per core)." placeholder:"N"`
+	Room     int      `default:"20" help:"GB of films on the server at a time; a single film may be larger."`
+	Temp     string   `help:"Folder for films during tracking on a worker (default: the system's temporary folder)." placeholder:"DIR"`
+	Replicas int      `default:"1" help:"Copies of films, jobs and results in a cluster, if they are new."`
+
+	Film    string        `hidden:"" help:"Track the film whose job is in this folder, for a worker."`
+	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker counts as dead, if the queue is new."`
+}
+
+// check refuses what cannot be meant.
+func (c *Command) check() error {
+	switch {
+	case c.Work && len(c.Films) > 0:
+		return errors.New("--work: a worker takes the site's films: leave them out, or --work")
+	case c.Work && c.URL == "":
+		return errors.New("--work: give --url, the server that has the films")
+	case !c.Work && len(c.Films) == 0:
+		return errors.New("no films were given, expected files or folders")
+	case c.Local && c.URL != "":
+		return errors.New("--local and --url: give one of them")
+	case c.URL == bus.Embedded:
+		return errors.New("--url: embedded is the server inside a run: give its address, or leave it out")
+	case c.NoWait && c.URL == "":
+		return errors.New("--no-wait: needs --url, because without it no other machine tracks the films")
+	case c.Format != "jsonl" && !c.Objects && c.Config == "":
+		return fmt.Errorf("--format %s: is a table of objects: add --objects", c.Format)
+	case c.Slots < 0 || c.Room < 1 || c.Replicas < 1 || c.AckWait < 2*time.Second:
+		return errors.New("--slots, --room or --replicas: expected a positive number")
+	}
+	if c.Name != "" {
+		return checkToken(c.Name)
+	}
+	return nil
+}
+
+// Run sends, waits and fetches; or works.
+func (c *Command) Run(ctx context.Context) error {
+	if c.Film != "" {
+		return trackHere(ctx, c.Film)
+	}
+	if err := c.check(); err != nil {
+		return console.Usage(err)
+	}
+	if c.Work {
+		return c.work(ctx)
+	}
+	if err := c.able(); err != nil {
+		return console.Usage(err)
+	}
+	films, passed, err := find(c.Films, c.Out)
+	for _, p := range passed {
+		console.Say("passed over: %s", p)
+	}
+	if err != nil {
+		return console.Usage(err)
+	}
+	base, err := c.base()
+	if err != nil {
+		return console.Usage(err)
+	}
+	return c.send(ctx, films, base)
+}
+
+func (c *Command) log(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// connect finds the server.
+func (c *Command) connect(ctx context.Context, name string, level slog.Level) (*bus.Conn, error) {
+	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
+}
+
+// base is the configuration of every film, but for the film.
+func (c *Command) base() (config.Config, error) {
+	cfg := config.Default()
+	if c.Config != "" {
+		var err error
+		if cfg, err = config.Load(c.Config); err != nil {
+			return cfg, err
+		}
+	}
+	cfg.Model = cmp.Or(c.Model, cfg.Model)
+	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects
+	if c.Format != "jsonl" && !cfg.Objects.Enabled {
+		return cfg, fmt.Errorf("--format %s: is a table of objects: add --objects", c.Format)
+	}
+	return cfg, nil
+}
+
+// Options of a base's source that hold for a film of the same kind; the others are its place and its growth.
+var carried = []string{"dt", "fps", "channel", "slice", "axes", "dataset"}
+
+// of is the configuration of one film, its source without a path.
+func (c *Command) of(base config.Config, f *film) (config.Config, error) {
+	cfg := alone(base)
+	options := map[string]any{}
+	if base.Source.Kind == f.kind {
+		given := base.Source.Options()
+		if _, led := given["frames_csv"]; led {
+			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: is of one film: put a frames.csv beside the pictures of each", c.Config))
+		}
+		for _, name := range carried {
+			if v, set := given[name]; set {
+				options[name] = v
+			}
+		}
+	}
+	for name, v := range f.options {
+		options[name] = v
+	}
+	switch {
+	case c.DT < 0 || c.FPS < 0 || c.DT > 0 && c.FPS > 0:
+		return cfg, console.Usage(errors.New("--dt and --fps: give one of them, as a positive number"))
+	case c.DT > 0:
+		delete(options, "fps")
+		options["dt"] = c.DT
+	case c.FPS > 0:
+		delete(options, "dt")
+		options["fps"] = c.FPS
+	}
+	var err error
+	if cfg.Source, err = config.NewComponent(f.kind, options); err != nil {
+		return cfg, err
+	}
+	cfg.Stream = recording.StreamName(f.path)
+	return cfg, stream.SettleSeeds(&cfg, nil)
+}
+
+// job is a film's, once its digest is known.
+func (c *Command) job(base config.Config, f *film, m chosen, s sum) (*job, error) {
+	cfg, err := c.of(base, f)
+	if err != nil {
+		return nil, err
+	}
+	text, err := cfg.YAML()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{V: jobVersion, Batch: c.Name, Film: f.name, File: filepath.Base(f.path), Digest: s.digest, Bytes: s.bytes, Folder: f.folder,
+		Config: string(text), Model: m.name, ModelDigest: m.digest, Ending: "." + c.Format}
+	if c.Shared || c.URL == "" {
+		j.Path = f.path
+	}
+	j.identify()
+	return j, nil
+}
+
+// chosen is a model as jobs name it.
+type chosen struct{ name, digest string }
+
+// keep has the server keep the model, where it is a file, under a name that says which one it is.
+func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen, error) {
+	if name == "" || strings.HasPrefix(name, model.Embedded) {
+		_, err := model.Open(cmp.Or(name, model.Embedded+model.Default))
+		return chosen{name: name}, console.Usage(err)
+	}
+	models, err := conn.Models()
+	if err != nil {
+		return chosen{}, err
+	}
+	there, err := models.List(ctx)
+	if err != nil {
+		return chosen{}, err
+	}
+	if on, found := strings.CutPrefix(name, model.OnServer); found {
+		i := slices.IndexFunc(there, func(m bus.Model) bool { return m.Name == on })
+		if i < 0 {
+			return chosen{}, console.Usage(fmt.Errorf("model %s: %w", name, bus.ErrNoModel))
+		}
+		return chosen{name, there[i].SHA256}, nil
+	}
+	data, err := system.ReadBounded(name, card.MaxFile)
+	if err != nil {
+		return chosen{}, console.Usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
+	}
+	m, err := infer.Parse(name, data)
+	if err != nil {
+		return chosen{}, console.Usage(err)
+	}
+	on := "batch-" + m.Digest[:16]
+	if slices.ContainsFunc(there, func(o bus.Model) bool { return o.Name == on && o.SHA256 == m.Digest }) {
+		return chosen{model.OnServer + on, m.Digest}, nil
+	}
+	return chosen{model.OnServer + on, m.Digest}, models.Put(ctx, on, "of a batch: "+filepath.Base(name), data)
+}

@@ -1,0 +1,136 @@
+//go:build cgo
+
+package batch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/infer/card"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/job/model"
+)
+
+// fetch brings a film to where it can be tracked, and compares its digest: a path that two machines share by mistake alone is found so.
+func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job, folder string) (path string, err error) {
+	if j.Path != "" {
+		path := j.Path
+		if w.Allow != nil {
+			if path, err = w.Allow("path", j.Path); err != nil {
+				return "", errFilm{fmt.Errorf("%w; without --shared it is sent", err)}
+			}
+		}
+		f := film{path: path, folder: j.Folder}
+		if cfg, err := j.configuration(); err == nil {
+			f.kind = cfg.Source.Kind
+		}
+		s, err := f.identity(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			return "", errFilm{fmt.Errorf("%w: does every worker see the film there? Without --shared it is sent", err)}
+		case s.digest != j.Digest:
+			return "", errFilm{fmt.Errorf("%s: is another film here, or was changed since: without --shared it is sent", j.Path)}
+		}
+		return path, nil
+	}
+	if err := room(folder, j.Bytes); err != nil {
+		return "", err
+	}
+	from, err := store.Get(ctx, filmObject(j.Digest))
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return "", errFilm{errors.New("the film is no longer on the server: give the same command again")}
+	}
+	if err != nil {
+		return "", explain(err)
+	}
+	defer from.Close()
+	path = filepath.Join(folder, "from", j.File)
+	h := sha256.New()
+	if err := receive(io.TeeReader(io.LimitReader(from, j.Bytes+1), h), path, j); err != nil {
+		return "", err
+	}
+	return path, w.whole(h, j)
+}
+
+// receive writes a film's file, or the files of its folder.
+func receive(from io.Reader, path string, j *job) error {
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if !j.Folder {
+		return writeFile(path, from)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	if err := unpack(from, path, j.Bytes); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, from) // what stands behind a tar's end counts in its digest
+	return err
+}
+
+// whole says whether what came is what was sent.
+func (w *Worker) whole(h hash.Hash, j *job) error {
+	if found := hex.EncodeToString(h.Sum(nil)); found != j.Digest {
+		return errFilm{fmt.Errorf("the film on the server has the SHA-256 %s, %s expected: give the same command again", found, j.Digest)}
+	}
+	return nil
+}
+
+// models are those that a worker has fetched: files by their digest.
+type models struct {
+	conn   *bus.Conn
+	folder string
+
+	mu sync.Mutex
+}
+
+// file is the job's model: a file where the server keeps it, else what the job says.
+func (m *models) file(ctx context.Context, j *job) (string, error) {
+	name, kept := strings.CutPrefix(j.Model, model.OnServer)
+	if !kept {
+		if j.Model != "" && !strings.HasPrefix(j.Model, model.Embedded) {
+			return "", errFilm{fmt.Errorf("model %.80q: expected %sNAME or %sNAME", j.Model, model.OnServer, model.Embedded)}
+		}
+		return j.Model, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	path := filepath.Join(m.folder, digestOf(j.ModelDigest)+".onnx")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	there, err := m.conn.Models()
+	if err != nil {
+		return "", err
+	}
+	data, err := there.Get(ctx, name, card.MaxFile)
+	switch {
+	case errors.Is(err, bus.ErrNoModel), errors.Is(err, bus.ErrTorn):
+		return "", errFilm{fmt.Errorf("model %s: %w", j.Model, err)}
+	case err != nil:
+		return "", err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != j.ModelDigest {
+		return "", errFilm{fmt.Errorf("model %s: was replaced since the film was sent: give the same command again", j.Model)}
+	}
+	if err := writeFile(path, bytes.NewReader(data)); err != nil {
+		return "", errors.Join(err, os.Remove(path))
+	}
+	return path, nil
+}

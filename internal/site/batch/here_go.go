@@ -1,0 +1,31 @@
+//go:build !cgo
+
+package batch
+
+import (
+	"context"
+	"errors"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
+)
+
+// errTracksNothing is why films are tracked elsewhere.
+var errTracksNothing = errors.New("this build is without OpenCV and tracks no film: give --url, a server whose workers do, or use a build with OpenCV (docs/howto/desk.md)")
+
+// able says whether this build can do what was asked for.
+func (c *Command) able() error {
+	if c.URL == "" {
+		return errTracksNothing
+	}
+	return nil
+}
+
+func (*Command) work(context.Context) error { return console.Usage(errTracksNothing) }
+
+func trackHere(context.Context, string) error { return console.Usage(errTracksNothing) }
+
+// serve is not reached: able has refused before.
+func (*Command) serve(context.Context) (*bus.Conn, func() error, error) {
+	return nil, nil, errTracksNothing
+}

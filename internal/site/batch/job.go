@@ -1,0 +1,179 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+)
+
+// jobVersion is that of a job's and a record's form. It is in every id: another form is another job.
+const jobVersion = 1
+
+// maxJob bounds a job, whose configuration is nearly all of it.
+const maxJob = bus.MostJob
+
+// kinds are the sources that are finished recordings. A job may name no other: a worker opens no camera and no pipeline for anyone.
+var kinds = []string{"czi", "directory", "fits", "hdf5", "nd2", "ndtiff", "recording", "tiff", "video", "zarr"}
+
+// endings of results, as run --out writes them.
+var endings = []string{".jsonl", ".csv", ".parquet"}
+
+// job is one film and how it is tracked.
+type job struct {
+	V     int    `json:"v"`
+	ID    string `json:"id"`
+	Batch string `json:"batch"`
+
+	Film   string `json:"film"`   // the result's name, for people
+	File   string `json:"file"`   // the film's own name, without folders
+	Digest string `json:"digest"` // SHA-256 of its bytes, or of a tar of its folder
+	Bytes  int64  `json:"bytes"`  // of the same
+	Folder bool   `json:"folder"`
+	Path   string `json:"path,omitempty"` // where worker and client see the same; empty: in the batch's object store
+
+	Config string `json:"config"` // YAML, its source without a path
+	Model  string `json:"model,omitempty"`
+	// ModelDigest is the SHA-256 of a model that the server keeps: a job is of that model, not of whatever has its name later.
+	ModelDigest string `json:"model_digest,omitempty"`
+	Ending      string `json:"ending"`
+}
+
+// settings is the digest of all that decides the result but the film.
+func (j *job) settings() string {
+	model := j.Model
+	if j.ModelDigest != "" {
+		model = j.ModelDigest
+	}
+	return digestOf(fmt.Sprint(jobVersion), j.Config, model, j.Ending)
+}
+
+// identify gives j its id: 32 digits are enough, nobody gains by a collision of his own films.
+func (j *job) identify() { j.ID = digestOf(j.Digest, j.settings())[:32] }
+
+// digestOf is the SHA-256 of texts, each with its length, in hexadecimal.
+func digestOf(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(h, "%d:%s", len(t), t)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// parseJob reads what a queue holds, which anyone may have written who may publish there.
+func parseJob(data []byte) (*job, error) {
+	var j job
+	if len(data) > maxJob {
+		return nil, fmt.Errorf("a job of %d bytes, expected at most %d", len(data), maxJob)
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return nil, fmt.Errorf("a job that cannot be read: %w", err)
+	}
+	if j.V != jobVersion {
+		return nil, fmt.Errorf("a job of version %d, this build does %d: use the release that sent it", j.V, jobVersion)
+	}
+	return &j, j.check()
+}
+
+// check refuses a job whose parts do not fit together, or that leads out of the worker's folder.
+func (j *job) check() error {
+	id := j.ID
+	j.identify()
+	switch {
+	case id != j.ID:
+		return fmt.Errorf("job %.40q: its id is not that of its film and settings", id)
+	case !filepath.IsLocal(j.File) || j.File != filepath.Base(j.File) || j.File == ".":
+		return fmt.Errorf("job %s: file %.80q, expected a name without folders", j.ID, j.File)
+	case j.Path != "" && !filepath.IsAbs(j.Path):
+		return fmt.Errorf("job %s: path %.80q, expected one from the root", j.ID, j.Path)
+	case j.Bytes < 0:
+		return fmt.Errorf("job %s: %d bytes", j.ID, j.Bytes)
+	case !slices.Contains(endings, j.Ending):
+		return fmt.Errorf("job %s: a result %.20q, expected one of %s", j.ID, j.Ending, strings.Join(endings, ", "))
+	}
+	return checkToken(j.Batch)
+}
+
+// checkToken accepts what may stand in a subject and in a key.
+func checkToken(name string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if name == "" || len(name) > 64 || strings.Trim(name, letters) != "" {
+		return fmt.Errorf("batch %.80q: expected 1 to 64 letters, digits, - and _", name)
+	}
+	return nil
+}
+
+// configuration is what the job's film is tracked with, once its source has a path. Whatever it says, it publishes nothing, keeps nothing and
+// writes nothing but what the caller adds.
+func (j *job) configuration() (config.Config, error) {
+	cfg, err := config.Parse("job "+j.ID, []byte(j.Config))
+	if err != nil {
+		return cfg, err
+	}
+	if !slices.Contains(kinds, cfg.Source.Kind) {
+		return cfg, fmt.Errorf("job %s: its source is %.20q, expected one of %s", j.ID, cfg.Source.Kind, strings.Join(kinds, ", "))
+	}
+	if _, led := cfg.Source.Options()["frames_csv"]; led {
+		return cfg, errors.New("source.frames_csv: is a path of another machine: put frames.csv beside the pictures")
+	}
+	return alone(cfg), nil
+}
+
+// alone leaves nothing in cfg that reaches out of one film's tracking.
+func alone(cfg config.Config) config.Config {
+	plain := config.Default()
+	cfg.NATS, cfg.Dashboard, cfg.Record = plain.NATS, plain.Dashboard, plain.Record
+	cfg.NATS.URL, cfg.Dashboard.Address = config.NATSOff, config.DashboardOff
+	cfg.Sinks, cfg.Online.State, cfg.Mode, cfg.Model = nil, "", "", ""
+	return cfg
+}
+
+// record is what is known of a job that has ended: one of them a job, the first that was created.
+type record struct {
+	V        int      `json:"v"`
+	Film     string   `json:"film"`
+	Failed   []string `json:"failed,omitempty"` // why, one an attempt; empty where there is a result
+	Attempts int      `json:"attempts"`
+	Worker   string   `json:"worker"`
+	Build    string   `json:"build"` // of the worker
+	Seconds  float64  `json:"seconds"`
+	Object   string   `json:"object,omitempty"` // the result's name in the batch's store; empty where a table has no row
+	Bytes    int64    `json:"bytes"`
+	SHA256   string   `json:"sha256,omitempty"`
+	Account  account  `json:"account"`
+}
+
+// account says where a film's frames went, and what was said of them.
+type account struct {
+	Error   string            `json:"error,omitempty"`
+	In      uint64            `json:"frames_in"`
+	Tracked uint64            `json:"frames_tracked"`
+	Dropped map[string]uint64 `json:"frames_dropped,omitempty"` // by cause
+	Alarms  map[string]uint64 `json:"alarms,omitempty"`         // by code
+	Events  []string          `json:"events,omitempty"`         // the first, in words
+	More    int               `json:"more_events,omitempty"`
+}
+
+// try is an attempt that was begun.
+type try struct {
+	Worker string `json:"worker"`
+	Why    string `json:"why,omitempty"` // it failed; empty while it lasts, and where its worker died
+}
+
+// reasons says in words why each of the attempts came to nothing.
+func reasons(tries []try) (why []string) {
+	for _, t := range tries {
+		if t.Why == "" {
+			t.Why = fmt.Sprintf("worker %s ended, or was away for too long, while it had the film: does the film take more memory than there is?", t.Worker)
+		}
+		why = append(why, t.Why)
+	}
+	return why
+}

@@ -1,0 +1,104 @@
+//go:build cgo
+
+package batch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"driftscope/internal/flow/latent"
+	"driftscope/sinks/message"
+)
+
+// Bounds on what an account keeps of a film's events.
+const (
+	maxEvents    = 32
+	maxEventText = 300 // bytes
+)
+
+// latency is the one field of the kept records that a clock beside the film decides.
+var latency = []byte(`,"latency_ms":`)
+
+// timeless copies the messages of a run, one a line, without what another run of the same film would write otherwise: health and events, which are
+// of this process and its clock, are taken into the account, and the latency of a frame that nobody waited for is 0.
+func timeless(to io.Writer, from io.Reader) (account, error) {
+	a, in := account{}, bufio.NewReaderSize(from, 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			if failed := a.copy(to, line); failed != nil {
+				return a, failed
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return a, nil
+		case err != nil:
+			return a, err
+		}
+	}
+}
+
+// copy writes a line, or takes it into the account.
+func (a *account) copy(to io.Writer, line []byte) error {
+	kind, err := kindOf(line)
+	switch {
+	case err != nil:
+		return err
+	case kind == latent.KindHealth:
+		return a.health(line)
+	case kind == latent.KindEvent:
+		return a.event(line)
+	}
+	if at := bytes.Index(line, latency); at >= 0 {
+		from := at + len(latency)
+		if n := bytes.IndexAny(line[from:], ",}"); n >= 0 {
+			line = slices.Replace(line, from, from+n, '0')
+		}
+	}
+	_, err = to.Write(line)
+	return err
+}
+
+// kindOf is the kind of a line; every one begins alike, so that the large ones are not parsed for it.
+func kindOf(line []byte) (latent.Kind, error) {
+	rest, ok := bytes.CutPrefix(line, fmt.Appendf(nil, `{"v":%d,"kind":"`, latent.Version))
+	kind, _, closed := bytes.Cut(rest, []byte{'"'})
+	if !ok || !closed {
+		return "", fmt.Errorf("a result's line begins %.60q, expected a driftscope message", line)
+	}
+	return latent.Kind(kind), nil
+}
+
+// health takes the counts: the last ones are those of the whole film.
+func (a *account) health(line []byte) error {
+	var r message.HealthRecord
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("a result's health: %w", err)
+	}
+	a.In, a.Tracked, a.Dropped, a.Alarms = r.Frames, r.Tracked, r.Dropped, r.Alarms
+	return nil
+}
+
+// event keeps what was said, but that the film ended.
+func (a *account) event(line []byte) error {
+	var r message.EventRecord
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("a result's event: %w", err)
+	}
+	if r.Code == "stream_ended" {
+		return nil
+	}
+	if len(a.Events) == maxEvents {
+		a.More++
+		return nil
+	}
+	text := fmt.Sprintf("frame %d, %s: %s", r.Seq, r.Code, r.Text)
+	a.Events = append(a.Events, text[:min(len(text), maxEventText)])
+	return nil
+}

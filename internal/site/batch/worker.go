@@ -1,0 +1,194 @@
+//go:build cgo
+
+package batch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+)
+
+const (
+	// attempts is how often a film is tried before it is reported.
+	attempts = 3
+
+	later    = 10 * time.Second // before a film for which there was no room is offered again
+	pulling  = 2 * time.Second  // a request for a film lasts; whoever stops waits for its end, or the film would be nobody's for ackWait
+	restart  = time.Second      // between two looks for a server, or a queue, that is away
+	parting  = 5 * time.Second  // to give a film back at the end
+	workName = "driftscope-work-"
+	lockName = "lock"
+)
+
+// Worker tracks the films of a site's queue.
+type Worker struct {
+	Conn     *bus.Conn
+	Site     string        // for people: it is the connection's
+	Name     string        // of this worker, in records; the host's where empty
+	Slots    int           // films at once; 1 where 0
+	Temp     string        // folder for films while they are tracked; the system's where empty
+	Replicas int           // of the queue and the records, where they are not there yet; 1 where 0
+	AckWait  time.Duration // silence after which a worker is taken for dead, where the queue is not there yet; ackWait where 0
+	Log      *slog.Logger  // nil is silent
+
+	// Allow resolves the path of a film that was not sent, or refuses it; nil allows any.
+	Allow func(key, path string) (string, error)
+
+	site   *site
+	wait   time.Duration // of the queue
+	films  jetstream.Consumer
+	folder string
+	models models
+}
+
+// Run works until ctx ends; then it gives back the films that it had.
+func (w *Worker) Run(ctx context.Context) (err error) {
+	if w.Log == nil {
+		w.Log = slog.New(slog.DiscardHandler)
+	}
+	if w.Name == "" {
+		w.Name, _ = os.Hostname()
+	}
+	if w.site, err = open(ctx, w.Conn, w.Replicas); err != nil {
+		return err
+	}
+	if w.films, err = w.site.consumer(ctx, cmp.Or(w.AckWait, ackWait)); err != nil {
+		return err
+	}
+	w.wait = w.films.CachedInfo().Config.AckWait
+	lock, err := w.own()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(w.folder)
+	defer lock.Close()
+	w.Log.Info("working at films", "site", w.Site, "at once", max(w.Slots, 1), "folder", w.folder)
+	w.models = models{conn: w.Conn, folder: w.folder}
+	var slots sync.WaitGroup
+	for range max(w.Slots, 1) {
+		slots.Go(func() { w.pull(ctx) })
+	}
+	slots.Wait()
+	return nil
+}
+
+// own makes the worker's folder, and removes those of workers that were killed.
+func (w *Worker) own() (lock *os.File, err error) {
+	temp, err := filepath.Abs(cmp.Or(w.Temp, os.TempDir())) // the child that tracks a film works in another folder
+	if err != nil {
+		return nil, err
+	}
+	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is good
+	for _, folder := range left {
+		if f := system.Take(filepath.Join(folder, lockName)); f != nil {
+			w.Log.Info("removed what a worker left that was killed", "folder", folder, "err", os.RemoveAll(folder))
+			f.Close()
+		}
+	}
+	if w.folder, err = os.MkdirTemp(temp, workName); err != nil {
+		return nil, fmt.Errorf("%w: give --temp with a folder for films", err)
+	}
+	return system.Create(filepath.Join(w.folder, lockName), 0o600)
+}
+
+// pull takes one film after the other.
+func (w *Worker) pull(ctx context.Context) {
+	for away := false; ctx.Err() == nil; {
+		batch, err := w.films.Fetch(1, jetstream.FetchMaxWait(pulling))
+		if err == nil {
+			for m := range batch.Messages() {
+				w.take(ctx, m)
+			}
+			err = batch.Error()
+		}
+		if err == nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
+			away = false
+			continue
+		}
+		if !away {
+			w.Log.Warn("no films available, trying again", "err", err)
+		}
+		away = true
+		_ = sleep(ctx, restart) // the loop asks
+	}
+}
+
+// take does one job, and tells the queue what became of it. A queue that does not hear it gives the job to another, who finds the record.
+func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
+	j, err := parseJob(m.Data())
+	if err != nil {
+		w.Log.Error("removed a job that no worker can do", "subject", m.Subject(), "err", err)
+		w.heard("", m.TermWithReason("not a job"))
+		return
+	}
+	if ctx.Err() != nil {
+		w.heard(j.Film, m.Nak())
+		return
+	}
+	stop := w.hold(m, j)
+	defer stop()
+	what, err := w.attempt(ctx, m, j)
+	if err != nil {
+		w.Log.Warn("film "+j.Film, "attempt", what, "err", err)
+	}
+	switch what {
+	case done:
+		told, cancel := context.WithTimeout(context.WithoutCancel(ctx), asking)
+		defer cancel()
+		w.heard(j.Film, m.DoubleAck(told))
+	case retry:
+		w.heard(j.Film, m.NakWithDelay(again))
+	case postponed:
+		w.heard(j.Film, m.NakWithDelay(later))
+	case returned:
+		w.heard(j.Film, m.Nak())
+		w.heard(j.Film, w.Conn.NATS().FlushTimeout(parting))
+	}
+}
+
+// heard logs that the queue could not be told.
+func (w *Worker) heard(film string, err error) {
+	if err != nil {
+		w.Log.Warn("film "+film+": the queue was not told what became of it, so it comes again", "err", err)
+	}
+}
+
+// hold keeps a job from other workers until stop is called.
+func (w *Worker) hold(m jetstream.Msg, j *job) (stop func()) {
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(w.wait / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				if err := m.InProgress(); err != nil {
+					w.Log.Warn("film "+j.Film+": the server was not told that it is worked at", "err", err)
+				}
+			}
+		}
+	}()
+	return func() { close(ended); <-gone }
+}
+
+// build names this build in records.
+func build() string {
+	b := console.ReadBuild()
+	return cmp.Or(b.Version, b.Commit, "unknown")
+}

@@ -1,0 +1,233 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Why a lease is lost.
+var (
+	ErrFenced   = errors.New("it was not renewed for two thirds of a TTL: this process or the server was away")
+	ErrStolen   = errors.New("another wrote to it")
+	ErrRemade   = errors.New("the bucket of leases was deleted and made again")
+	ErrReleased = errors.New("it was let go")
+)
+
+// Held is a lease that this process holds, until it is lost. It may be used from any goroutine.
+type Held struct {
+	b      *Leases
+	record Record
+	stream string
+	of     generation
+
+	until atomic.Int64 // of validity, by the fence's clock, ns; 0: lost
+	guard *time.Timer  // looks whether until has passed
+
+	end    sync.Once
+	lost   chan struct{} // closed when it is lost
+	err    error         // why; before lost is closed
+	hasten chan struct{} // holds a token when the next renewal should be now
+	ended  chan struct{} // closed when renewals have ended
+
+	revision uint64 // the renewing goroutine's, then Release's
+	pending  *write // a renewal whose answer has not come; as revision
+}
+
+// was is a lease that this process has held.
+type was struct {
+	made  time.Time // of the bucket
+	epoch uint64
+}
+
+// hold begins to renew a claim.
+func (b *Leases) hold(c *claim) (*Held, error) {
+	h := &Held{b: b, record: c.record, stream: c.stream, of: c.of, revision: c.revision,
+		lost: make(chan struct{}), hasten: make(chan struct{}, 1), ended: make(chan struct{})}
+	h.until.Store(int64(c.started + valid(c.of.ttl)))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.is.made.Equal(c.of.made) || b.held[c.stream] != nil || b.ctx.Err() != nil {
+		return nil, fmt.Errorf("lease of %s: %w", c.stream, ErrRemade)
+	}
+	if !h.Valid() {
+		return nil, fmt.Errorf("lease of %s: %w", c.stream, ErrFenced)
+	}
+	b.held[c.stream], b.lost[c.stream] = h, was{c.of.made, c.record.Epoch}
+	h.guard = time.AfterFunc(MostTTL, h.look)
+	h.guard.Reset(valid(c.of.ttl)) // not before it has its name
+	b.work.Go(func() { h.renew(c.started) })
+	return h, nil
+}
+
+// valid is how long a renewal counts: others wait for a TTL at least, and messages that are on their way have the rest.
+func valid(ttl time.Duration) time.Duration { return ttl * 2 / 3 }
+
+// Stream is whose lease it is.
+func (h *Held) Stream() string { return h.stream }
+
+// Epoch is that of the claim: larger than every one before, and nobody else's.
+func (h *Held) Epoch() uint64 { return h.record.Epoch }
+
+// Record is the lease's value.
+func (h *Held) Record() Record { return h.record }
+
+// Lost is closed when the lease is lost, for good.
+func (h *Held) Lost() <-chan struct{} { return h.lost }
+
+// Err is why the lease is lost; nil while it is held.
+func (h *Held) Err() error {
+	select {
+	case <-h.lost:
+		return h.err
+	default:
+		return nil
+	}
+}
+
+// Valid says whether this process may publish. It takes no lock. A process that slept through its lease has false at once, and for ever.
+func (h *Held) Valid() bool {
+	for {
+		until := h.until.Load()
+		if until == 0 {
+			return false
+		}
+		if int64(h.b.fence()) < until {
+			return true
+		}
+		if h.until.CompareAndSwap(until, 0) {
+			h.lose(ErrFenced)
+			return false
+		}
+	}
+}
+
+// extend counts a renewal that began then. It is false where that comes too late.
+func (h *Held) extend(started time.Duration) bool {
+	until := h.until.Load()
+	return h.Valid() && h.until.CompareAndSwap(until, max(until, int64(started+valid(h.of.ttl))))
+}
+
+// look finds that the lease has become invalid, also where nobody asks.
+func (h *Held) look() {
+	if h.Valid() {
+		h.guard.Reset(max(time.Duration(h.until.Load())-h.b.fence(), time.Millisecond))
+	}
+}
+
+// lose ends the lease.
+func (h *Held) lose(why error) {
+	h.end.Do(func() {
+		h.until.Store(0)
+		h.err = why
+		close(h.lost)
+	})
+}
+
+// hurry has the lease renewed now: that tells whether it is still held.
+func (h *Held) hurry() {
+	select {
+	case h.hasten <- struct{}{}:
+	default:
+	}
+}
+
+// Release lets go, for the worker called to, or for anybody where that is empty. The caller has published all it will. Others can claim at once; where the
+// server does not confirm it before ctx or the lease ends, after a TTL.
+func (h *Held) Release(ctx context.Context, to string) error {
+	if to != "" && !token(to) {
+		return fmt.Errorf("lease of %s: to: found %.70q, expected a worker's name", h.stream, to)
+	}
+	if !h.Valid() {
+		return fmt.Errorf("lease of %s: it is lost already: %w", h.stream, h.err)
+	}
+	end := time.Duration(h.until.Load()) // a bucket that is made again may have this revision later
+	h.b.mu.Lock()
+	h.b.busy[h.stream] = true
+	h.b.mu.Unlock()
+	defer h.b.done(h.stream)
+	h.lose(ErrReleased)
+	if !errors.Is(h.err, ErrReleased) {
+		return fmt.Errorf("lease of %s: it is lost already: %w", h.stream, h.err)
+	}
+	select {
+	case <-h.ended:
+	case <-ctx.Done():
+		return fmt.Errorf("lease of %s: a renewal has no answer: %w", h.stream, ctx.Err())
+	}
+	if h.pending != nil {
+		revision, err := h.b.put(ctx, h.pending, h.of.ttl/3)
+		if err != nil {
+			return fmt.Errorf("lease of %s: %w", h.stream, err)
+		}
+		h.revision = revision
+	}
+	r := h.record
+	r.Free, r.To = true, to
+	if _, err := h.b.insist(ctx, &write{key: h.stream, value: r.bytes(), expected: h.revision}, end, h.of.ttl/6); err != nil {
+		return fmt.Errorf("lease of %s: %w", h.stream, err)
+	}
+	return nil
+}
+
+// renew renews every third of a TTL until the lease is lost.
+func (h *Held) renew(started time.Duration) {
+	defer close(h.ended)
+	defer h.forget()
+	for {
+		due := time.NewTimer(max(started+h.of.ttl/3-h.b.fence(), 0))
+		select {
+		case <-h.lost:
+			due.Stop()
+			return
+		case <-h.hasten:
+			due.Stop()
+		case <-due.C:
+		}
+		if h.pending == nil {
+			h.pending = &write{key: h.stream, value: h.record.bytes(), expected: h.revision}
+		}
+		if h.attempt() {
+			started = h.pending.started
+			h.pending = nil
+			continue
+		}
+		select {
+		case <-h.lost:
+			return
+		case <-time.After(h.of.ttl / 50):
+		}
+	}
+}
+
+// attempt sends the pending renewal once. It is false where the answer is not that it was accepted.
+func (h *Held) attempt() bool {
+	revision, err := h.b.put(h.b.ctx, h.pending, h.of.ttl/6)
+	if errors.As(err, new(newer)) {
+		h.lose(ErrStolen)
+		h.b.bucket.Doubt()
+		return false
+	}
+	if err != nil {
+		h.b.bucket.Doubt()
+		h.hurry()
+		return false
+	}
+	h.revision = revision
+	h.extend(h.pending.started)
+	return true
+}
+
+// forget takes the lease out of those that are held.
+func (h *Held) forget() {
+	h.guard.Stop()
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	if h.b.held[h.stream] == h {
+		delete(h.b.held, h.stream)
+	}
+	h.b.tell()
+}

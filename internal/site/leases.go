@@ -1,0 +1,149 @@
+package site
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/flow/store"
+)
+
+// The TTL of a lease: how long a stream may be without a worker after one has died. Renewals go every third of it over the network.
+const (
+	DefaultTTL = 5 * time.Second
+	LeastTTL   = time.Second
+	MostTTL    = 10 * time.Minute
+)
+
+// mostKeys bounds what is remembered: twice the streams of a site.
+const mostKeys = 2 * MostStreams
+
+// ErrClosed is why a lease is lost, or not had, in a process that ends.
+var ErrClosed = errors.New("this process ends")
+
+// Leases are all leases of a site as one process sees and holds them. They may be used from any goroutine.
+type Leases struct {
+	js     jetstream.JetStream
+	o      Options
+	name   string // of the bucket
+	id     string // of this process
+	bucket *store.Bucket
+	fence  func() time.Duration
+	still  func() time.Duration
+	hinder func(context.Context, *write) error // what a test puts before every write
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	is      generation
+	since   time.Duration // when the watch had shown all there was; -1 before
+	seen    map[string]*sight
+	held    map[string]*Held
+	busy    map[string]bool // keys that are being claimed or let go here
+	lost    map[string]was  // what this process has held
+	known   uint64          // the largest epoch heard of
+	bad     uint64
+	remade  uint64
+	changed chan struct{} // closed with the next change
+}
+
+// openLeases reads the bucket of that name, and follows it unless it is read once.
+func openLeases(ctx context.Context, js jetstream.JetStream, name string, o Options, h how) (*Leases, error) {
+	b := &Leases{js: js, o: o, name: name, id: rand.Text(), fence: elapsed, still: awake,
+		held: map[string]*Held{}, busy: map[string]bool{}, lost: map[string]was{}, changed: make(chan struct{})}
+	if o.clock != nil {
+		b.fence, b.still = o.clock, o.clock
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.bucket = &store.Bucket{JS: js, Is: b.resource, Makes: h == writes, Every: o.TTL, Reader: b, Log: o.Log}
+	if err := h.open(ctx, b.bucket); err != nil {
+		b.cancel()
+		return nil, fmt.Errorf("leases in KV %s: %w", name, err)
+	}
+	if ttl := b.TTL(); ttl != o.TTL && h == writes {
+		o.Log.Warn("the bucket of leases is there with another TTL, which counts", "bucket", name, "ttl", ttl, "asked", o.TTL)
+	}
+	return b, nil
+}
+
+// Begin forgets what was seen of another making of the bucket, and all that was held there is lost.
+func (b *Leases) Begin(info *jetstream.StreamInfo) error {
+	g, err := generationOf(info)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	again := !b.is.made.IsZero() && !b.is.made.Equal(g.made)
+	b.is, b.since, b.seen = g, -1, map[string]*sight{}
+	if again {
+		b.remade++
+	}
+	var lost []*Held
+	for _, h := range b.held {
+		if !h.of.made.Equal(g.made) {
+			lost = append(lost, h)
+		}
+	}
+	b.tell()
+	b.mu.Unlock()
+	for _, h := range lost {
+		h.lose(ErrRemade)
+	}
+	if again {
+		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: what was held is lost, and claimed anew", "bucket", b.name)
+	}
+	return nil
+}
+
+// Look says whether there is another making of the bucket.
+func (b *Leases) Look(info *jetstream.StreamInfo) bool {
+	if info == nil {
+		return true
+	}
+	g, err := generationOf(info)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return err == nil && (!g.made.Equal(b.is.made) || g.ttl != b.is.ttl)
+}
+
+// TTL is the bucket's.
+func (b *Leases) TTL() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.is.ttl
+}
+
+// ID is this process's, random.
+func (b *Leases) ID() string { return b.id }
+
+// Close ends renewals and watching. What is still held is lost here, and free for others after a TTL; who wants it sooner calls Release first.
+func (b *Leases) Close() {
+	b.mu.Lock()
+	for _, h := range b.held {
+		h.lose(ErrClosed)
+	}
+	b.mu.Unlock()
+	b.cancel()
+	b.bucket.Close()
+	b.work.Wait()
+}
+
+// tell wakes who waits for a change. The lock is held.
+func (b *Leases) tell() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Changed is closed with the next change that the watch shows.
+func (b *Leases) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}

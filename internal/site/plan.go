@@ -1,0 +1,312 @@
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// MostCores bounds a worker's cores and a stream's.
+	MostCores = 1024
+
+	milli  = 1000      // cores are counted in thousandths, so that every machine compares the same numbers
+	whole  = 1_000_000 // shares of a worker's cores are counted in millionths
+	margin = whole / 20
+)
+
+// Plan says which worker should run which stream. It follows from a snapshot alone: workers that see the same records make the same plan, and nobody leads.
+//
+// Streams stay where they run. One without a worker goes to the worker that has its labels, and of whose cores the least part is taken then; so does one whose
+// worker has too many. A stream moves where it was pinned, and where that levels: it takes the fullest worker's share down by more than a twentieth. Every such
+// step makes the falling list of shares less, so that steps end. They look only at who holds what: a plan that was carried out is its own plan, and workers that
+// carry it out one by one, each by what it sees then, do such steps too.
+type Plan struct {
+	Places  map[string]string // by stream: its worker. Streams that have none are not in it
+	Moves   []Move            // of streams that have a holder now, by stream
+	Waiting []Waiting         // streams that no worker can run, by stream
+	Notes   []Waiting         // streams that run elsewhere than where they are pinned, by stream
+
+	workers []*planned
+	streams map[string]*placed
+}
+
+// Move takes a stream from a worker that is there to another.
+type Move struct{ Stream, From, To string }
+
+// Waiting is a stream and why it does not run, or not where it is pinned.
+type Waiting struct{ Stream, Why string }
+
+// planned is a worker with what it has so far.
+type planned struct {
+	is          *Worker
+	cores, load int64 // in thousandths
+	has         []*placed
+}
+
+// placed is a stream with where it is.
+type placed struct {
+	is      *Stream
+	cores   int64    // in thousandths; -1 where that is no number of cores
+	at, was *planned // nil: nowhere
+}
+
+// share is the part of a worker's cores that would be taken with so much more on it.
+func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.cores }
+
+// may says that w could run x if it had nothing else to do, whatever that takes.
+func (w *planned) may(x *placed) bool {
+	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
+}
+
+// fits says that x may come to w, which has room.
+func (w *planned) fits(x *placed) bool { return w != x.at && w.load+x.cores <= w.cores && w.may(x) }
+
+// to takes x to w.
+func (x *placed) to(w *planned) {
+	if old := x.at; old != nil {
+		old.load -= x.cores
+		old.has = slices.DeleteFunc(old.has, func(y *placed) bool { return x == y })
+	}
+	x.at = w
+	w.load += x.cores
+	w.has = append(w.has, x)
+}
+
+// pinned says that x is where somebody moved it to.
+func (x *placed) pinned() bool { return x.at != nil && x.at.is.Name == x.is.Worker }
+
+// thousandths of a core; -1 where that is no number of cores.
+func thousandths(cores float64) int64 {
+	if !(cores >= 0 && cores <= MostCores) {
+		return -1
+	}
+	return int64(math.Round(cores * milli))
+}
+
+// Plan plans. The order of the records does not matter.
+func (s *Snapshot) Plan() *Plan {
+	p := &Plan{Places: map[string]string{}, streams: map[string]*placed{}}
+	named := map[string]*planned{}
+	for i := range s.Workers {
+		w := &planned{is: &s.Workers[i], cores: thousandths(s.Workers[i].Cores)}
+		p.workers, named[w.is.Name] = append(p.workers, w), w
+	}
+	slices.SortFunc(p.workers, func(w, v *planned) int { return cmp.Compare(w.is.Name, v.is.Name) })
+	holders := s.holders()
+	var all []*placed
+	for _, of := range [][]Stream{s.Streams, s.Vanished} {
+		for i := range of {
+			x := &placed{is: &of[i], cores: thousandths(of[i].Cores), was: named[holders[of[i].Name]]}
+			all, p.streams[x.is.Name] = append(all, x), x
+			if x.was != nil && x.was.may(x) {
+				x.to(x.was)
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y *placed) int {
+		return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.is.Name, y.is.Name))
+	})
+	for p.pin(all, named) || p.relieve(all) || p.place(all) || p.level() {
+	}
+	slices.SortFunc(all, func(x, y *placed) int { return cmp.Compare(x.is.Name, y.is.Name) })
+	p.tell(all, named)
+	return p
+}
+
+// tell lists what the plan is.
+func (p *Plan) tell(all []*placed, named map[string]*planned) {
+	for _, x := range all {
+		if x.at == nil {
+			p.Waiting = append(p.Waiting, Waiting{x.is.Name, p.why(x)})
+			continue
+		}
+		p.Places[x.is.Name] = x.at.is.Name
+		if x.was != nil && x.was != x.at {
+			p.Moves = append(p.Moves, Move{x.is.Name, x.was.is.Name, x.at.is.Name})
+		}
+		if x.is.Worker != "" && !x.pinned() {
+			p.Notes = append(p.Notes, Waiting{x.is.Name, whyNot(x, named[x.is.Worker])})
+		}
+	}
+}
+
+// pin takes streams to where somebody moved them, where there is room.
+func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
+	for _, x := range all {
+		if w := named[x.is.Worker]; w != nil && w.fits(x) {
+			x.to(w)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// relieve takes streams off workers that have more than their cores, where others have room: the smallest that is enough, or the largest.
+func (p *Plan) relieve(all []*placed) bool {
+	for _, w := range p.workers {
+		if w.load <= w.cores {
+			continue
+		}
+		var leaves *placed
+		for _, x := range all { // the largest first
+			if x.at == w && x.cores > 0 && !x.pinned() && (leaves == nil || w.load-x.cores <= w.cores) && p.best(x) != nil {
+				leaves = x
+			}
+		}
+		if leaves != nil {
+			leaves.to(p.best(leaves))
+			return true
+		}
+	}
+	return false
+}
+
+// place finds workers for streams that have none, the largest first.
+func (p *Plan) place(all []*placed) (changed bool) {
+	for _, x := range all {
+		if x.at != nil {
+			continue
+		}
+		if w := p.best(x); w != nil {
+			x.to(w)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// best is the worker with room for x of whose cores the least part is taken then; nil where none has room.
+func (p *Plan) best(x *placed) (best *planned) {
+	for _, w := range p.workers {
+		if w.fits(x) && (best == nil || w.share(x.cores) < best.share(x.cores)) {
+			best = w
+		}
+	}
+	return best
+}
+
+// level moves one stream where that levels, off the fullest worker that has one; it is false where none is left to move.
+func (p *Plan) level() bool {
+	full := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return len(w.has) == 0 })
+	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
+	least := int64(math.MaxInt64)
+	for _, w := range p.workers {
+		if w.cores > 0 && !w.is.Draining {
+			least = min(least, w.share(0))
+		}
+	}
+	for _, from := range full {
+		if from.share(0) <= least+margin {
+			break
+		}
+		var moves *placed
+		var to *planned
+		left := int64(math.MaxInt64) // the greater of the two shares afterwards
+		for _, x := range from.sorted() {
+			if x.cores == 0 || x.pinned() {
+				continue
+			}
+			w := p.best(x)
+			if w == nil || w.share(x.cores)+margin >= from.share(0) {
+				continue
+			}
+			if after := max(w.share(x.cores), from.share(-x.cores)); after < left {
+				moves, to, left = x, w, after
+			}
+		}
+		if moves != nil {
+			moves.to(to)
+			return true
+		}
+	}
+	return false
+}
+
+// sorted is what w has, the largest first.
+func (w *planned) sorted() []*placed {
+	all := slices.Clone(w.has)
+	slices.SortFunc(all, func(x, y *placed) int {
+		return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.is.Name, y.is.Name))
+	})
+	return all
+}
+
+// Turn is a worker's place in the queue for a stream: 0 is the one that the plan names, the others follow by the part of their cores that is free. They wait that
+// many times some time before they claim in its stead. -1 where the worker may not run it.
+func (p *Plan) Turn(name, of string) int {
+	x := p.streams[of]
+	i := slices.IndexFunc(p.workers, func(w *planned) bool { return w.is.Name == name })
+	able := func(w *planned) bool { return w.may(x) && x.cores <= w.cores }
+	if x == nil || i < 0 || !able(p.workers[i]) {
+		return -1
+	}
+	if x.at == p.workers[i] {
+		return 0
+	}
+	turn := 0
+	for j, w := range p.workers {
+		if !able(w) || w == p.workers[i] {
+			continue
+		}
+		share, mine := w.share(x.cores), p.workers[i].share(x.cores)
+		if w == x.at || share < mine || share == mine && j < i {
+			turn++
+		}
+	}
+	return turn
+}
+
+// why says why no worker runs x.
+func (p *Plan) why(x *placed) string {
+	if x.cores < 0 {
+		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.is.Cores, MostCores)
+	}
+	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.is.Draining || w.cores <= 0 })
+	free, fit := int64(0), false
+	for _, w := range there {
+		if w.may(x) {
+			free, fit = max(free, w.cores-w.load), true
+		}
+	}
+	switch {
+	case len(p.workers) == 0:
+		return "no worker is there"
+	case len(there) == 0:
+		return "every worker is draining, or has no cores"
+	case !fit:
+		return "no worker has " + missing(x.is.Labels, there)
+	}
+	return fmt.Sprintf("%s cores asked, the largest free is %s", inCores(x.cores), inCores(free))
+}
+
+// missing says which labels no worker has.
+func missing(labels []string, workers []*planned) string {
+	for _, l := range labels {
+		if !slices.ContainsFunc(workers, func(w *planned) bool { return slices.Contains(w.is.Labels, l) }) {
+			return "label " + l
+		}
+	}
+	return "all of the labels " + strings.Join(labels, ", ")
+}
+
+// whyNot says why x is not where it is pinned, on w.
+func whyNot(x *placed, w *planned) string {
+	switch {
+	case w == nil:
+		return fmt.Sprintf("worker %s is not there", x.is.Worker)
+	case w.is.Draining:
+		return fmt.Sprintf("worker %s is draining", x.is.Worker)
+	case w.cores > 0 && !w.may(x):
+		return fmt.Sprintf("worker %s: it has not %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
+	}
+	return fmt.Sprintf("%s cores asked, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
+}
+
+// inCores writes thousandths.
+func inCores(thousandths int64) string {
+	return strconv.FormatFloat(float64(thousandths)/milli, 'f', -1, 64)
+}

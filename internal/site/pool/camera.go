@@ -1,0 +1,93 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"driftscope/internal/flow/latent"
+	"driftscope/online/combine"
+	"driftscope/sinks/message"
+)
+
+// camera is what is kept of a record.
+type camera struct {
+	combine.Camera
+	counts
+	time    time.Time
+	law     uint64  // 1 and the frame up to which the law was learnt; 0 where there is none
+	pixel   float64 // square of a pixel's side, µm²
+	pooled  bool    // it is an experiment's: no camera
+	refused string  // why its law cannot be pooled; empty where it can
+}
+
+// counts are those that add up.
+type counts struct {
+	count, spots, directed int
+	births, deaths         uint64
+	tracks, steps          uint64
+	detected               float64
+}
+
+// mostCounted bounds the counts, so that sums of them are numbers.
+const mostCounted = 1 << 48
+
+// read reads a stream's record, and holds it to what can be. A record without a law is one: the law comes later.
+func read(stream string, data []byte) (c camera, err error) {
+	decoded, err := message.Decode(latent.KindPopulation, data)
+	if err != nil {
+		return c, err
+	}
+	r := decoded.(*message.PopulationRecord)
+	if r.Stream != stream {
+		return c, fmt.Errorf("the message says its stream is %.70q", r.Stream)
+	}
+	if most := max(r.Count, r.Spots, r.Directed); min(r.Count, r.Spots, r.Directed) < 0 || most > mostCounted || max(r.Births, r.Deaths, r.Tracks, r.Steps) > mostCounted {
+		return c, fmt.Errorf("counts of %d objects, %d spots, %d births and %d steps, expected 0 to %d", r.Count, r.Spots, r.Births, r.Steps, uint64(mostCounted))
+	}
+	c.time = r.Time
+	c.counts = counts{r.Count, r.Spots, r.Directed, r.Births, r.Deaths, r.Tracks, r.Steps, float64(r.Detected)}
+	l := r.Law
+	switch {
+	case l == nil:
+		return c, nil
+	case len(l.Cameras) > 0:
+		c.pooled, c.refused = true, "its law is one of several cameras already"
+		return c, nil
+	case len(l.UM) == 0:
+		c.refused = "its pixel size is not known, and D is pooled in µm²/s: give online.pixel_um in its configuration"
+		return c, nil
+	}
+	c.law = l.Seq + 1
+	c.Camera = lawOf(stream, r)
+	c.pixel = l.UM[0] / message.At(l.D, 0)
+	return c, c.Check()
+}
+
+// lawOf is a record's law as numbers. Lists that are too short give NaN, which Check refuses.
+func lawOf(stream string, r *message.PopulationRecord) combine.Camera {
+	l := r.Law
+	c := combine.Camera{Name: stream, Tracks: l.Tracks, Steps: l.Steps, Spread: combine.Interval{Value: float64(l.Spread), Low: float64(l.SpreadLow), High: float64(l.SpreadHigh)}}
+	for i, d := range l.UM {
+		c.States = append(c.States, combine.State{
+			D:     combine.Interval{Value: d, Low: message.At(l.UMLow, i), High: message.At(l.UMHigh, i)},
+			Share: combine.Interval{Value: message.At(l.Share, i), Low: message.At(l.ShareLow, i), High: message.At(l.ShareHigh, i)},
+		})
+	}
+	if r.UM != nil && r.UMLow != nil && r.UMHigh != nil && finite(float64(*r.UM), float64(*r.UMLow), float64(*r.UMHigh)) {
+		c.D = combine.Interval{Value: float64(*r.UM), Low: float64(*r.UMLow), High: float64(*r.UMHigh)}
+	}
+	if finite(float64(l.Nats)) && finite(l.Rates...) {
+		c.Rates, c.Nats = l.Rates, float64(l.Nats)
+	}
+	return c
+}
+
+func finite(numbers ...float64) bool {
+	for _, n := range numbers {
+		if math.IsNaN(n) || math.IsInf(n, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,223 @@
+package pool
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/online/combine"
+	"driftscope/sinks/message"
+)
+
+// everyoneOf is the subject of every stream's population, of the site that s is of.
+func everyoneOf(s bus.Subject) string {
+	tokens := strings.Split(s.Of(string(latent.KindPopulation)), ".")
+	tokens[len(tokens)-2] = everyone
+	return strings.Join(tokens, ".")
+}
+
+// tellEvery is how often one kind of fault is told while it lasts.
+const tellEvery = 10 * time.Second
+
+// member is one stream.
+type member struct {
+	camera
+	heard     time.Time // or expected, where it has told nothing yet
+	records   uint64    // that were read
+	silences  uint64
+	known     bool   // it has told its law
+	out, told string // why it is left out, and was when a person was told; empty where it is not
+}
+
+// in says that a member's law counts.
+func (m *member) in() bool { return m.known && m.out == "" }
+
+// members are the streams that are heard.
+type members struct {
+	name  string // of the experiment, whose own records are not heard
+	any   bool   // every stream of the site counts, once it is heard
+	stale time.Duration
+	notes io.Writer
+	all   map[string]*member
+	told  bus.Seldom
+	news  bool // something has changed since fresh was asked
+	law   bool // and the law with it
+	counters
+}
+
+// counters are those of health: taken = tracked + dropped.
+type counters struct {
+	taken, tracked uint64
+	dropped        map[string]uint64 // by cause
+	outs           uint64            // how often it was told that a camera is left out
+}
+
+// lawless is why a stream is left out that says what it sees, and no law.
+const lawless = "it has no law yet"
+
+// Causes why a record does not count.
+const (
+	unreadable = "unreadable"
+	noRoom     = "too_many_cameras"
+	leftOut    = "left_out"
+	queueFull  = "queue_full"
+)
+
+// newMembers expects those that a command names.
+func newMembers(c *Command, notes io.Writer) *members {
+	m := &members{name: c.Name, any: c.Streams[0] == everyone, stale: time.Duration(c.Stale * float64(time.Second)), notes: notes, all: map[string]*member{}, told: bus.Seldom{Every: tellEvery},
+		counters: counters{dropped: map[string]uint64{}}}
+	if !m.any {
+		for _, stream := range c.Streams {
+			m.all[stream] = &member{heard: time.Now()}
+		}
+	}
+	return m
+}
+
+// say tells a person something, in a line.
+func (m *members) say(format string, args ...any) {
+	fmt.Fprintln(m.notes, message.Printable(fmt.Sprintf(format, args...)))
+}
+
+// note is say for what may come often: a kind of it once in tellEvery, with how many there were between.
+func (m *members) note(kind, format string, args ...any) {
+	before, due := m.told.Due(kind)
+	if !due {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if before > 0 {
+		text += fmt.Sprintf(" (and %d before)", before)
+	}
+	m.say("%s", text)
+}
+
+// take takes in a message.
+func (m *members) take(subject string, data []byte, now time.Time) {
+	tokens := strings.Split(subject, ".")
+	stream := tokens[len(tokens)-2]
+	if stream == m.name {
+		return
+	}
+	m.taken++
+	c, err := read(stream, data)
+	if err != nil {
+		m.lose(unreadable, "%.200s: left out: %.400s", subject, err)
+		return
+	}
+	known := m.all[stream]
+	if known == nil {
+		if _, err := bus.NewSubject("", "", stream); err != nil || !m.any {
+			m.lose(unreadable, "%.200s: left out: not a stream that was asked for", subject)
+			return
+		}
+		if len(m.all) >= combine.MostCameras && !m.forget(now) {
+			m.lose(noRoom, "%s: left out: there are %d streams already, the most that are pooled", stream, len(m.all))
+			return
+		}
+		known = &member{}
+		m.all[stream] = known
+	}
+	known.heard = now
+	known.records++
+	if c.refused == "" {
+		m.tracked++
+	} else {
+		m.dropped[leftOut]++
+	}
+	was := known.in()
+	if c.law == 0 && c.refused == "" && (known.known || known.out != "") {
+		c.refused = lawless
+	}
+	law := known.law != c.law
+	known.camera, known.known, known.out = c, c.law > 0, c.refused
+	m.news = m.news || was || known.in()
+	m.law = m.law || was != known.in() || law && known.in()
+}
+
+// unasked says that a stream is another experiment, which with '*' nobody has named: none is missed.
+func (m *members) unasked(of *member) bool { return m.any && of.pooled }
+
+// lose counts a record that does not count, and tells of it.
+func (m *members) lose(cause, format string, args ...any) {
+	m.dropped[cause]++
+	m.note(cause, format, args...)
+}
+
+// silent says that nothing was heard of a member for so long that its law may be another by now.
+func (m *members) silent(of *member, now time.Time) bool { return now.Sub(of.heard) >= m.stale }
+
+// forget gives up the place of the stream that is silent longest; with '*' others may need it. false where none is.
+func (m *members) forget(now time.Time) bool {
+	longest := ""
+	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
+		of := m.all[stream]
+		if m.silent(of, now) && !of.in() && (longest == "" || of.heard.Before(m.all[longest].heard)) {
+			longest = stream
+		}
+	}
+	delete(m.all, longest)
+	return longest != ""
+}
+
+// expire leaves out who is silent.
+func (m *members) expire(now time.Time) {
+	why := fmt.Sprintf("silent for %v", m.stale)
+	for _, of := range m.all {
+		if !m.silent(of, now) || of.out == why {
+			continue
+		}
+		if of.in() {
+			m.news, m.law = true, true
+		}
+		of.out = why
+		of.silences++
+	}
+}
+
+// tell tells who was left out or taken in since the last call: a stream that goes to and fro is told as often as this is called.
+func (m *members) tell(now time.Time) (events []latent.Event) {
+	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
+		of := m.all[stream]
+		if of.out == of.told {
+			continue
+		}
+		if m.unasked(of) {
+			m.say("%s: left out: %s", stream, of.out)
+			of.told = of.out
+			continue
+		}
+		e := latent.Event{Time: now, Level: latent.Warning, Code: CameraLeftOut, Text: fmt.Sprintf("%s: left out: %s", stream, of.out), Count: 1}
+		if of.told = of.out; of.out == "" {
+			e.Level, e.Code, e.Text = latent.Info, CameraBack, stream+": back in"
+		} else {
+			m.outs++
+		}
+		m.say("%s", e.Text)
+		events = append(events, e)
+	}
+	return events
+}
+
+// fresh says whether anything has changed since it was asked last, and whether the law has.
+func (m *members) fresh() (news, law bool) {
+	news, law = m.news, m.law
+	m.news, m.law = false, false
+	return news, law
+}
+
+// in are the streams whose law counts, by name.
+func (m *members) in() (in []*member) {
+	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
+		if known := m.all[stream]; known.in() {
+			in = append(in, known)
+		}
+	}
+	return in
+}

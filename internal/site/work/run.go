@@ -1,0 +1,184 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site"
+)
+
+// States of a stream that a worker holds.
+const (
+	starting = "starting"
+	running  = "running"
+	failed   = "failed"
+	ended    = "ended"
+)
+
+// Pauses before a stream that failed is tried again: doubled from the first to the last.
+const (
+	firstAgain = time.Second
+	lastAgain  = time.Minute
+)
+
+// run is one stream under its lease.
+type run struct {
+	name  string
+	held  *site.Held
+	since time.Time
+	gone  chan struct{} // closed once nothing of it runs any more
+	stop  context.CancelFunc
+
+	leaving bool // it is given up; the worker's lock is over it
+
+	mu      sync.Mutex
+	text    string        // the configuration that is desired
+	changed chan struct{} // closed when it changes
+	state   string
+	problem string
+}
+
+// newRun is a stream that is claimed.
+func newRun(name, text string, held *site.Held) *run {
+	return &run{name: name, text: text, held: held, since: time.Now(), gone: make(chan struct{}), changed: make(chan struct{}), state: starting}
+}
+
+// desire has the stream run by another configuration, where it is another.
+func (r *run) desire(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text != r.text {
+		r.text = text
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+}
+
+// desired is the configuration, and what is closed when it changes.
+func (r *run) desired() (text string, changed <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text, r.changed
+}
+
+// is notes how the stream is.
+func (r *run) is(state string, problem error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = state
+	if problem != nil {
+		r.problem = problem.Error()
+	}
+	if state == running {
+		r.problem = ""
+	}
+}
+
+// how the stream is.
+func (r *run) how() (state, problem string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state, r.problem
+}
+
+// run runs the stream until ctx ends, which r.stop does, or the lease is lost: again after a failure, and anew where the configuration changes. before is who ran it until now.
+func (w *Worker) run(ctx context.Context, r *run, before string) {
+	defer close(r.gone)
+	defer r.stop()
+	stopLost := make(chan struct{})
+	defer close(stopLost)
+	go func() {
+		select {
+		case <-r.held.Lost():
+			r.stop()
+		case <-stopLost:
+		}
+	}()
+	again := firstAgain
+	for ctx.Err() == nil {
+		text, changed := r.desired()
+		began := time.Now()
+		err := w.once(ctx, r, text, changed, before)
+		if ctx.Err() != nil {
+			return
+		}
+		if stream.Fenced(err) { // though this lease holds: what is kept says otherwise
+			r.is(failed, err)
+			console.Say("stream %s is given up: %v", r.name, err)
+			return
+		}
+		before = ""
+		if time.Since(began) > lastAgain {
+			again = firstAgain
+		}
+		pause := (<-chan time.Time)(nil)
+		switch {
+		case isClosed(changed):
+			continue
+		case err == nil:
+			r.is(ended, nil)
+			console.Say("stream %s has ended", r.name)
+		case stream.Wrong(err):
+			r.is(failed, err)
+			console.Say("stream %s cannot run until its configuration changes: %v", r.name, err)
+		default:
+			r.is(failed, err)
+			console.Say("stream %s failed, and is tried again in %v: %v", r.name, again, err)
+			pause = time.After(again)
+			again = min(2*again, lastAgain)
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-pause:
+		}
+	}
+}
+
+// once runs the stream by one configuration.
+func (w *Worker) once(ctx context.Context, r *run, text string, changed <-chan struct{}, before string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-changed:
+			stop()
+		case <-done:
+		}
+	}()
+	r.is(starting, nil)
+	cfg, err := w.configuration(r.name, text)
+	if err != nil {
+		return err
+	}
+	s, err := stream.Leased(ctx, cfg, w.bus, r.held, before)
+	if err != nil {
+		return err
+	}
+	r.is(running, nil)
+	summary, err := s.Run(ctx, 0)
+	if err == nil && ctx.Err() == nil {
+		return nil
+	}
+	if err != nil && !stream.Fenced(err) {
+		return fmt.Errorf("after %d frames: %w", summary.Tracked, err)
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// isClosed says whether c is closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

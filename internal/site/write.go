@@ -1,0 +1,85 @@
+package site
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// write is one compare-and-set. It keeps its id when it is sent again, so that what was accepted can be told from another's.
+type write struct {
+	key      string
+	value    []byte
+	expected uint64 // revision; 0: no key
+	id       string
+	started  time.Duration // when it was first sent, by the fence's clock; what was accepted was accepted later
+	sent     bool
+	unsure   bool // an answer did not come: it may have been accepted
+}
+
+// newer is why a write was refused: the key has another revision.
+type newer struct {
+	last uint64 // that revision; 0: no key
+}
+
+func (n newer) Error() string { return fmt.Sprintf("the key's revision is %d", n.last) }
+
+// put sends w, waits for at most so long, and gives the revision that it has. A newer refuses it for good; after any other error it may have been accepted.
+func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
+	if !w.sent {
+		w.id, w.started, w.sent = rand.Text(), b.fence(), true
+	}
+	ctx, done := context.WithTimeout(ctx, within)
+	defer done()
+	defer func() {
+		if err != nil && !errors.As(err, new(newer)) {
+			w.unsure = true
+		}
+	}()
+	if b.hinder != nil {
+		if err := b.hinder(ctx, w); err != nil {
+			return 0, err
+		}
+	}
+	m := &nats.Msg{Subject: "$KV." + b.name + "." + w.key, Data: w.value, Header: nats.Header{}}
+	ack, err := b.js.PublishMsg(ctx, m, jetstream.WithMsgID(w.id), jetstream.WithExpectLastSequencePerSubject(w.expected), jetstream.WithRetryAttempts(0))
+	if err == nil {
+		return ack.Sequence, nil
+	}
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // 10164, the other one, says that a write is on its way: perhaps this one
+		if _, last, ok := strings.Cut(refused.Description, ": "); ok {
+			if n, err := strconv.ParseUint(last, 10, 64); err == nil {
+				return b.mine(ctx, w, n)
+			}
+		}
+	}
+	return 0, err
+}
+
+// mine finds out whose write a refusal speaks of. A server of its own compares revisions before ids, and refuses w where it accepted w before: the message of
+// that revision has its id then. What a revision holds never changes, so that this is no question of how late a replica is.
+func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
+	if !w.unsure || last == 0 {
+		return 0, newer{last}
+	}
+	s, err := b.js.Stream(ctx, "KV_"+b.name)
+	if err != nil {
+		return 0, err
+	}
+	m, err := s.GetMsg(ctx, last)
+	if err != nil { // also where it has been written over: the next refusal tells
+		return 0, err
+	}
+	if m.Header.Get(jetstream.MsgIDHeader) == w.id {
+		return last, nil
+	}
+	return 0, newer{last}
+}

@@ -1,0 +1,183 @@
+// Package link leads TCP connections to servers, and breaks as networks do: for tests and studies of what happens then.
+package link
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Way is how a link is.
+type Way int
+
+// The ways a link can be.
+const (
+	Whole  Way = iota
+	Held       // nothing passes, and connections stay, as where a switch has lost its power: what was sent comes once the link is whole
+	Cut        // connections are closed, new ones refused
+	Lost       // what is sent is lost, and connections of then stay dead when the link is whole again, as behind a firewall that has forgotten them
+	Slowed     // everything comes later by Lag
+)
+
+// Lag is the delay of a slowed link, each direction.
+const Lag = 300 * time.Millisecond
+
+// Link leads from ports of its own to servers, one each. It may be used from any goroutine.
+type Link struct {
+	listeners []net.Listener
+	work      sync.WaitGroup
+
+	mu     sync.Mutex
+	turns  *sync.Cond
+	way    Way
+	losses int // times that the link was lost
+	ends   map[net.Conn]bool
+	shut   bool
+}
+
+// New leads to those addresses, host:port.
+func New(to ...string) (*Link, error) {
+	l := &Link{ends: map[net.Conn]bool{}}
+	l.turns = sync.NewCond(&l.mu)
+	for _, address := range to {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			l.Close()
+			return nil, err
+		}
+		l.listeners = append(l.listeners, listener)
+		l.work.Go(func() { l.accept(listener, address) })
+	}
+	return l, nil
+}
+
+// Address is where the link to the first server begins, host:port.
+func (l *Link) Address() string { return l.listeners[0].Addr().String() }
+
+// Addresses are where the links begin.
+func (l *Link) Addresses() (all []string) {
+	for _, listener := range l.listeners {
+		all = append(all, "nats://"+listener.Addr().String())
+	}
+	return all
+}
+
+// Turn makes the link another way.
+func (l *Link) Turn(way Way) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.way = way
+	switch way {
+	case Cut:
+		l.part()
+	case Lost:
+		l.losses++
+	}
+	l.turns.Broadcast()
+}
+
+// part closes every connection. The lock is held.
+func (l *Link) part() {
+	for c := range l.ends {
+		c.Close()
+	}
+}
+
+// Close ends the link.
+func (l *Link) Close() {
+	for _, listener := range l.listeners {
+		listener.Close()
+	}
+	l.mu.Lock()
+	l.shut = true
+	l.part()
+	l.turns.Broadcast()
+	l.mu.Unlock()
+	l.work.Wait()
+}
+
+func (l *Link) accept(listener net.Listener, to string) {
+	for {
+		near, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		l.work.Go(func() { l.join(near, to) })
+	}
+}
+
+// keep has c closed with the link; false where that refuses it.
+func (l *Link) keep(c net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shut || l.way == Cut || l.way == Lost {
+		c.Close()
+		return false
+	}
+	l.ends[c] = true
+	return true
+}
+
+// drop closes c.
+func (l *Link) drop(c net.Conn) {
+	c.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.ends, c)
+}
+
+// join leads one connection on.
+func (l *Link) join(near net.Conn, to string) {
+	if !l.keep(near) {
+		return
+	}
+	defer l.drop(near)
+	_, born := l.pass()
+	far, err := net.DialTimeout("tcp", to, time.Second)
+	if err != nil || !l.keep(far) {
+		return
+	}
+	defer l.drop(far)
+	var both sync.WaitGroup
+	both.Go(func() { l.carry(far, near, born) })
+	both.Go(func() { l.carry(near, far, born) })
+	both.Wait()
+}
+
+// carry copies from one end to the other, and swallows what comes once the link was lost.
+func (l *Link) carry(to, from net.Conn, born int) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		way, losses := l.pass()
+		if way == Slowed {
+			time.Sleep(Lag)
+		}
+		dead := losses != born
+		if n > 0 && !dead {
+			if _, failed := to.Write(buffer[:n]); failed != nil {
+				err = failed
+			}
+		}
+		if err == nil {
+			continue
+		}
+		if !dead || !errors.Is(err, io.EOF) {
+			to.Close() // one half alone is of no use
+			from.Close()
+		}
+		return
+	}
+}
+
+// pass waits while the link is held, and says how it is then, and how often it was lost.
+func (l *Link) pass() (Way, int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.way == Held && !l.shut {
+		l.turns.Wait()
+	}
+	return l.way, l.losses
+}

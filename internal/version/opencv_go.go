@@ -1,6 +1,0 @@
-//go:build !cgo
-
-package version
-
-// OpenCV is the version of the library that the program is built with; empty where it is built without.
-func OpenCV() string { return "" }

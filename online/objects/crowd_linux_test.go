@@ -1,0 +1,71 @@
+package objects
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite"
+)
+
+// TestCrowd: with 5,000 objects a frame takes as long for each of them as with 484, to a factor of three for caches that are too small; and what does not fit is
+// told: steps that were not weighed for a change, and ends without a verdict when all of them end at once.
+func TestCrowd(t *testing.T) {
+	suite.Calculation(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	each := func(rows, frames int) (float64, *Estimator, *dish) {
+		e, d, dst := newEstimator(t, Config{}), newDish(rows), &latent.Estimate{}
+		var took time.Duration
+		for i := range frames {
+			z := spread(d.next())
+			began := processedHere()
+			if _, err := e.Update(dst, z); err != nil {
+				t.Fatal(err)
+			}
+			if i >= frames/2 {
+				took += processedHere() - began
+			}
+		}
+		if n := len(d.at); len(dst.Objects.ID) < n*9/10 || len(dst.Objects.ID) > n*11/10 {
+			t.Errorf("%d of %d objects are followed", len(dst.Objects.ID), n)
+		}
+		return took.Seconds() / float64(frames/2*len(d.at)), e, d
+	}
+	few, _, _ := each(22, 40)
+	many, e, d := each(71, 40)
+	if many > 3*few {
+		t.Errorf("%.2g s a frame for each of 5,041 objects, %.2g for each of 484", many, few)
+	}
+	if p := e.population(false); p.Law == nil || p.Unweighed == 0 {
+		t.Errorf("a law: %v, %d steps were not weighed", p.Law != nil, p.Unweighed)
+	}
+	for i := range d.at {
+		d.gone[i] = true
+	}
+	dst := &latent.Estimate{}
+	var reports []latent.Message
+	for range 30 + 2*patient {
+		if _, err := e.Update(dst, spread(d.next())); err != nil {
+			t.Fatal(err)
+		}
+		reports = append(reports, e.Reports()...)
+	}
+	p, ended := e.population(false), ends(reports)
+	told := judgedOf(ended) + p.Unjudged // an object of fewer than ten places has no kind of motion, and is none that the budget left out
+	if n := uint64(len(ended)); n < 4500 || p.Unjudged < n-mostWaiting || told > p.Deaths || told < p.Deaths*99/100 {
+		t.Errorf("%d ended, %d have a verdict, %d are told to have none", n, judgedOf(ended), p.Unjudged)
+	}
+}
+
+// spread makes a dish four times as wide, so that thousands of objects have room.
+func spread(z *latent.Sight) *latent.Sight {
+	s := &z.Spots
+	s.Width, s.Height = 4*side, 4*side
+	for i := range s.Found {
+		f := &s.Found[i]
+		f.X, f.Y, f.VarX, f.VarY = 4*f.X, 4*f.Y, 16*f.VarX, 16*f.VarY
+	}
+	return z
+}

@@ -1,0 +1,50 @@
+package objects
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"driftscope/internal/flow/latent"
+)
+
+// TestLoop: a film that is shown again and again has at each seam a frame in which every object is elsewhere, 7 px away as a rule. The law of all stays that of
+// one round to its interval, no alarm rings, no object is followed twice, and no more objects are born at a seam than there are.
+func TestLoop(t *testing.T) {
+	const rounds, frames = 8, 100
+	for _, back := range []bool{false, true} { // from the first frame on, or backwards
+		d := newDish(7)
+		film := make([]latent.Sight, frames)
+		for i := range film {
+			film[i].Copy(d.next())
+		}
+		e, dst := newEstimator(t, Config{}), &latent.Estimate{}
+		var first, last float64
+		most := 0
+		for i := range rounds * frames {
+			k := i % frames
+			if back && i/frames%2 == 1 {
+				k = frames - 1 - k
+			}
+			z := &film[k]
+			z.Seq, z.Time = uint64(i), time.Unix(1000, 0).Add(time.Duration(float64(i)*dt*1e9))
+			if _, err := e.Update(dst, z); err != nil {
+				t.Fatal(err)
+			}
+			if most = max(most, len(dst.Objects.ID)); len(e.Alarms()) > 0 {
+				t.Errorf("backwards %v, frame %d: %v", back, i, e.Alarms())
+			}
+			if law := e.law.learner.Law(); law != nil {
+				if last = law.Mixture.D.Value; i < frames {
+					first = last
+				}
+			}
+		}
+		if n := len(d.at); e.known.births > uint64(n*rounds) || most > 2*n || len(dst.Objects.ID) > n+5 {
+			t.Errorf("backwards %v: %d objects, %d born in %d rounds, %d at once, %d at the end", back, n, e.known.births, rounds, most, len(dst.Objects.ID))
+		}
+		if truth := sigma * sigma / (2 * dt); !(math.Abs(first/truth-1) < 0.1 && math.Abs(last/truth-1) < 0.1) {
+			t.Errorf("backwards %v: D %.2f px²/s in the first round, %.2f in the last, expected %.2f", back, first, last, truth)
+		}
+	}
+}

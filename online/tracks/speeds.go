@@ -1,0 +1,86 @@
+package tracks
+
+import "math"
+
+// The law of the speeds at which objects run, in bins of binned px a frame.
+const (
+	bins   = 40
+	binned = 0.5
+)
+
+// speeds is that law, learnt from objects that run.
+type speeds struct {
+	prior   [bins]float64 // as many speeds as nothing known yet counts as
+	count   [bins]float64 // seen, with forgetting
+	ring    [bins]float64 // density of a step of a bin's length and of any heading, px⁻²
+	square  float64       // mean square of a speed an axis, px²
+	fastest float64       // px a frame, that one in a thousand exceeds
+}
+
+// newSpeeds is the law where nothing is known yet: few slow, few fast, by the template's width.
+func newSpeeds(template float64) (s speeds) {
+	sum := 0.0
+	for i := range s.prior {
+		r := (float64(i) + 0.5) * binned / (0.7 * template)
+		s.prior[i] = r * r * math.Exp(-r)
+		sum += s.prior[i]
+	}
+	for i := range s.prior {
+		s.prior[i] *= priorSpeeds / sum
+	}
+	s.settle()
+	return s
+}
+
+// add takes in a speed, px a frame, spread over the bins beside its own.
+func (s *speeds) add(v, weight float64) {
+	i := min(int(v/binned), bins-1)
+	s.count[i] += 0.6 * weight
+	s.count[max(i-1, 0)] += 0.2 * weight
+	s.count[min(i+1, bins-1)] += 0.2 * weight
+}
+
+// settle makes the densities from the counts.
+func (s *speeds) settle() {
+	sum := 0.0
+	for i, n := range s.count {
+		sum += s.prior[i] + n
+	}
+	beyond := sum
+	s.square, s.fastest = 0, binned
+	for i, n := range s.count {
+		n += s.prior[i]
+		r := (float64(i) + 0.5) * binned
+		p := n / sum
+		s.ring[i] = p / (2 * math.Pi * r * binned)
+		s.square += p * r * r / 2
+		if beyond > 1e-3*sum {
+			s.fastest = r + binned/2
+		}
+		beyond -= n
+	}
+}
+
+// density is the likelihood of a step of a squared length from a place of some variance an axis, px⁻².
+func (s *speeds) density(square, variance float64) float64 {
+	if variance > 0.25*s.square { // the place is less sure than what the bins tell apart
+		n := s.square + variance
+		return math.Exp(-square/(2*n)) / (2 * math.Pi * n)
+	}
+	u := math.Sqrt(square)/binned - 0.5
+	if u <= 0 {
+		return s.ring[0]
+	}
+	i := int(u)
+	if i >= bins-1 {
+		return 1e-12
+	}
+	return s.ring[i] + (u-float64(i))*(s.ring[i+1]-s.ring[i])
+}
+
+// fade forgets a little.
+func (s *speeds) fade() {
+	for i := range s.count {
+		s.count[i] *= forget
+	}
+}
