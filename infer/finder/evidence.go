@@ -34,7 +34,7 @@ func (l *learning) texture(found [][]blob) bool {
 	if median(peaked) > peaky {
 		return false
 	}
-	if len(l.raw) == 0 {
+	if len(l.raw) == 0 || median(peaked) < 3.6 && l.Strength > 2*l.z { // far above the noise and still a Gaussian field, whether it stays or not
 		return true
 	}
 	stay, all := 0., 0.
