@@ -16,20 +16,20 @@ import (
 	"driftscope/internal/subprocess"
 )
 
-// maxOrder bounds the line that says which source to open.
+// maxOrder bounds the line that names the source.
 const maxOrder = 64 << 10
 
-// Kinds makes the source of a kind, from options that decode fills.
+// Kinds makes the source of a kind from the options that decode fills.
 type Kinds = func(kind string, decode func(dst any) error) (pipeline.Source, error)
 
-// ServeProcess is Serve for a process that a source has started: the order comes on standard input, frames go to subprocess.Output.
+// ServeProcess runs Serve in a child process: the order comes on standard input, frames go to subprocess.Output.
 func ServeProcess(ctx context.Context, kinds Kinds) error {
 	return Serve(ctx, os.Stdin, subprocess.Output(), kinds)
 }
 
-// Serve is a child's whole work: it opens the source that the first line of in names, made by kinds, and writes a frame to out for
-// every byte that follows. It returns when in ends, which is how the parent says that it wants no more, or has died; or when out fails. A
-// source that hangs does not hold it up. The forms of in and out are for the same build only.
+// Serve runs a child. It opens the source that the first line of in names, made by kinds. It writes one frame to out for
+// every further byte of in. It returns when in ends, because the parent stopped or died, or when out fails. A hanging source
+// does not delay the return. Only the same build understands in and out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,7 +51,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error 
 	return err
 }
 
-// ordered makes the source that the parent's first line names.
+// ordered makes the source that the first line names.
 func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
@@ -76,11 +76,11 @@ func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	return s.prototype, nil
 }
 
-// handover hands the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads what the parent asks, a
-// third writes.
+// handover passes the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads the
+// requests, a third writes.
 type handover struct {
 	source  pipeline.Source
-	about   header // what the source says of itself, once it is open
+	about   header // properties of the source once it is open
 	out     messageWriter
 	waiting *waiting
 	asked   chan struct{} // the parent wants a frame
@@ -88,7 +88,7 @@ type handover struct {
 	closed  chan struct{}
 }
 
-// listen passes on what the parent asks, and ends everything with it.
+// listen passes on the parent's requests. Their end cancels everything.
 func (c *handover) listen(in io.ByteReader, cancel context.CancelFunc) {
 	defer cancel()
 	for {
@@ -97,12 +97,12 @@ func (c *handover) listen(in io.ByteReader, cancel context.CancelFunc) {
 		}
 		select {
 		case c.asked <- struct{}{}:
-		default: // the parent waits for an answer before it asks again
+		default: // the parent sends one request at a time
 		}
 	}
 }
 
-// read opens the source, reads it until it ends, and closes it.
+// read opens the source, reads it to its end, and closes it.
 func (c *handover) read(ctx context.Context) {
 	defer close(c.closed)
 	defer c.source.Close()
@@ -128,7 +128,7 @@ func (c *handover) read(ctx context.Context) {
 	}
 }
 
-// announce is what a source says of itself: whether it is live and timed, and how many frames it has.
+// announce returns a header with the source's properties: live, timed, and the number of frames.
 func announce(source pipeline.Source) header {
 	info := source.Info()
 	h := header{What: wireOpened, Seq: uint64(max(info.Frames, 0))}
@@ -141,7 +141,7 @@ func announce(source pipeline.Source) header {
 	return h
 }
 
-// serve tells the parent that the source is open and answers it until ctx ends.
+// serve reports the open source to the parent and answers its requests until ctx ends.
 func (c *handover) serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -170,7 +170,7 @@ func (c *handover) serve(ctx context.Context) error {
 	}
 }
 
-// send writes what one Read gave.
+// send writes the result of one Read.
 func (c *handover) send(i item) error {
 	if i.frame != nil {
 		defer i.frame.Close()
@@ -191,7 +191,7 @@ func (c *handover) send(i item) error {
 	case errors.Is(err, io.EOF):
 		return c.out.message(header{What: wireEnded}, nil)
 	case errors.Is(err, pipeline.ErrNotConnected):
-		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // which the parent adds again
+		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // the parent adds this suffix again
 		return c.out.message(header{What: wireLost}, []byte(text))
 	default:
 		return c.out.message(header{What: wireFailed}, []byte(err.Error()))

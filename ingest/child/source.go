@@ -14,22 +14,21 @@ import (
 	"driftscope/internal/subprocess"
 )
 
-// Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
-// alone. Its options are checked here, on a prototype that is never opened.
+// Source runs a source in a child process of this program. A prototype that is never opened checks the options here.
 type Source struct {
 	order     order
 	prototype pipeline.Source
-	about     header // what the prototype says of itself, after Open what the child said
+	about     header // properties of the prototype; after Open, of the child's source
 	child     *subprocess.Child
 	wire      messageReader
-	ended     error // what every further Read returns
-	asked     bool  // for a frame that has not come yet
+	ended     error // result of every further Read
+	asked     bool  // a requested frame is still due
 }
 
-// order tells a child which source to open.
+// order names the source that a child opens.
 type order struct {
 	Kind    string          `json:"kind"`
-	Options json.RawMessage `json:"options"` // as decoded by the constructor, under the names of its Go fields
+	Options json.RawMessage `json:"options"` // options decoded by the constructor, under their Go field names
 }
 
 // Command is the hidden command under which this program calls ServeProcess.
@@ -38,7 +37,7 @@ const Command = "capture"
 // Constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
 type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
-// Apart has the sources of a kind work in a child process each. kind is their name, by which the child makes the source.
+// Apart returns a constructor whose sources run in one child process each. The child makes its source by kind.
 func Apart(kind string, construct Constructor) Constructor {
 	return func(decode func(dst any) error) (pipeline.Source, error) {
 		s := &Source{order: order{Kind: kind}}
@@ -57,12 +56,12 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Info is what the child said; before Open, what the prototype says.
+// Info returns the properties that the child reported, or those of the prototype before Open.
 func (s *Source) Info() pipeline.Info {
 	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
 }
 
-// Open starts the child and waits until its source is open. When ctx ends first, the child is killed.
+// Open starts the child and waits until its source is open. If ctx ends first, it kills the child.
 func (s *Source) Open(ctx context.Context) (err error) {
 	s.ended, s.asked = nil, false
 	if s.child, err = startChild(s.order); err != nil {
@@ -82,7 +81,8 @@ func (s *Source) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
+// startChild starts a process that reads one source. Its standard input takes the order, one line, and then one byte per
+// requested frame.
 func startChild(o order) (*subprocess.Child, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Source) hello() error {
 	return s.broken(fmt.Errorf("a message of kind %d came before it was open", h.What))
 }
 
-// Read asks the child for a frame and waits for it. A child that died is ErrNotConnected, with its last words. When ctx ends while a
-// frame is coming its rest is lost: then the source has to be opened again.
+// Read requests a frame and waits for it. It returns ErrNotConnected with the child's last output if the child died. If ctx
+// ends while a frame arrives, the rest of the frame is lost, and the source must be opened again.
 func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if !s.asked {
 		s.asked = true
-		s.child.Input.Write([]byte{'\n'}) // where this fails the child has gone, which its answer tells
+		s.child.Input.Write([]byte{'\n'}) // if this fails, the child is gone and reading its answer reports that
 	}
 	stop := s.interrupt(ctx)
 	f, err := s.answer()
@@ -145,7 +145,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, err
 }
 
-// answer reads the next message as what Read returns.
+// answer reads the next message and returns the result of Read.
 func (s *Source) answer() (*frame.Frame, error) {
 	h, note, err := s.wire.next()
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Source) answer() (*frame.Frame, error) {
 	return nil, s.broken(fmt.Errorf("a message of kind %d came, a frame expected", h.What))
 }
 
-// broken says why the stream of messages is over: the child ended, or what it sent is not understood.
+// broken explains the end of the messages: the child exited, or a message is invalid.
 func (s *Source) broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -185,7 +185,7 @@ func (s *Source) broken(err error) error {
 	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
 }
 
-// interrupt ends a wait for the child when ctx ends, until stop is called.
+// interrupt ends a wait for the child when ctx ends. The caller calls stop afterwards.
 func (s *Source) interrupt(ctx context.Context) (stop func()) {
 	pipe, done := s.child.Output, make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
@@ -200,7 +200,7 @@ func (s *Source) interrupt(ctx context.Context) (stop func()) {
 	}
 }
 
-// Close asks the child to close its source and to end, and kills it where that takes longer than a moment.
+// Close asks the child to close its source and exit, and kills it after a short wait.
 func (s *Source) Close() error {
 	if s.child != nil {
 		s.child.Close()
