@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// MaxSide bounds a picture's rows and columns; tiff.MaxBytes what they hold.
+// MaxSide bounds a picture's rows and columns. tiff.MaxBytes bounds its bytes.
 const MaxSide = 16384
 
 // Cube is an open file. Not safe for concurrent use.
@@ -20,10 +20,10 @@ type Cube struct {
 
 	header      header
 	file        io.ReaderAt
-	data        int64 // where the first plane begins
+	data        int64 // offset of the first plane
 	bitpix      int
-	zero, scale float64 // a pixel is zero + scale · what is written
-	raw         []byte  // one plane as it is written
+	zero, scale float64 // a pixel is zero + scale · stored value
+	raw         []byte  // the stored bytes of one plane
 }
 
 // Open reads the header of a file of the given size, which has to hold all the planes that it promises.
