@@ -8,16 +8,16 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// fewPacked is how many bytes of image data libpng may have unchecked: they unpack to 2 GiB at most, which takes it 5 s.
+// fewPacked bounds the unchecked image data for libpng: they unpack to at most 2 GiB, which takes 5 s.
 const fewPacked = 2 << 20
 
-// imageData reads what the IDAT chunks of a PNG hold.
+// imageData reads the contents of a PNG's IDAT chunks.
 type imageData struct {
-	data []byte // from the next chunk on
-	body []byte // what is left of this one
+	data []byte // remaining chunks
+	body []byte // rest of the current chunk
 }
 
-// Read goes on with the next IDAT chunk.
+// Read reads on through the IDAT chunks.
 func (d *imageData) Read(p []byte) (int, error) {
 	for len(d.body) == 0 {
 		if len(d.data) < 12 {
@@ -36,7 +36,7 @@ func (d *imageData) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// size is how many bytes that is.
+// size returns the total length of the IDAT contents.
 func (d imageData) size() (n int) {
 	for {
 		d.body = nil
