@@ -47,7 +47,8 @@ func (d imageData) size() (n int) {
 	}
 }
 
-// checkPNG refuses a PNG whose image data unpacks to far more than its pixels, of so many bytes: libpng unpacks all of it before it says so.
+// checkPNG rejects a PNG whose image data unpack to far more than the given number of bytes: libpng unpacks everything before
+// it reports that.
 func checkPNG(data []byte, pixels int) error {
 	packed := imageData{data: data[min(8, len(data)):]}
 	if packed.size() <= fewPacked {
@@ -55,10 +56,10 @@ func checkPNG(data []byte, pixels int) error {
 	}
 	r, err := zlib.NewReader(&packed)
 	if err != nil {
-		return nil // libpng says what is wrong
+		return nil // libpng reports the error
 	}
 	defer r.Close()
-	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have a byte each beside it
+	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have an extra byte each
 	if n, _ := io.CopyN(io.Discard, r, most+1); n > most {
 		return fmt.Errorf("the image data unpacks to more than %d bytes, its pixels have %d: the file is damaged, copy it again", most, pixels)
 	}

@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// ErrPending is what Next returns of a file that is followed while its next page is not, or not wholly, there.
+// ErrPending reports that the next page of a followed file is missing or incomplete.
 var ErrPending = errors.New("the next page is not written yet")
 
-// Follow reads a file that is still being written. length is asked for its size in bytes whenever a page is missing; nothing is
-// read before Next. A link of the chain that is zero, or leads to no directory, is not the end but the place of the next page; a
-// page whose directory or strips lie beyond the end of the file is not torn but pending, until Finish.
+// Follow reads a file that is still being written. It calls length for the file's size in bytes when a page is missing; it
+// reads nothing before Next. A chain link that is zero or leads to no directory is the place of the next page, not the end. A
+// page whose directory or strips lie beyond the end of the file is pending, not torn, until Finish.
 //
-// Some writers give a file its full length first. There a page is taken to be written when the next one has begun, when its
-// directory, written last, lies behind its pixels, or when the last two bytes that it will fill, or the last of the file, are not all zero.
+// Some writers give a file its full length first. Then a page counts as written in three cases: the next one has begun; its
+// directory, written last, lies after its pixels; or the last two bytes that it fills, or the last two of the file, are not
+// all zero.
 func Follow(r io.ReaderAt, length func() (int64, error)) *File {
 	return &File{r: r, length: length}
 }
 
-// Finish says that the file grows no more: what is missing is missing for good, and Next tells it as it does of a file that Open
-// opened.
+// Finish declares that the file no longer grows. Missing parts are then errors, as in a file opened with Open.
 func (f *File) Finish() { f.finished = true }
 
-// Doubt is why the pending page cannot be read although its bytes seem to be there; nil where they are missing. It may pass, for
-// numbers of a directory that are not written yet are zeros, but a page that stays doubtful never will be read.
+// Doubt returns why the pending page cannot be read although its bytes seem to exist, or nil if bytes are missing. Doubt may
+// pass, because unwritten numbers of a directory are zero. A page that stays doubtful can never be read.
 func (f *File) Doubt() error {
 	if errors.Is(f.doubt, ErrTorn) {
 		return nil
@@ -33,16 +33,16 @@ func (f *File) Doubt() error {
 	return f.doubt
 }
 
-// Resting says that the file could be whole as it is: every page was read, and the chain of directories ends.
+// Resting reports that the file may be complete: every page was read, and the chain of directories ends.
 func (f *File) Resting() bool {
 	return f.next > 0 && f.next == f.Pages() && f.broken == nil && f.stack.missing() == 0
 }
 
-// growing says that more may come.
+// growing reports that more pages may come.
 func (f *File) growing() bool { return f.length != nil && !f.finished }
 
-// grow looks at the file again: at its header until there is one, then at the chain behind the last known directory. What it does
-// not find is noted in f.broken, for Finish. A file that cannot become a TIFF is an error.
+// grow checks the file again: its header until it is complete, then the chain after the last known directory. It records
+// missing parts in f.broken, for Finish. A file that cannot become a TIFF is an error.
 func (f *File) grow() (err error) {
 	if f.size, err = f.length(); err != nil {
 		return err
