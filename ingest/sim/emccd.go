@@ -39,7 +39,7 @@ func (c emccd) table(electrons float64) *NoiseTable {
 	return newNoiseTable(first, counts)
 }
 
-// law returns the probabilities of the counts first .. first + len(p) - 1.
+// law returns the probabilities of the counts first .. first + n - 1.
 func (c emccd) law(electrons float64, n int) (first int, counts []float64) {
 	reach := int(math.Ceil(7 * c.read)) // 3e-12 of the readout noise lies beyond 7 sd
 	multiplied := c.multiplied(electrons, n-2*reach)
