@@ -72,7 +72,7 @@ func (o *simulatedOptions) simulation() (simulation, error) {
 	return sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render, Assets: o.Assets})
 }
 
-// simulatedQuery parses a simulation from the command line, NAME?density=500&snr=2. The keys are those of simulatedOptions.
+// simulatedQuery parses a simulation from the command line, NAME?density=500&snr=2, with the keys of simulatedOptions.
 func simulatedQuery(text string) (options map[string]any, err error) {
 	name, query, _ := strings.Cut(text, "?")
 	chosen, err := url.ParseQuery(query)

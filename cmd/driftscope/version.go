@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/version"
 )
 
-// versionCmd says which build this is.
+// versionCmd prints the build.
 type versionCmd struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }

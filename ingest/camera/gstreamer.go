@@ -33,7 +33,7 @@ type gstreamer struct {
 	endless     bool     // the end of the stream is a loss
 	sparse      bool     // triggered frames: the first may come late
 	advice      string   // ends errors of opening
-	packed      *packing // real format of what the caps call GRAY8; nil if the caps are right
+	packed      *packing // real format if the caps wrongly say GRAY8; nil if the caps are right
 
 	pipeline *gst.Pipeline
 	clock    cameraClock

@@ -56,7 +56,7 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Info returns the properties that the child reported, or those of the prototype before Open.
+// Info returns the child's properties, or the prototype's before Open.
 func (s *Source) Info() pipeline.Info {
 	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
 }

@@ -10,7 +10,7 @@ import (
 
 // extensible reads an extensible array: the list of chunks of a dataset that grows along its first axis. Elements lie in an
 // index block, then in growing data blocks: super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least elements.
-// The index block holds the addresses of the first data blocks, super blocks hold those of the others.
+// The index block holds the addresses of the first data blocks, super blocks hold the others.
 type extensible struct {
 	array
 	seen    map[uint64]bool // blocks already read

@@ -122,8 +122,7 @@ func fromPalette(size image.Point, p *image.Paletted, coloured bool) frame.Mat {
 	return mat
 }
 
-// EncodePNG encodes a Mat of 8 or 16 bits as PNG into dst's memory. The pixels equal those of OpenCV's encoder, the bytes do
-// not.
+// EncodePNG encodes a Mat of 8 or 16 bits as PNG into dst's memory. The pixels equal OpenCV's, the bytes do not.
 func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
 	size := image.Rect(0, 0, mat.Cols(), mat.Rows())
 	from, err := mat.DataPtrUint8()

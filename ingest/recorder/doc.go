@@ -1,5 +1,5 @@
 // Package recorder keeps the frames of a source on disk and returns them later: Recorder wraps a source (run --record), and
-// NewReplay reads what it wrote. A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, plus
+// NewReplay reads the recording. A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, plus
 // recording.csv, which maps every page to its frame.
 //
 // A frame is whole on disk before Recorder returns it, and a page is written before its row. A recording that is cut off thus

@@ -47,7 +47,7 @@ func (f *File) grow() (err error) {
 	if f.size, err = f.length(); err != nil {
 		return err
 	}
-	if f.size < f.given { // a writer cuts off only what it has not filled
+	if f.size < f.given { // a writer cuts off only unfilled space
 		return fmt.Errorf("the file is %d bytes long, but its pages were read up to byte %d: the file was rewritten, so start the run again", f.size, f.given)
 	}
 	if f.stack.held > 0 {

@@ -9,9 +9,9 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Stream returns the pictures of a field in order, endlessly if Options.Frames is 0. The lives equal those of a Field with
-// the same options. The noise differs, because background counts come from a table. Memory is proportional to the live
-// objects. Not safe for concurrent use.
+// Stream returns the pictures of a field in order, endlessly if Options.Frames is 0. The lives equal a Field's with the same
+// options. The noise differs, because background counts come from a table. Memory is proportional to the live objects. Not
+// safe for concurrent use.
 type Stream struct {
 	o          Options
 	motion     *motion
