@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/recording"
 )
 
-// probeCmd reads the beginning of a source and reports what it found.
+// probeCmd reads the beginning of a source and reports its findings.
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
 	Frames int     `default:"500" help:"Maximum number of frames to read."`
