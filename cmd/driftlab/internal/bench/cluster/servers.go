@@ -20,19 +20,19 @@ import (
 type machine struct {
 	process
 	name    string
-	address string       // of clients
+	address string       // for clients
 	monitor string       // of its HTTP pages
 	routes  []*link.Link // to and from every other server
 }
 
-// cut cuts the server off from the others, or mends the routes. Clients still reach it.
+// cut cuts the server's routes to the others, or restores them. Clients still reach it.
 func (m *machine) cut(off bool) {
 	for _, r := range m.routes {
 		turn(r, off)
 	}
 }
 
-// turn cuts a way, so that nothing passes and connections stay, or mends it.
+// turn stops all traffic of a link without closing connections, or restores it.
 func turn(l *link.Link, off bool) {
 	if off {
 		l.Turn(link.Held)
@@ -41,10 +41,11 @@ func turn(l *link.Link, off bool) {
 	}
 }
 
-// nowhere is where servers that hear of each other look in vain: each goes by the routes of its own configuration, which can be cut.
+// nowhere is an unused address that servers advertise to each other, so that each uses only its configured routes, which can
+// be cut.
 const nowhere = "127.0.0.1:1"
 
-// newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
+// newServers writes the configuration of a cluster of n servers and starts them. Their ports stay reserved while they run.
 func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,10 +97,10 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 	return servers, nil
 }
 
-// asking leaves no connection open: servers are killed.
+// asking keeps no connection open, because servers are killed.
 var asking = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// page reads one of a server's pages into dst.
+// page decodes one of a server's HTTP pages into dst.
 func (m *machine) page(ctx context.Context, path string, dst any) error {
 	ctx, done := context.WithTimeout(ctx, time.Second)
 	defer done()
@@ -118,7 +119,7 @@ func (m *machine) page(ctx context.Context, path string, dst any) error {
 	return json.NewDecoder(answer.Body).Decode(dst)
 }
 
-// healthy waits until every server has all that it should have.
+// healthy waits until every server has all its parts.
 func healthy(ctx context.Context, servers []*machine) error {
 	for _, m := range servers {
 		var err error
@@ -136,7 +137,7 @@ func healthy(ctx context.Context, servers []*machine) error {
 	return nil
 }
 
-// leader is the server that leads the cluster's own records; nil while none does.
+// leader returns the server that leads the cluster's own records, or nil.
 func leader(ctx context.Context, servers []*machine) *machine {
 	for _, m := range servers {
 		var page struct {
@@ -156,7 +157,7 @@ func leader(ctx context.Context, servers []*machine) *machine {
 	return nil
 }
 
-// traffic is what clients have sent to a server.
+// traffic is the amount that clients sent to a server.
 type traffic struct {
 	Messages int64 `json:"in_msgs"`
 	Bytes    int64 `json:"in_bytes"`
@@ -164,7 +165,7 @@ type traffic struct {
 	OutBytes int64 `json:"out_bytes"`
 }
 
-// trafficOf is that of all servers together; routes count, too.
+// trafficOf returns the sum over all servers, routes included.
 func trafficOf(ctx context.Context, servers []*machine) (sum traffic, err error) {
 	for _, m := range servers {
 		var t traffic
@@ -176,7 +177,7 @@ func trafficOf(ctx context.Context, servers []*machine) (sum traffic, err error)
 	return sum, nil
 }
 
-// addresses is where clients find the servers.
+// addresses returns the servers' client addresses.
 func addresses(servers []*machine) string {
 	all := make([]string, len(servers))
 	for i, m := range servers {
@@ -185,7 +186,7 @@ func addresses(servers []*machine) string {
 	return strings.Join(all, ",")
 }
 
-// pause waits, or until ctx ends.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
