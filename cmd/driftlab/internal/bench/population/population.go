@@ -29,7 +29,7 @@ type Command struct {
 type study struct {
 	name    string
 	run     func(*bench) ([]Cell, error)
-	columns []column // of its table, after those of every study
+	columns []column // of its table, after the common columns
 }
 
 // studies are all of them, in order.
@@ -46,7 +46,7 @@ var studies = []study{
 	{"trap", traps, []column{figure("rate", func(c *Cell) *float64 { return &c.Rate }), figure("holds", func(c *Cell) *float64 { return c.Coverage })}},
 }
 
-// Names are those of the studies.
+// Names returns the names of the studies.
 func Names() string {
 	names := make([]string, len(studies))
 	for i, s := range studies {
