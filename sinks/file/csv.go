@@ -21,7 +21,7 @@ type CSV struct {
 	fields []string
 }
 
-// redirect is the output that is written to now.
+// redirect writes to the output of the moment.
 type redirect struct{ to *output }
 
 // Write never fails.
@@ -50,7 +50,7 @@ func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
 // Write adds m's lines. They are written to the disk within a second, as long as messages come.
 func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
-// line writes the row of a table, after the header where fresh.
+// line writes the row of a table, after the header if fresh.
 func (s *CSV) line(table int, fresh bool) error {
 	t := &s.tables.rows[table]
 	s.lines.to, s.fields = s.tables.output(table), s.fields[:0]
@@ -96,5 +96,5 @@ func appendCell(dst []byte, f form, c cell) []byte {
 	return strconv.AppendFloat(dst, c.number, 'g', -1, 64)
 }
 
-// Close writes what is left. Files that got no row are removed.
+// Close writes the remaining lines and removes files without rows.
 func (s *CSV) Close(context.Context) error { return s.tables.files.close() }
