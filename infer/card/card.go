@@ -78,7 +78,7 @@ type Training struct {
 	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // of the preprocessed training frames
 	Producer string  `json:"producer" yaml:"producer"`
 
-	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil in older files
+	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil without a verdict, as in older files
 }
 
 // Validate reports every contradiction in the card at once, each naming its key.
