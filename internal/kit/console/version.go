@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Build is what the linker wrote into the program.
+// Build is the build information from the linker.
 type Build struct {
 	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty where the build knows neither
 	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty where it is not known
@@ -18,7 +18,7 @@ type Build struct {
 	System  string `json:"system"`
 }
 
-// ReadBuild gives this build.
+// ReadBuild returns the information of this build.
 func ReadBuild() Build {
 	b := Build{Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -45,7 +45,7 @@ func ReadBuild() Build {
 	return b
 }
 
-// CommandLine returns the command line that runs, as a person types it.
+// CommandLine returns the running command line as typed.
 func CommandLine() string {
 	program := "driftscope"
 	if filepath.Base(os.Args[0]) == "driftlab" {
