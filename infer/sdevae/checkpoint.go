@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// format is that of checkpoints. They hold everything that the steps to come depend on, but for the clip and the model continued, of which they hold
-// digests.
+// format describes checkpoints. They hold everything that later steps depend on, except the clip and the continued model. They hold digests
+// of these.
 var format = archive.Format{Magic: "driftscope training\n", Version: 3, Limit: MaxCheckpoint, Unusable: ErrCheckpoint}
 
 // Bounds on what is read from a checkpoint, in bytes.
@@ -70,7 +70,7 @@ func (c *Checkpoint) archive(a *archive.Codec) {
 	}
 }
 
-// checkpoint hands the job's state to whoever saves it.
+// checkpoint passes the job's state to the function that saves it.
 func (j *job) checkpoint() error {
 	if j.training.Save == nil {
 		return nil

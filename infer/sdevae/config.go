@@ -40,7 +40,7 @@ func (c *Config) form() network.Form {
 	return network.Form{Latent: c.Latent, Posterior: c.Posterior, Diffusion: c.Diffusion, Substeps: c.Substeps, Clock: c.Clock}
 }
 
-// objective is what it says of the loss.
+// objective returns the settings of the loss.
 func (c *Config) objective() network.Objective {
 	return network.Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.FreezeSteps, EncoderRate: c.EncoderRate}
 }
@@ -130,9 +130,10 @@ func (c Config) TotalSteps() int {
 	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.SpriteSteps, 0) + max(c.SyntheticSteps, 0) + max(c.ReinitSteps, 0)
 }
 
-// TauOf is the tau that suits a clip; it decides how much the dynamics shape the latents. It is a share of what moves plus a larger share of the
-// pixels' noise, which the latents would otherwise bend to explain. Noise beyond what moves counts as what moves, and at least as its variance in
-// a pixel, the tau of white noise's likelihood: a larger tau leaves the latents nothing to explain.
+// TauOf returns the tau that suits a clip. Tau decides how much the dynamics shape the latents. It is a share of the motion plus a larger
+// share of the pixels' noise, because the latents would otherwise bend to explain the noise. Noise beyond the motion counts
+// only as much as the motion or, if that is larger, as its variance in a pixel, the tau of white noise's likelihood: a larger tau leaves the
+// latents nothing to explain.
 func TauOf(c *video.Clip) float64 {
 	noise := c.Noise()
 	moving := c.Energy() - noise

@@ -22,7 +22,7 @@ type Growth struct {
 	clip    *video.Clip
 	config  Config
 	search  Config  // the training's to come
-	located bool    // grown is of what was located
+	located bool    // grown counts located objects
 	without float64 // nats: what motion costs without any latent
 	noise   float64 // nats: what the pixels' noise costs
 	grown   []Grown // of 1, 2, ... latents
@@ -52,14 +52,14 @@ func NewGrowth(clip *video.Clip, c Config) *Growth {
 	return &Growth{clip: clip, config: c, search: search, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
 
-// Locate counts two latents for every object that is located, and one for each way in which a single one changes. It is what Grown says of 1, 2, ...
-// latents where those that serve are all that moves, and Done then; else nil, and Next goes on.
+// Locate counts two latents per located object, and one per way in which a single object changes. If located objects explain all motion, it
+// returns Grown for 1, 2, ... latents, and Done is true. Otherwise it returns nil, and Next continues.
 func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, error) {
 	j := &job{clip: g.clip, training: Training{Watch: watch}}
 	if !j.searches(g.search) {
 		return nil, nil
 	}
-	if j.survey(ctx, g.search); j.lowSNR() { // nobody knows how much moves
+	if j.survey(ctx, g.search); j.lowSNR() { // the amount of motion is unknown
 		return nil, ctx.Err()
 	}
 	left := j.leftByAll(ctx, g.search.Seed)
@@ -93,8 +93,8 @@ func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	return left
 }
 
-// leftByLatents is the mean energy that 1, 2, ... latents leave of a held-out frame, of which still moves: it searches for 1, 2, ... objects until one
-// more is not worth its latents. Whole says that there is one, and that what it leaves is how it changes.
+// leftByLatents returns the mean energy of a held-out frame that 1, 2, ... latents leave; still is the energy of the still residual. It
+// searches for 1, 2, ... objects until one more is not worth its latents. whole reports that there is one object, and that it explains its residual by its changes.
 func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (left []float64, whole bool) {
 	left = []float64{still} // one coordinate of an object says nothing of where it is
 	with := func(latents int, energy float64) {
@@ -171,7 +171,7 @@ func Fewest(still float64, nats []float64) int {
 	return 0
 }
 
-// outdone says whether more latents than those of nats[i] are worth having.
+// outdone reports whether more latents than at nats[i] are worth their cost.
 func outdone(still float64, nats []float64, i int) bool {
 	for more := 1; i+more < len(nats); more++ {
 		if nats[i]-nats[i+more] > float64(more)*least(still, nats, i) {
@@ -181,7 +181,7 @@ func outdone(still float64, nats []float64, i int) bool {
 	return false
 }
 
-// least is what each latent beyond those of nats[i] has to gain, nats.
+// least returns the gain in nats that each latent beyond nats[i] needs.
 func least(still float64, nats []float64, i int) float64 {
 	return gainShare * max(still-nats[i], 0) / float64(i+1)
 }

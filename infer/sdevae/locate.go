@@ -86,8 +86,8 @@ func (j *job) minExplained() float64 {
 	return minSprites
 }
 
-// locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
-// they do not move independently, and once ctx is done.
+// locateSprites searches for n sprites, at low SNR also in all frames together. It returns nil if they explain less than least of the motion,
+// if they do not move independently, and once ctx is done.
 func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float64) *tracked {
 	if j.training.Watch != nil {
 		j.training.Watch(Progress{Seeking: n})
@@ -126,7 +126,7 @@ func (t *tracked) settle(c *video.Clip) *tracked {
 	return t
 }
 
-// explainedBy is the share of what moves in the held-out frames that the sprites explain, and the mean energy left of a frame.
+// explainedBy returns the share of the motion in held-out frames that the sprites explain, and the mean residual energy of a frame.
 func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	held := video.FramesOf(j.held)
 	_, left = m.Track(j.clip, held)
@@ -136,7 +136,7 @@ func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	return j.share(left), left
 }
 
-// share is that of what moves in the held-out frames, where so much of a frame's energy is left.
+// share returns the explained share of the motion in held-out frames, given the residual energy of a frame.
 func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld()) }
 
 func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moving) }
@@ -175,8 +175,8 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	return t.settle(j.clip)
 }
 
-// locateLowRank finds d latents by which the picture changes as a whole, under noise that hides it in every single frame; nil where they explain
-// next to nothing of what moves.
+// locateLowRank finds d latents by which the whole picture changes, under noise that hides the change in every single frame. It returns nil
+// if they explain next to nothing of the motion.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
 	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}

@@ -87,7 +87,7 @@ func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.Gene
 	return sum
 }
 
-// autocovariance is that of the scores over 1, 2, … frames, until it is no longer positive, as a share of the first.
+// autocovariance returns the autocovariance of the scores over 1, 2, … frames as a share of the first, until it is no longer positive.
 func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 	d := s.Cols
 	for l := range maxLags {

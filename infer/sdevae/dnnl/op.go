@@ -10,11 +10,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Apply adds the stack to a Gorgonia graph: pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give pictures of the same rank.
-// The result is differentiable by theta and, where x is computed in the graph, by x; an x that is the graph's input gets no gradient, which saves its computation.
+// Apply adds the stack to a Gorgonia graph. Pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give
+// pictures of the same rank. The result is differentiable by theta and, if the graph computes x, by x. An x that is the graph's input gets no
+// gradient, which saves its computation.
 //
-// Values and gradients lie in memory of the operation, reused by the next run of the graph, so a run allocates nothing here.
-// The stack keeps one forward pass: it can stand in one place of one graph, and a graph that uses it twice fails when it runs backwards.
+// Values and gradients are in memory of the operation, reused by the next run of the graph, so a run allocates nothing here.
+// The stack keeps one forward pass: use it once, in one graph. A graph that uses it twice fails when it runs backwards.
 func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	rows, err := s.rows(x.Shape())
 	if err != nil {

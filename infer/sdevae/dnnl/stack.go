@@ -32,7 +32,7 @@ type Layer struct {
 	Kernel int
 }
 
-// Shape is that of one picture: channels, height, width.
+// Shape is the shape of one picture: channels, height, width.
 type Shape struct{ C, H, W int }
 
 // Size is the number of values in a picture of that shape.

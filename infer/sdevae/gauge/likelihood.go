@@ -16,7 +16,7 @@ const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the curvature of the
 // the rest of the clip has never been.
 const parts = 5
 
-// likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
+// likelihood computes the likelihood of the increments of y = s + c(s). The coefficients x of c are (monomials of degree 2 and more) × d.
 type likelihood struct {
 	basis       numeric.Basis
 	dim         int

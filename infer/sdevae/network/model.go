@@ -11,7 +11,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// LeakySlope is that of the leaky ReLU; NormEpsilon is added to a variance by batch normalisation. Both are those of the paper's code.
+// LeakySlope is the slope of the leaky ReLU. Batch normalisation adds NormEpsilon to a variance. Both values come from the paper's code.
 const (
 	LeakySlope  = 0.01
 	NormEpsilon = 1e-5
@@ -30,7 +30,7 @@ type Model struct {
 	MeanW, LogSDW         []float32 // features × d
 	MeanB, LogSDB         []float32 // d
 	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty where the posterior is diagonal
-	Span                  float64   // T of the clock, seconds; 0 where there is none
+	Span                  float64   // T of the clock, seconds; 0 without a clock
 	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 where there are covariances; empty without a clock
 	SeedW                 []float32 // d × seed
 	SeedB                 []float32 // seed

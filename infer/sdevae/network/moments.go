@@ -2,7 +2,7 @@ package network
 
 import "driftscope/infer/sdevae/dnnl"
 
-// pool joins the moments of several batches into those of all their frames: Var = E[var + mean²] - E[mean]².
+// pool joins the moments of several batches into the moments of all their frames: Var = E[var + mean²] - E[mean]².
 type pool struct {
 	n            float64
 	mean, second [][]float64

@@ -19,7 +19,7 @@ type readout struct {
 	part, small, near mat.Dense  // scratch of keep
 }
 
-// initialDegree is that at the start of a training, where there is less to go by.
+// initialDegree is the degree at the start of a training, with less information.
 const initialDegree = 1
 
 func newReadout(maps dnnl.Shape, degree int) *readout {

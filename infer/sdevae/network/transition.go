@@ -75,8 +75,8 @@ func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node
 	return b.do(drift.ProfiledDiffusion(drift.Increments{From: m0, To: m1, FromVar: s0, ToVar: s1, Drift: mu, DT: dt})), params
 }
 
-// drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the
-// clock as one column more where there is one.
+// drift returns the mean drift, (B, d), from start to the next frame in Substeps Euler steps. start is (B, d), plus a column for the
+// clock if the model has one.
 func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes) {
 	if b.err != nil {
 		return nil, nil

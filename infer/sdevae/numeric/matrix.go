@@ -94,7 +94,7 @@ func Centre(x *mat.Dense) *mat.VecDense {
 	return mean
 }
 
-// Sum is that of x, in float64.
+// Sum returns the sum of x, in float64.
 func Sum(x []float32) float64 {
 	var s float64
 	for _, v := range x {

@@ -11,7 +11,7 @@ import (
 // of the variables that it multiplies.
 type Basis [][]int
 
-// NewBasis is that of d variables, up to the degree.
+// NewBasis returns the basis of d variables, up to the degree.
 func NewBasis(d, degree int) Basis {
 	b := Basis{{}}
 	lower := b

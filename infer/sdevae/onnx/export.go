@@ -93,8 +93,8 @@ func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) 
 	return w, b
 }
 
-// monomials appends those of the last value, but for the constant. Each is a monomial of one degree less times a variable, both
-// picked by a Gemm of zeros and ones.
+// monomials appends the monomials of the last value, without the constant. Each is a monomial of one degree less times a variable. A Gemm of
+// zeros and ones picks both.
 func (t *tensors) monomials(out string, b numeric.Basis) {
 	s, lower, at := t.last, b.OfDegree(1), 1
 	d := len(lower)

@@ -1,5 +1,5 @@
-// Package sdevaetest has the clips of which the answer is known that tests of several rooms share: objects that walk about, under noise, over
-// backgrounds, cut into films; and the measures by which an answer is told right.
+// Package sdevaetest has clips with a known answer for the tests of several packages: objects that walk about, under noise, over
+// backgrounds, cut into films; and measures of a correct answer.
 package sdevaetest
 
 import (
@@ -162,7 +162,7 @@ func AddNoise(c *video.Clip, variance float64, student bool) {
 	rng := rand.New(rand.NewPCG(6, 0))
 	middle := math.Sqrt(variance)
 	if student {
-		middle /= math.Sqrt(3) / 1.134 // t's median absolute deviation is that of a normal of sd 1.134
+		middle /= math.Sqrt(3) / 1.134 // t's median absolute deviation equals the one of a normal of sd 1.134
 	}
 	reach := 4 * middle
 	for i, v := range c.Pixels {
@@ -219,7 +219,7 @@ func R2(z []float32, d int, truth []float64) float64 {
 	return 1 - mat.Dot(&miss, &miss)/total
 }
 
-// Overlit is a clip of an object over a broad light that sways: more of what moves is the light's.
+// Overlit returns a clip of an object over a broad light that sways. The light causes most of the motion.
 func Overlit(n int, seed uint64, object Shape) (c *video.Clip, places []float64) {
 	c, places, _, lights := Crossing(n, seed, object, 0)
 	for k, light := range lights {

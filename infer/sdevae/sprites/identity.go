@@ -54,7 +54,7 @@ func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (to
 	return 1 - missed/moved
 }
 
-// orders are all assignments that keep every object among those of its own template.
+// orders returns all assignments that keep every object within the group of its template.
 func orders(group []int) (all [][]int) {
 	var extend func(order []int)
 	extend = func(order []int) {

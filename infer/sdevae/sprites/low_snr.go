@@ -27,7 +27,7 @@ const (
 	minSignificance float64 = 6   // tuned sprites.significance: sd above the expected χ² from which a pixel belongs to a template: no pixel of a picture reaches it by chance
 )
 
-// gaussianWidths are those of the first templates, px.
+// gaussianWidths lists the widths of the first templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
 // lowSNRFrames is how many frames are solved together.
@@ -127,7 +127,7 @@ func (m *Set) locateLowSNR(f *Residual, k int) {
 	}
 }
 
-// likelihoods are those of sprite k's place by each frame alone, at most 1.
+// likelihoods returns the likelihoods of sprite k's place by each frame alone, at most 1.
 func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	noise := f.Energy(m) / float64(len(f.left)*m.channels*m.plane.H*m.plane.W)
 	says := make([][]float64, len(f.left))

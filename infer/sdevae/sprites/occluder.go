@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Occluder is a sprite with alpha, which hides what it moves over, wholly or in part:
+// Occluder is a sprite with alpha. It hides its background, wholly or in part:
 //
 //	picture = background (1 - alpha moved to place) + light moved to place
 //

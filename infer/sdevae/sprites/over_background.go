@@ -11,7 +11,7 @@ import (
 // A picture that changes as a whole may hold more light than the object that moves over it, and then a search takes the picture for the object.
 // But an object is at many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
 
-// Rounds of principal pictures: those of the frames, then those of the frames without the sprite.
+// overRounds is the number of rounds of principal pictures: first of the frames, then of the frames without the sprite.
 const overRounds = 2
 
 // FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, less their principal

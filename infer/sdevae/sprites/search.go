@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Find learns a background and the templates of n sprites from the given frames; once ctx is done it returns what it has.
+// Find learns a background and the templates of n sprites from the given frames. Once ctx is done it returns its result so far.
 func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) *Set {
 	m := New(c)
 	frames = searched(c, frames)

@@ -29,7 +29,7 @@ type Set struct {
 // The search for templates.
 const (
 	searchFrames  = 300       // frames that templates are learnt from,
-	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all, but at least numeric.LongFilm
+	searchPixels  = 300 << 12 // fewer if they have more pixels in all, but at least numeric.LongFilm
 	searchGuesses = 4         // first guesses
 	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together

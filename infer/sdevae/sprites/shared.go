@@ -19,7 +19,7 @@ const (
 	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not tell them apart
 )
 
-// SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.
+// SharedTemplates returns, for each sprite, the first sprite with a similar template: itself if no earlier one has one.
 func (m *Set) SharedTemplates() []int {
 	group := make([]int, len(m.Templates))
 	for k := range group {
@@ -80,7 +80,7 @@ func (m *Set) relocateAll(f *Residual) {
 	}
 }
 
-// placesIn are those of all sprites in frame i.
+// placesIn returns the places of all sprites in frame i.
 func (f *Residual) placesIn(i int) [][2]float64 {
 	place := make([][2]float64, len(f.place))
 	for k := range place {

@@ -45,7 +45,7 @@ func (c *Clip) Pick(frames []int) []float32 {
 	return x
 }
 
-// DT is the median frame interval within trajectories, seconds; 0 where there is no pair.
+// DT returns the median frame interval within trajectories, seconds, or 0 if there is no pair.
 func (c *Clip) DT() float64 {
 	var steps []float64
 	for _, p := range c.Pairs(math.Inf(1)) {

@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Differences are those of the pairs' frames over √2: one frame's noise, since little moves in between.
+// Differences returns the differences of the pairs' frames over √2: one frame's noise, because little moves in between.
 func (c *Clip) Differences(pairs []Pair) []float32 {
 	noise := make([]float32, 0, len(pairs)*c.Size())
 	for _, p := range pairs {
@@ -60,7 +60,7 @@ func (c *Clip) flicker() float64 {
 	return sd * sd * float64(c.Size())
 }
 
-// LastingNats is what a picture of what lasts from frame to frame would gain over the mean picture, nats a frame: |x - mean|² / 2σ², σ² the pixels' noise.
+// LastingNats returns the gain of a picture of the persistent signal over the mean picture, nats per frame: |x - mean|² / 2σ², σ² the pixels' noise.
 func (c *Clip) LastingNats() float64 {
 	noise := c.flicker() / float64(c.Size())
 	if noise == 0 {
@@ -69,8 +69,8 @@ func (c *Clip) LastingNats() float64 {
 	return c.lasting() / (2 * noise)
 }
 
-// lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
-// moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
+// lasting returns the covariance of consecutive frames, summed over pixels, to which white noise of any distribution adds nothing: the motion,
+// minus the motion within a frame. It is at least the standard error due to noise.
 func (c *Clip) lasting() float64 {
 	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())
 	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())

@@ -11,9 +11,10 @@ const (
 	shortSide = 10 // frames on either side of a step, at least: fewer may be an object that comes or goes
 )
 
-// WithoutSteps is a copy of the clip without what is still but for steps: where dust has moved, or a spot has bleached, pixels have one level up to some
-// frame and another from there on. There is a step where pixels do little else, to less than share.leastLayer, go it from one frame to the next, and hold
-// more than as much of what the whole clip does. at are the frames that steps come with, in order; the clip itself is returned where there is none.
+// WithoutSteps returns a copy of the clip without steps of still parts: if dust has moved, or a spot has bleached, pixels have one level up to some
+// frame and another from there on. Pixels have a step if they change otherwise by less than share.leastLayer, make the step from one frame to the next, and
+// hold more than that share of the whole clip's change. at lists the frames of the steps, in order. If there are no steps, WithoutSteps returns the clip
+// itself.
 func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	level = c
 	for range maxSteps {
@@ -28,7 +29,7 @@ func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	return level, at
 }
 
-// step is the frame that the most of a step comes with; 0 where there is none.
+// step returns the frame of most of a step, or 0 if there is none.
 func (c *Clip) step() (at int) {
 	n, all := c.Len(), 0.0
 	most := make([]float64, n)        // of the energy, in pixels with a step at each frame
