@@ -14,7 +14,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// dynamicBackground is what a single sprite moves over, where that is no still picture: a model learnt from the clip without the sprite.
+// dynamicBackground is a changing background behind a single sprite: a model learnt from the clip without the sprite.
 type dynamicBackground struct {
 	occluder *sprites.Occluder
 	model    *network.Model
@@ -105,7 +105,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 	return &dynamicBackground{model: r.Model, gauge: s.gauge, z: s.z}, nil
 }
 
-// trackOverBackground locates the sprite again over its background, and measures what both explain.
+// trackOverBackground locates the sprite again over its background, and measures the share that both explain.
 func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, error) {
 	clip, d := j.clip, b.model.Dim
 	n, size := clip.Len(), clip.Size()

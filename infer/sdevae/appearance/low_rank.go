@@ -17,7 +17,7 @@ type LowRank struct {
 	pictures []float32 // monomials × CHW
 }
 
-// Rounds is how often latents and pictures are found by turns.
+// Rounds is the number of alternations between latents and pictures.
 const Rounds = 2
 
 // Fit fits the pictures to frames by least squares and filters their noise. It returns the pictures of the d latents themselves, the
