@@ -143,7 +143,7 @@ func TauOf(c *video.Clip) float64 {
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
 
-// Paper gives the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
+// Paper returns the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
 // full posterior, nothing after. The loss stays this package's. What c sets already stays.
 func (c Config) Paper(frames int) Config {
 	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))

@@ -143,7 +143,7 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 	return next, nil
 }
 
-// Latent is the fewest latents beyond which none that were tried are worth having, 0 before any was.
+// Latent returns the fewest latents beyond which none that were tried are worth having, 0 before any was.
 func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 
 // Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
@@ -160,8 +160,8 @@ func (g *Growth) nats() []float64 {
 	return out
 }
 
-// Fewest is the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
-// and still is the cost without any; 0 where nats is empty.
+// Fewest returns the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
+// and still is the cost without any; 0 if nats is empty.
 func Fewest(still float64, nats []float64) int {
 	for i := range nats {
 		if !outdone(still, nats, i) {

@@ -46,7 +46,7 @@ func (s *session) judge(l *Look) (err error) {
 	return err
 }
 
-// heldOut is the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
+// heldOut returns the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
 // mean where that is nil.
 func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := video.FramesOf(pairs)

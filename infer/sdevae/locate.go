@@ -28,13 +28,13 @@ const (
 	spriteRate       float64 = 6e-3 // tuned train.spriteRate: peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact
 )
 
-// searches says whether the clip is searched for rigid objects.
+// searches reports whether the clip is searched for rigid objects.
 func (j *job) searches(c Config) bool {
 	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels
 }
 
 // locate searches for as many rigid objects as the latents have pairs; or else for one that changes, or moves over a dynamic background; or, at low
-// SNR and for one or two latents, for a low-rank picture. It returns nil where none of them is what moves, or where the config asks for none.
+// SNR and for one or two latents, for a low-rank picture. It returns nil if none of them is what moves, or where the config asks for none.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
@@ -117,7 +117,7 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	return t.settle(j.clip)
 }
 
-// settle makes latents of the places; nil where a place is constant or the sprites do not move independently.
+// settle makes latents of the places; nil if a place is constant or the sprites do not move independently.
 func (t *tracked) settle(c *video.Clip) *tracked {
 	t.sprites.Unwrap(t.places)
 	if !t.standardise(t.places, 2*len(t.sprites.Templates)) || !t.independent(c.Pairs(c.MaxGap())) {
@@ -141,7 +141,7 @@ func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld(
 
 func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moving) }
 
-// energyHeld is the mean energy of a held-out frame about the mean picture.
+// energyHeld returns the mean energy of a held-out frame about the mean picture.
 func (j *job) energyHeld() float64 {
 	held := video.FramesOf(j.held)
 	x := j.clip.Pick(held)
@@ -152,7 +152,7 @@ func (j *job) energyHeld() float64 {
 	return numeric.SquaredError(x, j.mean) / float64(len(held)) * n / (n - 1)
 }
 
-// withSprites is the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
+// withSprites returns the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
 // while the decoder learns to draw from it.
 func (c Config) withSprites() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
@@ -161,7 +161,7 @@ func (c Config) withSprites() Config {
 	return c
 }
 
-// locateOverBackground searches for one sprite over a picture that changes as a whole; nil where it explains too little.
+// locateOverBackground searches for one sprite over a picture that changes as a whole; nil if it explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	if m == nil || m.Area() > numeric.Majority {

@@ -187,7 +187,7 @@ func (s *session) begin() error {
 	return nil
 }
 
-// next is the next batch of pairs, every pair once in a random order before any comes again.
+// next returns the next batch of pairs, every pair once in a random order before any comes again.
 func (s *session) next() []int {
 	n := s.job.config.Pairs
 	if s.at+n > len(s.permutation) {

@@ -44,7 +44,7 @@ type syntheticPhase struct {
 	frames  []int                                           // that a synthetic frame may start from
 	changes bool                                            // the sprite does
 	sprites int                                             // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
-	noise   []float32                                       // scratch for moved noise; nil where what is left is the frame's own
+	noise   []float32                                       // scratch for moved noise; nil if what is left is the frame's own
 }
 
 // beginSynthetic starts it: from the best look's weights or, where something was located, from the first.

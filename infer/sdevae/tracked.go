@@ -21,7 +21,7 @@ type tracked struct {
 	scores     []float64           // of its modes, frames × modes: the first are latents, the others belong to a frame
 	looks      *sprites.Looks      // of the single sprite in the training frames, once synthetic ones are drawn; else nil
 	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
-	background *dynamicBackground  // behind a single sprite; nil where it is a still picture
+	background *dynamicBackground  // behind a single sprite; nil if it is a still picture
 	left       float64             // energy of a held-out frame that is not explained
 	explained  float64             // share of the motion in held-out frames
 	places     []float64           // frames × 2 a sprite, px
@@ -29,7 +29,7 @@ type tracked struct {
 	z          []float32           // frames × latents
 }
 
-// standardise sets z from latents, frames × d. It is false where one of them is constant.
+// standardise sets z from latents, frames × d. It is false if one of them is constant.
 func (t *tracked) standardise(latents []float64, d int) bool {
 	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
 	axis := make([]float64, len(latents)/d)
@@ -77,7 +77,7 @@ func (t *tracked) mutePadding(m *network.Model) {
 	}
 }
 
-// independent says whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
+// independent reports whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
 func (t *tracked) independent(pairs []video.Pair) bool {
 	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
@@ -155,7 +155,7 @@ func (t *tracked) keepLooks(c *video.Clip, frames []int) {
 	}
 }
 
-// appearance is the frames' scores with the first of each in place of its own.
+// appearance returns the frames' scores with the first of each in place of its own.
 func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
 	modes, latents := t.deforming.Modes(), len(first)/len(frames)
 	for k, f := range frames {
@@ -166,7 +166,7 @@ func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
 	return scores
 }
 
-// count is the number of sprites.
+// count returns the number of sprites.
 func (t *tracked) count() int {
 	if t.sprites == nil {
 		return 0

@@ -41,7 +41,7 @@ type Result struct {
 
 	SpriteShare       float64 // share of the motion that located sprites explain; 0 without sprites
 	Sprites           int     // how many are located
-	Modes             int     // ways in which the light of a single one changes; 0 where it is rigid
+	Modes             int     // ways in which the light of a single one changes; 0 if it is rigid
 	AppearanceLatents int     // latents that are scores of those modes
 	Steps             []int   // frames with which the still part of the picture changes, where located objects are over one that does
 	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
@@ -104,7 +104,7 @@ type job struct {
 	config      Config
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
-	tracked     *tracked  // located before the training; nil where nothing is
+	tracked     *tracked  // located before the training; nil if nothing is
 	steps       []int     // frames with which the still part of the picture changes, where tracked was located without that
 	mean        []float32 // the clip's mean picture at low SNR: that of a few frames has too much of their noise
 

@@ -222,7 +222,7 @@ func (s *nativeStage) prepare(moments []float32, n int, training bool) {
 	}
 }
 
-// measure gives channel c's mean and biased variance over n pictures, in two passes.
+// measure returns channel c's mean and biased variance over n pictures, in two passes.
 func (s *nativeStage) measure(c, n int) (mean, variance float32) {
 	var sum, square float64
 	plane := s.made().H * s.made().W

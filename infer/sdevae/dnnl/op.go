@@ -36,7 +36,7 @@ func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.ApplyOp(op, x, theta)
 }
 
-// rows is the number of pictures in a node of the given shape.
+// rows returns the number of pictures in a node of the given shape.
 func (s *Stack) rows(shape tensor.Shape) (int, error) {
 	flat := len(shape) == 2 && shape[1] == s.in.Size()
 	cubic := len(shape) == 4 && shape[1] == s.in.C && shape[2] == s.in.H && shape[3] == s.in.W
@@ -107,7 +107,7 @@ func (op *applyOp) Hashcode() uint32      { return hashcode(op) }
 type backwardOp struct {
 	pure
 	apply      *applyOp
-	dtheta, dx *tensor.Dense // dx is nil where it is not wanted
+	dtheta, dx *tensor.Dense // dx is nil if it is not wanted
 }
 
 func (op *backwardOp) Arity() int { return 2 }

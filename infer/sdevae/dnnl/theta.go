@@ -14,7 +14,7 @@ type Segment struct {
 	Shape  []int
 }
 
-// Params is the length of theta.
+// Params returns the length of theta.
 func (s *Stack) Params() int { return s.params }
 
 // Segments lists the tensors of theta in order, without gaps. The slice is the Stack's.

@@ -58,7 +58,7 @@ func newSample(phi *mat.Dense, pairs []video.Pair) *sample {
 	return s
 }
 
-// coefficients is the number of entries of x.
+// coefficients returns the number of entries of x.
 func coefficients(b numeric.Basis, d int) int { return (len(b) - 1 - d) * d }
 
 // straight is x of y = s.
@@ -113,7 +113,7 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	return sum
 }
 
-// nll is the negative log-likelihood a pair, C being the training pairs'; +Inf where the map folds:
+// nll returns the negative log-likelihood a pair, C being the training pairs'; +Inf where the map folds:
 //
 //	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
 func (l *likelihood) nll(on *sample, x []float64) float64 {

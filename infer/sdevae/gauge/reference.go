@@ -46,7 +46,7 @@ type Map struct {
 	Mean         []float64
 	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
 	Back         *mat.Dense          // its inverse
-	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil where the latents are straight
+	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil if the latents are straight
 }
 
 // Affine is s = (m - mean) To, n × d.
@@ -86,7 +86,7 @@ func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
 	return &numeric.Polynomial{Basis: p.Basis, Weights: &weights}
 }
 
-// Jacobian is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
+// Jacobian returns the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
 func (r *Map) Jacobian() *numeric.Polynomial {
 	d := len(r.Mean)
 	j := r.Bend.Jacobian()

@@ -39,7 +39,7 @@ func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	return ref, err
 }
 
-// noise is r = R/(v Δt) of the noisiest axis, infinite where an axis has no motion beyond its noise.
+// noise is r = R/(v Δt) of the noisiest axis, infinite if an axis has no motion beyond its noise.
 func noise(quadratic, lagged *mat.Dense) float64 {
 	worst := 0.0
 	for i := range quadratic.RawMatrix().Rows {

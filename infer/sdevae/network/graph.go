@@ -76,7 +76,7 @@ type Parameter struct {
 	rate   float64 // share of the learning rate after that
 }
 
-// PlacesFrames says whether it belongs to the encoder's means.
+// PlacesFrames reports whether it belongs to the encoder's means.
 func (p *Parameter) PlacesFrames() bool {
 	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }

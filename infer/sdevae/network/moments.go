@@ -26,7 +26,7 @@ func (p *pool) add(stats []dnnl.Moments, k int) {
 	}
 }
 
-// moments gives the joint result, one entry a normalisation layer.
+// moments returns the joint result, one entry a normalisation layer.
 func (p *pool) moments() []dnnl.Moments {
 	out := make([]dnnl.Moments, len(p.mean))
 	for l := range out {

@@ -121,7 +121,7 @@ func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
 	return b.do(G.Sum(b.add(b.scale(quadratic, 0.5), logSigma)))
 }
 
-// logSigma is the learnt ln σ, (d).
+// logSigma returns the learnt ln σ, (d).
 func (b *builder) logSigma(m *Model) *G.Node {
 	k := len(m.LogSigma)
 	spread := zeros(k, m.Dim)
@@ -145,7 +145,7 @@ func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
 }
 
-// pick is the (rows × columns) matrix with ones down from offset in the first row.
+// pick returns the (rows × columns) matrix with ones down from offset in the first row.
 func pick(rows, columns, offset int) *tensor.Dense {
 	m := zeros(rows, columns)
 	for i := range min(rows, columns-offset) {

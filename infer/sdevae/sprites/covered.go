@@ -74,7 +74,7 @@ func (m *Set) relearnOver(ctx context.Context, f *Residual, places []float64, co
 	return next
 }
 
-// nothing is a template without light.
+// nothing returns a template without light.
 func (m *Set) nothing() [][]complex128 {
 	s := make([][]complex128, m.channels)
 	for ch := range s {

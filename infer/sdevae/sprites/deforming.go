@@ -77,7 +77,7 @@ func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) 
 	return d, stat.Mean(tried[fewest], nil)
 }
 
-// lights are the frames less the background, in the sprite's own frame of reference: frames × CHW.
+// lights returns the frames less the background, in the sprite's own frame of reference: frames × CHW.
 func (d *Deforming) lights(c *video.Clip, frames []int, places []float64) [][]float64 {
 	f, area := d.Sprite.Residual(c, frames), d.Sprite.plane.H*d.Sprite.plane.W
 	out := make([][]float64, len(frames))
@@ -150,7 +150,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach is the support of template k with as much around it as its own radius: what changes may lie beside what does not.
+// reach returns the support of template k with as much around it as its own radius: what changes may lie beside what does not.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0
@@ -195,7 +195,7 @@ func (d *Deforming) scored(c *video.Clip, frames []int) (s scored) {
 	return s
 }
 
-// left is the energy that the light and the first modes leave of each frame.
+// left returns the energy that the light and the first modes leave of each frame.
 func (d *Deforming) left(s scored, modes int) []float64 {
 	left := slices.Clone(s.energy)
 	for i := range left {
@@ -206,7 +206,7 @@ func (d *Deforming) left(s scored, modes int) []float64 {
 	return left
 }
 
-// Left is the mean energy that the light and the first modes leave of a frame.
+// Left returns the mean energy that the light and the first modes leave of a frame.
 func (d *Deforming) Left(c *video.Clip, frames []int, modes int) float64 {
 	return stat.Mean(d.left(d.scored(c, frames), modes), nil)
 }
@@ -228,7 +228,7 @@ func (d *Deforming) nats(trained, unseen scored) []float64 {
 	return out
 }
 
-// Modes is how many there are.
+// Modes returns the number of modes.
 func (d *Deforming) Modes() int { return len(d.modes) }
 
 // Track locates the sprite in the given frames: its places (frames × 2) and the scores of its modes (frames × modes).

@@ -15,7 +15,7 @@ import (
 const overRounds = 2
 
 // FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, less their principal
-// pictures; nil where there are none.
+// pictures; nil if there are none.
 func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *rand.Rand) (m *Set, places []float64) {
 	some, bare := numeric.Spread(frames, searchFrames), c
 	for range overRounds {
@@ -34,7 +34,7 @@ func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *r
 	return m, places
 }
 
-// MeanResidual is the energy that a single sprite leaves of the given frames, in the mean; places are of all frames.
+// MeanResidual returns the energy that a single sprite leaves of the given frames, in the mean; places are of all frames.
 func (m *Set) MeanResidual(c *video.Clip, frames []int, places []float64) float64 {
 	var at []float64
 	for _, f := range frames {

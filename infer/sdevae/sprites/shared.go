@@ -34,7 +34,7 @@ func (m *Set) SharedTemplates() []int {
 	return group
 }
 
-// commonTemplate is the template that most sprites share; nil where no two do.
+// commonTemplate returns the template that most sprites share; nil if no two do.
 func (m *Set) commonTemplate() [][]complex128 {
 	members := make([]int, len(m.Templates))
 	for _, of := range m.SharedTemplates() {
@@ -155,7 +155,7 @@ func (m *Set) updateShared(f *Residual) {
 	}
 }
 
-// similarity is the largest correlation of two sprites' templates, over all shifts.
+// similarity returns the largest correlation of two sprites' templates, over all shifts.
 func (m *Set) similarity(a, b int) float64 {
 	one, other := m.Templates[a], m.Templates[b]
 	clear(m.sum)
@@ -166,7 +166,7 @@ func (m *Set) similarity(a, b int) float64 {
 	return slices.Max(m.picture) / math.Sqrt(m.energy(one)*m.energy(other))
 }
 
-// ShareTemplates gives sprites of like templates one, their mean.
+// ShareTemplates replaces similar templates of sprites by their mean.
 func (m *Set) ShareTemplates(group []int) {
 	for first := range m.Templates {
 		var members []int

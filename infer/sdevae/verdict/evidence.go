@@ -66,7 +66,7 @@ func (c *Case) lasting() (lasts, left []float64, chance float64) {
 	return lasts, left, math.Sqrt(float64(len(c.Held)) * floats.Dot(variance, variance))
 }
 
-// meanOf is the mean picture of some frames.
+// meanOf returns the mean picture of some frames.
 func meanOf(clip *video.Clip, frames []int) []float32 {
 	sum := make([]float64, clip.Size())
 	for _, f := range frames {

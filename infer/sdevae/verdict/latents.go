@@ -52,7 +52,7 @@ func (c *Case) latents() (Finding, []Latent) {
 	return Finding{Level: Good, Reason: fmt.Sprintf("every latent exceeds its noise: r is at most %.2g", worst)}, all
 }
 
-// noisy says whether a latent is mostly noise, or its motion cannot be told from it.
+// noisy reports whether a latent is mostly noise, or its motion cannot be told from it.
 func (l *Latent) noisy() bool { return l.Noise.Value > numeric.Majority || !(l.Moves.Low > 0) }
 
 // latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):

@@ -67,7 +67,7 @@ func (c *Case) steps(axes []int) (steps, middles [][]float64) {
 	return steps, middles
 }
 
-// sorted are the steps in the order of their middles along axis k.
+// sorted returns the steps in the order of their middles along axis k.
 func sorted(steps, middles [][]float64, k int) [][]float64 {
 	order := make([]int, len(steps))
 	for i := range order {
@@ -86,7 +86,7 @@ func sorted(steps, middles [][]float64, k int) [][]float64 {
 //	n ln |C| - Σ n_g ln |C_g|,
 //
 // by Box's factor less, and by what the steps' kurtosis adds to the variance of a scale, 1 + κ(d+2)/2; its degrees of freedom; and the factor between the
-// largest and the smallest mean of D'C⁻¹D. It is 0 where a covariance has no inverse.
+// largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
 func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	n := float64(len(steps))
 	all, ok := rootOf(steps, d)

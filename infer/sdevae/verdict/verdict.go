@@ -16,7 +16,7 @@ const (
 	Bad   Level = "bad"
 )
 
-// worse says whether l is a worse level than other.
+// worse reports whether l is a worse level than other.
 func (l Level) worse(other Level) bool {
 	order := []Level{Good, Doubt, Bad}
 	return slices.Index(order, l) > slices.Index(order, other)
@@ -26,7 +26,7 @@ func (l Level) worse(other Level) bool {
 type Finding struct {
 	Level  Level
 	Reason string // in plain words, with its numbers
-	Try    string // what may mend it; empty where it is good
+	Try    string // what may mend it; empty if it is good
 }
 
 // Verdict is what all findings say together.
@@ -87,7 +87,7 @@ func (v *Verdict) Reasons() (lines []string) {
 	return lines
 }
 
-// Line is the reason, and what to try.
+// Line returns the reason, and what to try.
 func (f Finding) Line() string {
 	if f.Try == "" {
 		return f.Reason

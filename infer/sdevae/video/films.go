@@ -28,7 +28,7 @@ func (c *Clip) byTrajectory(frames []int) (films [][]int) {
 	return films
 }
 
-// Medians are the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
+// Medians returns the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
 // variance): near 1 where films differ only by what moves.
 func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	var within float64

@@ -30,7 +30,7 @@ func (c *Clip) Roll(dst, picture []float32, x, y int) {
 // noisePairs is how many pairs of frames the noise is estimated from.
 const noisePairs = 50
 
-// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
+// Noise returns the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
 // consecutive frames, of which what moves is a small part; or, where that is most of Energy, everything that does not persist, if that is
 // more. The median assumes a normal distribution, and where three parts in a thousand move it does not see them.
 func (c *Clip) Noise() float64 {
@@ -41,10 +41,10 @@ func (c *Clip) Noise() float64 {
 	return min(noise, energy)
 }
 
-// Moving is the share of Energy that is not noise.
+// Moving returns the share of Energy that is not noise.
 func (c *Clip) Moving() float64 { return 1 - c.Noise()/c.Energy() }
 
-// flicker is the energy of normal noise that has the same median difference between consecutive frames.
+// flicker returns the energy of normal noise that has the same median difference between consecutive frames.
 func (c *Clip) flicker() float64 {
 	var differences []float64
 	for _, p := range numeric.Spread(c.Pairs(c.MaxGap()), noisePairs) {
@@ -89,7 +89,7 @@ func (c *Clip) lasting() float64 {
 	return max(sum, math.Sqrt(white))
 }
 
-// Energy is the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
+// Energy returns the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
 func (c *Clip) Energy() float64 {
 	mean := make([]float64, c.Size())
 	for i := range c.Len() {

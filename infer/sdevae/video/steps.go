@@ -72,7 +72,7 @@ func (c *Clip) sudden(at int, pixels []int) bool {
 	return gone > nearlyAll(whole)
 }
 
-// levelled is a copy in which pixels that do little but change their level with the given frames keep their mean level.
+// levelled returns a copy in which pixels that do little but change their level with the given frames keep their mean level.
 func (c *Clip) levelled(at []int) *Clip {
 	level := *c
 	level.Pixels = slices.Clone(c.Pixels)
@@ -97,7 +97,7 @@ func (c *Clip) levelled(at []int) *Clip {
 	return &level
 }
 
-// course is a pixel's mean, and the sum of its squared departures from it.
+// course returns a pixel's mean, and the sum of its squared departures from it.
 func (c *Clip) course(p int) (mean, energy float64) {
 	mean = c.meanOf(p, 0, c.Len())
 	for f := range c.Len() {
@@ -107,7 +107,7 @@ func (c *Clip) course(p int) (mean, energy float64) {
 	return mean, energy
 }
 
-// meanOf is a pixel's mean over the frames from one to before another.
+// meanOf returns a pixel's mean over the frames from one to before another.
 func (c *Clip) meanOf(p, from, to int) (mean float64) {
 	for f := from; f < to; f++ {
 		mean += float64(c.Frame(f)[p]) / float64(to-from)
