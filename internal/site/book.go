@@ -77,7 +77,7 @@ func (b *book[T]) Begin(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// vanish takes records out that are gone though nobody removed them. The lock is held.
+// vanish drops records that are gone without a removal. The caller holds the lock.
 func (b *book[T]) vanish(gone func(entry[T]) bool) (n int) {
 	for key, e := range b.entries {
 		if !gone(e) {
@@ -195,7 +195,7 @@ func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	return p
 }
 
-// listed are those records by key.
+// listed returns the matching records by key.
 func listed[T any](entries map[string]entry[T], is func(entry[T]) bool) (out []T) {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		if e := entries[key]; is(e) {

@@ -114,7 +114,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 		}
 		return over, nil
 	case s.what == taken && s.record.ID == b.id && b.lost[stream] == (was{b.is.made, s.record.Epoch}):
-		return over, nil // nobody has taken it since
+		return over, nil // no other process has claimed it since
 	case age < ttl && s.what == taken:
 		return to, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
 	case age < ttl:

@@ -1,26 +1,26 @@
-// Package site keeps the records of a site in three key-value buckets: which streams should run, which workers are there, and who runs what. It says who may run
-// a stream, which its lease decides, and who should, which follows from the records. Nobody leads.
+// Package site keeps the records of a site in three key-value buckets: desired streams, live workers, and leases. A lease decides which worker may run
+// a stream. A plan, computed from the records alone, says which worker should. There is no leader.
 //
 //	site.go      Open, Read, Edit and what they open
-//	make.go      Make, which makes what a site keeps on its server
-//	book.go      one bucket of records: what it holds, what of it is no record, when it vanishes
+//	make.go      Make, which makes a site's resources on its server
+//	book.go      one bucket of records: its records, its invalid values, its disappearance
 //	stream.go    desired streams: read, checked, added, replaced, moved, removed
 //	worker.go    workers: read, announced, retired
 //	snapshot.go  all records at one moment
 //	plan.go      Plan: which worker should run which stream
 //	leases.go    Leases: the bucket of leases as this process sees it
-//	sight.go     what is seen of every key, and since when by this process's own clock
+//	sight.go     the last sight of every key, and its time by this process's own clock
 //	claim.go     Claim: when a key may be taken, and how
 //	held.go      Held: Valid, Lost, Release; renewals and the fence
 //	write.go     one compare-and-set, which may be sent again
 //	record.go    the value of a lease: written, read and bounded
-//	epoch.go     which making of the bucket this is, and where its epochs begin
+//	epoch.go     the identity of the bucket, and its first epoch
 //	clock.go     two monotonic clocks
 //
-// A stream that somebody removed has a delete marker. One whose bucket vanished has none: it was not removed, and goes on where it
+// A removed stream has a delete marker. A stream whose bucket vanished has none: it was not removed, and continues where it
 // runs (Snapshot.Vanished) until it is added again, or removed.
 //
-// Whether a worker is there nobody decides by another machine's clock: its record counts while it changes, by the clock of who looks.
+// No process uses another machine's clock: a worker counts as live while its record changes, by the observer's clock.
 //
 // # Who holds
 //
@@ -40,18 +40,18 @@
 //   - it was the holder, has lost the lease, and an Update of its own revision succeeds; or
 //   - it has watched the bucket for a TTL and has never seen the key.
 //
-// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait for longer than the holder
-// counts on, and a third of a TTL is left for messages that are on their way. No clock time of any machine takes part: the server's decides when a key is
-// forgotten, but nobody uses that sooner than by its own clock. A key that somebody deleted is waited for as if it had vanished.
+// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait longer than the holder
+// counts on, and a third of a TTL is left for messages in flight. No machine's clock time matters: the server's clock decides when a key is
+// forgotten, but no process acts on that sooner than by its own clock. A deleted key is treated like a vanished one.
 //
 // # Epochs
 //
 // An epoch is the revision of the claim and the base of the bucket's making. Revisions of one making strictly increase over all keys, so no two claims share
 // one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its maker
-// knew, which the bucket's metadata keep. A bucket that is made later so begins beyond all epochs of the one before, unless that took more than 64,000 writes
-// a second over its life, or the server's clock was set back and nobody who lived through the deletion made the bucket. The rest Claim refuses: an epoch that is
-// not beyond the one the caller found in what its predecessors left. Which making a claim belongs to is certain because the creation time is
-// the same when it is asked before and after the claim. Epochs stay below 2^53, so that JSON keeps them exact.
+// knew, which the bucket's metadata keep. So a bucket made later begins beyond all epochs of the one before, unless that took more than 64,000 writes
+// a second over its life, or the server's clock was set back and a process started after the deletion made the bucket. Claim refuses the rest: an epoch that is
+// not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain because the creation time is
+// the same before and after the claim. Epochs stay below 2^53, so that JSON keeps them exact.
 //
-// The TTL of a bucket must not be edited while workers run: delete it instead, it is made again.
+// Do not edit the TTL of a bucket while workers run. Delete the bucket instead: they make it again.
 package site

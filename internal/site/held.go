@@ -69,7 +69,7 @@ func valid(ttl time.Duration) time.Duration { return ttl * 2 / 3 }
 // Stream is whose lease it is.
 func (h *Held) Stream() string { return h.stream }
 
-// Epoch is that of the claim: larger than every one before, and nobody else's.
+// Epoch returns the epoch of the claim: larger than every one before, and unique.
 func (h *Held) Epoch() uint64 { return h.record.Epoch }
 
 // Record is the lease's value.
@@ -111,7 +111,7 @@ func (h *Held) extend(started time.Duration) bool {
 	return h.Valid() && h.until.CompareAndSwap(until, max(until, int64(started+valid(h.of.ttl))))
 }
 
-// look finds that the lease has become invalid, also where nobody asks.
+// look notices that the lease has become invalid, even if no caller checks.
 func (h *Held) look() {
 	if h.Valid() {
 		h.guard.Reset(max(time.Duration(h.until.Load())-h.b.fence(), time.Millisecond))
@@ -135,8 +135,8 @@ func (h *Held) hurry() {
 	}
 }
 
-// Release lets go, for the worker called to, or for anybody where that is empty. The caller has published all it will. Others can claim at once; where the
-// server does not confirm it before ctx or the lease ends, after a TTL.
+// Release frees the lease for the worker called to, or for any if to is empty. The caller has published everything. Others can claim at once,
+// or after a TTL if the server does not confirm before ctx or the lease ends.
 func (h *Held) Release(ctx context.Context, to string) error {
 	if to != "" && !token(to) {
 		return fmt.Errorf("lease of %s: to: found %.70q, expected a worker's name", h.stream, to)

@@ -51,8 +51,8 @@ func (p *Resources) check() error {
 	return nil
 }
 
-// Make makes every missing resource of a site: its buckets, the streams of p, and those of the desired streams. It changes no existing one.
-// left names the records for which Make could not make everything.
+// Make makes every missing resource of a site: its buckets, the streams of p, and the resources of the desired streams. It changes no existing
+// one. left names the records for which Make could not make everything.
 func Make(ctx context.Context, conn *bus.Conn, p Resources) (made []Made, left []string, err error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err
@@ -74,7 +74,7 @@ func Make(ctx context.Context, conn *bus.Conn, p Resources) (made []Made, left [
 	return append(made, more...), left, err
 }
 
-// buckets are those of the site's records.
+// buckets returns the buckets of the site's records.
 func buckets(names bus.Subject, ttl time.Duration, replicas int) []bus.Resource {
 	return []bus.Resource{bus.Leases(names.BucketOf("leases"), ttl, replicas), names.Workers(ttl, replicas), names.Desired(replicas)}
 }
@@ -101,7 +101,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 	return made, nil
 }
 
-// streams lists the resources of the desired streams, by their configurations, and then those of p.
+// streams lists the resources of the desired streams, by their configurations, and then the resources of p.
 func (p *Resources) streams(ctx context.Context, conn *bus.Conn) (all []bus.Resource, left []string, err error) {
 	s, err := Read(ctx, conn)
 	if err != nil {

@@ -18,12 +18,13 @@ const (
 	margin = whole / 20
 )
 
-// Plan says which worker should run which stream. It follows from a snapshot alone: workers that see the same records make the same plan, and nobody leads.
+// Plan says which worker should run which stream. It depends on a snapshot alone: workers that see the same records make the same plan, so
+// there is no leader.
 //
-// Streams stay where they run. One without a worker goes to the worker that has its labels, and of whose cores the least part is taken then; so does one whose
-// worker has too many. A stream moves where it was pinned, and where that levels: it takes the fullest worker's share down by more than a twentieth. Every such
-// step makes the falling list of shares less, so that steps end. They look only at who holds what: a plan that was carried out is its own plan, and workers that
-// carry it out one by one, each by what it sees then, do such steps too.
+// Streams stay where they run. A stream without a worker, or on an overfull one, goes to a worker that has its labels, the one with the
+// smallest part of its cores taken. A stream moves to the worker it was pinned to. It also moves to level the load, if that lowers the fullest
+// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on who holds
+// what: a carried-out plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
 type Plan struct {
 	Places  map[string]string // by stream: its worker. Streams that have none are not in it
 	Moves   []Move            // of streams that have a holder now, by stream
@@ -34,13 +35,13 @@ type Plan struct {
 	streams map[string]*placed
 }
 
-// Move takes a stream from a worker that is there to another.
+// Move moves a stream from a live worker to another.
 type Move struct{ Stream, From, To string }
 
 // Waiting is a stream and why it does not run, or not where it is pinned.
 type Waiting struct{ Stream, Why string }
 
-// planned is a worker with what it has so far.
+// planned is a worker with its streams so far.
 type planned struct {
 	is          *Worker
 	cores, load int64 // in thousandths
@@ -76,7 +77,7 @@ func (x *placed) to(w *planned) {
 	w.has = append(w.has, x)
 }
 
-// pinned says that x is where somebody moved it to.
+// pinned reports whether x is on the worker that it was moved to.
 func (x *placed) pinned() bool { return x.at != nil && x.at.is.Name == x.is.Worker }
 
 // thousandths of a core; -1 where that is no number of cores.
@@ -134,7 +135,7 @@ func (p *Plan) tell(all []*placed, named map[string]*planned) {
 	}
 }
 
-// pin takes streams to where somebody moved them, where there is room.
+// pin moves streams to the workers they were moved to, if there is room.
 func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	for _, x := range all {
 		if w := named[x.is.Worker]; w != nil && w.fits(x) {

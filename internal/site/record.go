@@ -63,7 +63,7 @@ func (r Record) bytes() []byte {
 	return data
 }
 
-// token says that a name may stand in a subject and in a key.
+// token reports whether a name is valid in a subject and in a key.
 func token(name string) bool {
 	return name != "" && len(name) <= mostName && strings.IndexFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')

@@ -23,7 +23,7 @@ type what int
 const (
 	unknown    what = iota // only its revision is known, from a write that was refused
 	unreadable             // no record
-	deleted                // a marker: anybody can have deleted it
+	deleted                // a delete marker, which any client can write
 	taken
 	free
 )
@@ -105,7 +105,7 @@ const (
 	Taken      State = "taken"      // renewed within a TTL
 	Still      State = "still"      // not renewed for a TTL: its holder is gone, or this process hears nothing
 	Free       State = "free"       // let go by its holder
-	Deleted    State = "deleted"    // by somebody
+	Deleted    State = "deleted"    // by a client
 	Unreadable State = "unreadable" // no record of this program
 )
 

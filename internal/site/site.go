@@ -23,7 +23,7 @@ const (
 // Options say how a site is opened.
 type Options struct {
 	Replicas int           // of each bucket that is made; 1
-	TTL      time.Duration // of leases, and of workers' records, which are renewed every third of it; DefaultTTL. A bucket that is there keeps its own
+	TTL      time.Duration // TTL of leases, and of workers' records, which are renewed every third of it; default DefaultTTL. An existing bucket keeps its own
 	Worker   string        // who claims leases and announces itself; empty for who does neither
 	Version  string        // of the program, for people
 	Log      *slog.Logger  // nil is silent
@@ -63,11 +63,11 @@ type Site struct {
 var (
 	// ErrReadOnly is why what only looks changes nothing.
 	ErrReadOnly = errors.New("the site was opened to be looked at")
-	// ErrNone is returned where there is no site, and who looks makes none.
+	// ErrNone reports that there is no site, for callers that must not make one.
 	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
 )
 
-// nobody is the name for leases of who claims none.
+// nobody is the lease name of a process that claims none.
 const nobody = "nobody"
 
 // Open finds the buckets of the site that conn names, or makes them, and follows them until Close.
@@ -75,7 +75,7 @@ func Open(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	return open(ctx, conn, o, writes)
 }
 
-// Read reads a site once, for those who may have no consumer made. What it gives is what was there. It changes nothing.
+// Read reads a site once, for users without the right to make a consumer. It returns the records of that moment and changes nothing.
 func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
 	return open(ctx, conn, Options{}, reads)
 }
@@ -152,7 +152,7 @@ func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) 
 // Held is the bucket of leases, for claiming.
 func (s *Site) Held() *Leases { return s.leases }
 
-// TTL is that of leases and of workers' records.
+// TTL returns the TTL of leases and of workers' records.
 func (s *Site) TTL() time.Duration { return s.leases.TTL() }
 
 // Close ends watching. Leases that are held are lost here; who wants others to have them at once releases them first.

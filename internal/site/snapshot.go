@@ -16,7 +16,7 @@ const (
 // Snapshot is all records of a site at one moment, by name.
 type Snapshot struct {
 	Streams  []Stream // that should run
-	Vanished []Stream // whose records are gone though nobody removed them: they go on
+	Vanished []Stream // records gone without a removal: these streams continue
 	Workers  []Worker // whose records change
 	Leases   []Lease
 
@@ -52,7 +52,7 @@ func living(there, heard []Worker, leases []Lease) []Worker {
 	return slices.DeleteFunc(there, func(w Worker) bool { return dead[w.ID] })
 }
 
-// Workers are those that are there.
+// Workers returns the live workers.
 func (s *Site) Workers() []Worker { return s.Now().Workers }
 
 // Leases are who runs what.

@@ -27,7 +27,7 @@ var (
 	ErrExists = errors.New("there is a stream of that name: remove it first, or replace it")
 	// ErrUnknown is why a stream is not changed.
 	ErrUnknown = errors.New("there is no stream of that name")
-	// ErrChanged is told to the later one of two who change a record at once.
+	// ErrChanged is returned to the later of two users who change a record at once.
 	ErrChanged = errors.New("another user changed it at the same time: check it with stream show, and try again")
 )
 
@@ -37,13 +37,13 @@ type Stream struct {
 	Config  string    `json:"config"`           // YAML, without secrets
 	Labels  []string  `json:"labels,omitempty"` // that its worker must have
 	Cores   float64   `json:"cores"`            // that it takes
-	Worker  string    `json:"worker,omitempty"` // where somebody moved it to; any where empty
+	Worker  string    `json:"worker,omitempty"` // the worker that a user moved it to; empty means any
 	Changed time.Time `json:"changed"`          // by the clock of who did: for people
 
 	Revision uint64 `json:"-"` // of the record
 }
 
-// readStream holds a record to what it can be.
+// readStream decodes and checks a record.
 func readStream(key string, value []byte, revision uint64) (s Stream, err error) {
 	if len(value) > bus.MostDesired {
 		return s, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostDesired)
@@ -58,7 +58,7 @@ func readStream(key string, value []byte, revision uint64) (s Stream, err error)
 	return s, s.check()
 }
 
-// check holds all but the configuration's text to what it can be.
+// check checks everything except the configuration's text.
 func (s *Stream) check() error {
 	switch {
 	case !token(s.Name):
@@ -112,7 +112,7 @@ func (s Stream) bytes() ([]byte, error) {
 	return data, err
 }
 
-// Add has a stream run. ErrExists where there is one of its name.
+// Add adds a desired stream. It returns ErrExists if the name is taken.
 func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 	if s.looks {
 		return 0, ErrReadOnly
@@ -142,7 +142,7 @@ func (s *Stream) ready() ([]byte, error) {
 	return s.bytes()
 }
 
-// named names the stream that an error is of.
+// named adds the stream's name to an error.
 func named(stream string, err error) error {
 	if err == nil {
 		return nil
@@ -169,7 +169,7 @@ func (s *Site) Replace(ctx context.Context, x Stream) (revision uint64, err erro
 	return revision, named(x.Name, err)
 }
 
-// Stream reads one stream as the server has it now.
+// Stream reads one stream's present record from the server.
 func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 	if !token(name) {
 		return Stream{}, named(name, ErrUnknown)
@@ -188,7 +188,7 @@ func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 	return x, named(name, err)
 }
 
-// Move has a stream run on a worker, or on any where that is empty. ErrChanged where somebody else changes it at the same time.
+// Move moves a stream to a worker, or to any if worker is empty. It returns ErrChanged if another user changes the stream at the same time.
 func (s *Site) Move(ctx context.Context, name, worker string) error {
 	if s.looks {
 		return ErrReadOnly

@@ -22,7 +22,7 @@ const mostRunning = 1000
 // ErrName is why a worker is not announced.
 var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one is gone")
 
-// Worker is one that is there.
+// Worker is a live worker.
 type Worker struct {
 	Name     string    `json:"name"`
 	ID       string    `json:"id"` // of its process, as in leases
@@ -49,7 +49,7 @@ const (
 	MostProblems = 16
 )
 
-// readWorker holds a record to what it can be.
+// readWorker decodes and checks a record.
 func readWorker(key string, value []byte, _ uint64) (w Worker, err error) {
 	if len(value) > bus.MostAnnounce {
 		return w, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostAnnounce)
@@ -129,7 +129,7 @@ func (s *Site) Announce(ctx context.Context, w Worker) error {
 	return nil
 }
 
-// enter writes the record where there is none, over one of this process, or over one that has stood still for a TTL.
+// enter writes the record if there is none, if it is this process's own, or if it has not changed for a TTL.
 func (s *Site) enter(ctx context.Context, kv jetstream.KeyValue, name string, data []byte) (uint64, error) {
 	revision, err := kv.Create(ctx, name, data)
 	if !errors.Is(err, jetstream.ErrKeyExists) {

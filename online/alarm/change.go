@@ -9,41 +9,41 @@ import (
 	"driftscope/online/drift"
 )
 
-// What a changed law is taken to be, doc.go (16).
+// Alternative laws and the limits of their evidence, doc.go (16).
 var (
-	diffusionFactors = [...]float64{4, 0.25}                       // of σ²
+	diffusionFactors = [...]float64{4, 0.25}                       // factors of σ²
 	driftShifts      = [...]float64{-1, -0.5, -0.25, 0.25, 0.5, 1} // m, in √(σ²/Δt)
 )
 
 const (
-	mostRatio     = 20   // likelihood ratio that one frame can have: no one frame decides
+	mostRatio     = 20   // largest likelihood ratio of one frame, so that no single frame decides
 	mostEvidence  = 1e10 // at which evidence stops growing
-	knownWell     = 256  // a shift of m is looked for once m²·transitions, which say how well the drift is known, exceed this
-	establishedAt = 12   // ln-likelihood over no drift by which the drift found becomes the one that alternatives must beat
-	worthFrames   = 2048 // frames over which what an established drift is worth adds up
-	worthLeast    = 1    // nats in so many, below which the drift is as good as none and must establish itself anew
-	weakest       = 0.5  // part of the drift found that no drift is compared with, at least
+	knownWell     = 256  // a shift of m is tested once m²·transitions, the precision of the drift, exceeds this
+	establishedAt = 12   // ln-likelihood over no drift at which the drift found counts as established
+	worthFrames   = 2048 // averaging time of an established drift's worth, in frames
+	worthLeast    = 1    // nats per worthFrames below which the drift must be established again
+	weakest       = 0.5  // smallest fraction of the drift found that no drift is compared with
 )
 
-// changes weighs laws that are not the one found against it, by the innovations of each dimension's own filters. Evidence is that of
-// Shiryaev and Roberts, in frames: while the law holds, its mean grows by at most one a frame.
+// changes compares alternative laws with the law found, by the innovations of each dimension's own filters. The evidence is the Shiryaev-
+// Roberts statistic, in frames: while the law holds, its mean grows by at most one a frame.
 type changes struct {
-	filters   []alternatives // a dimension
-	asked     []bool         // of each, whether the drift in use was learnt of it
-	diffusion []float64      // evidence of each of diffusionFactors, a dimension
-	drift     []float64      // evidence of each of driftShifts, a dimension
+	filters   []alternatives // one set per dimension
+	asked     []bool         // per dimension, whether the drift in use was learnt from it
+	diffusion []float64      // evidence of each of diffusionFactors, per dimension
+	drift     []float64      // evidence of each of driftShifts, per dimension
 	noDrift   float64        // evidence of no drift at all
 	known     float64        // Σ of squared responses to the drift found, in sds: one over the variance of its scale
-	worth     float64        // ln-likelihood of the drift found over none; once that is established, what it is on average if the drift found is right
+	worth     float64        // ln-likelihood of the drift found over none; once established, its average if the drift found is right
 }
 
-// alternatives are one dimension's Kalman filters: first of the law found, then of those with its σ² changed. e and s are their last
-// innovations and the variances of those.
+// alternatives holds one dimension's Kalman filters: first the filter of the law found, then the filters with another σ². e and s are their
+// last innovations and innovation variances.
 type alternatives struct {
 	z, p, e, s    [1 + len(diffusionFactors)]float64
-	unitResponse  float64 // of the first filter's forecast to a constant drift of 1, s
-	driftResponse float64 // to the drift found, latent
-	retained      float64 // 1 - the last gain: what is left of either response after a measurement
+	unitResponse  float64 // response of the first filter's forecast to a constant drift of 1, s
+	driftResponse float64 // response to the drift found, latent
+	retained      float64 // 1 - the last gain: the fraction of either response that remains after a measurement
 }
 
 func newChanges(dim int) *changes {
@@ -53,7 +53,7 @@ func newChanges(dim int) *changes {
 	}
 }
 
-// start is Monitor.Start.
+// start implements Monitor.Start.
 func (c *changes) start(m []float64, found []diffusion.Estimate) {
 	for i := range c.filters {
 		r := &c.filters[i]
@@ -64,7 +64,7 @@ func (c *changes) start(m []float64, found []diffusion.Estimate) {
 	}
 }
 
-// step is Monitor.Step.
+// step implements Monitor.Step.
 func (c *changes) step(m []float64, dt float64, t *drift.Tangent, found []diffusion.Estimate) {
 	for i := range c.filters {
 		c.filters[i].step(m[i], dt, t.Line(i), found[i])
@@ -93,14 +93,14 @@ func (r *alternatives) step(m, dt float64, line drift.Line, d diffusion.Estimate
 	}
 }
 
-// weigh renews the evidence by the last step. n transitions of seconds in all are what the law was found in. Until the drift found is
-// established, a shift must be likelier than no drift as well.
+// weigh updates the evidence by the last step. The law was found in n transitions of seconds in all. Until the drift found is established, a
+// shift must also be likelier than no drift.
 func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	perStep := math.Sqrt(n / seconds) // Δt^-½
-	none := 0.0                       // ln-likelihood ratio of no drift against the one found
-	gone := 0.0                       // that of no drift against the least that the one found may be
+	none := 0.0                       // ln-likelihood ratio of no drift to the drift found
+	gone := 0.0                       // ln-likelihood ratio of no drift to the weakest drift that the estimate allows
 	end := c.end()
-	worth := 0.0 // that of the one found against none, on average where it is right
+	worth := 0.0 // mean ln-likelihood ratio of the drift found to none, if the drift found is right
 	for i := range c.filters {
 		r, d := &c.filters[i], found[i]
 		factors, shifts := c.diffusion[i*len(diffusionFactors):][:len(diffusionFactors)], c.drift[i*len(driftShifts):][:len(driftShifts)]
@@ -141,13 +141,13 @@ func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, 
 	}
 }
 
-// established says whether the drift found has beaten no drift, and is still worth something.
+// established reports whether the drift found has beaten no drift and still has worth.
 func (c *changes) established() bool { return c.worth > establishedAt || c.noDrift > 0 }
 
-// end is the least part of the drift found that may be all there is: three standard deviations of its scale below it.
+// end returns the smallest fraction of the drift found that may be true: three standard deviations of its scale below 1.
 func (c *changes) end() float64 { return max(weakest, 1-3/math.Sqrt(c.known)) }
 
-// weighFactors renews the evidence of diffusionFactors in one dimension.
+// weighFactors updates the evidence of diffusionFactors in one dimension.
 func (r *alternatives) weighFactors(evidence []float64) {
 	fit := r.e[0] * r.e[0] / r.s[0]
 	for k := range diffusionFactors {
@@ -156,12 +156,12 @@ func (r *alternatives) weighFactors(evidence []float64) {
 	}
 }
 
-// grown is evidence r after a frame that was ratio times as likely under the changed law.
+// grown returns evidence r after a frame with this likelihood ratio of the changed law.
 func grown(r, ratio float64) float64 {
 	return min(min(ratio, mostRatio)*(1+r), mostEvidence)
 }
 
-// evidence is the mean of each kind over active dimensions and over what their laws may have become.
+// evidence returns the mean of each kind over active dimensions and alternatives.
 func (c *changes) evidence(active int) (e Evidence) {
 	if active > 0 {
 		spreads, _ := total(c.diffusion)
@@ -172,14 +172,14 @@ func (c *changes) evidence(active int) (e Evidence) {
 	return e
 }
 
-// suspects are the dimensions with most of the evidence, and whether the one diffuses more than it did.
+// suspects returns the dimensions with the most evidence, and whether the second diffuses more than before.
 func (c *changes) suspects() (drifts, diffuses int, more bool) {
 	_, shift := total(c.drift)
 	_, factor := total(c.diffusion)
 	return shift / len(driftShifts), factor / len(diffusionFactors), diffusionFactors[factor%len(diffusionFactors)] > 1
 }
 
-// total is the sum of x, and where its largest entry is.
+// total returns the sum of x and the index of its largest entry.
 func total(x []float64) (sum float64, at int) {
 	for k, v := range x {
 		sum += v

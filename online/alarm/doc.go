@@ -1,4 +1,4 @@
-// Package alarm tells frames that are not to be learnt from, and a law that has changed.
+// Package alarm detects frames that must not be learnt from, and changes of the law.
 //
 //	monitor.go   Monitor: when alarms begin and end, and what their events say
 //	frame.go     which frames are held back                                                      (15)
@@ -15,7 +15,7 @@
 //	unlike_training   NIS or place, one frame; over after 10 without
 //	object_lost       5 frames held in a row; over after 10 that are not
 //
-// While the law is frozen nothing forecasts a frame: place and the encoder's sd judge alone.
+// While the law is frozen, no forecast exists: only place and the encoder's sd judge a frame.
 //
 // After 50 held frames that follow from each other as diffusion and noise allow, the object is elsewhere and a new trajectory begins.
 // After 500 held frames one begins whatever they are like, so that nothing freezes the estimator for ever. Until the law forecasts ten frames
@@ -33,11 +33,11 @@
 // h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
 // so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
 // given, so a comparison waits: the diffusion's until refinement has asked for the drift
-// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256. And μ = 0 is weighed against the least drift
+// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256. μ = 0 is compared with the least drift
 // that the one found may be an estimate of, cμ with c three standard deviations below 1 but a half at least. The deviation is that of a scale known from the
 // responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). Where the truth is c or more of what was found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
 // Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. Where it is worth less than a nat in
-// 2048 frames it is not established any more: E of no drift is 0 again, and waits until it is. Both rules only take from E, by what is known
+// 2048 frames it must be established again: E of no drift is 0 until then. Both rules only take from E, by what is known
 // before the frame, so that the mean of E stays at most k. An alarm is over at A/100.
 //
 // too_few_dimensions begins by the evidence of (22) in online/regression.

@@ -7,45 +7,45 @@ import (
 	"driftscope/online/diffusion"
 )
 
-// When frames are held back from the law, and when they are believed again.
+// Limits at which frames are held back from the law, and believed again.
 const (
-	outsideBeyond   = 6   // sds of the training latents from their mean
-	blurredBeyond   = 4   // times the encoder's own sd as it was
-	levelFrames     = 100 // frames whose sd says how it is
-	elsewhereAfter  = 50  // held frames that follow from each other as the law says: the object is elsewhere
-	newNormalFrames = 500 // held frames in a row that are the new normal whatever they are like
+	outsideBeyond   = 6   // distance from the mean of the training latents, in their sds
+	blurredBeyond   = 4   // factor over the encoder's usual sd
+	levelFrames     = 100 // frames that the encoder's usual sd is averaged over
+	elsewhereAfter  = 50  // consistent held frames after which the object counts as elsewhere
+	newNormalFrames = 500 // held frames in a row after which a new trajectory begins in any case
 )
 
-// Verdict says what is done with a frame.
+// Verdict is the decision on a frame.
 type Verdict int
 
 const (
-	Believe Verdict = iota // it is learnt from
-	Hold                   // it is counted, and time goes on
-	Restart                // it begins a trajectory
+	Believe Verdict = iota // learn from the frame
+	Hold                   // count the frame, and let time go on
+	Restart                // begin a trajectory with the frame
 )
 
-// Frame is a measurement as it is judged.
+// Frame is a measurement with what is needed to judge it.
 type Frame struct {
-	Mean, SD []float64 // by the encoder
-	NIS      float64   // of the forecast; not used at the beginning of a trajectory
-	Limit    float64   // the largest NIS that is believed, Monitor.Limit
+	Mean, SD []float64 // encoder's output
+	NIS      float64   // NIS of the forecast; unused at the beginning of a trajectory
+	Limit    float64   // largest believed NIS, Monitor.Limit
 	DT       float64   // s since the last frame
 }
 
 // frames judges each frame before it is learnt from, doc.go (15).
 type frames struct {
-	mean, sd []float64 // of the training latents; none where they are not known
+	mean, sd []float64 // moments of the training latents; empty if unknown
 
-	strange    bool    // the last frame is not like what the encoder and the law were learnt from
-	held       float64 // s since the last frame that was believed
-	heldInRow  uint64  // frames
-	consistent uint64  // the last of them that follow from each other
-	distance   float64 // Σ of how far they are apart, in units of what the law allows
-	accepting  bool    // frames are believed that follow from each other: the law does not know where they are
-	known      uint64  // frames in a row that it does know
+	strange    bool    // the last frame differs from the frames that the encoder and the law were learnt from
+	held       float64 // s since the last believed frame
+	heldInRow  uint64  // held frames in a row
+	consistent uint64  // latest held frames that follow from each other
+	distance   float64 // Σ of their distances, in units of what the law allows
+	accepting  bool    // believe frames that follow from each other: the law does not know the position
+	known      uint64  // frames in a row that the law forecast
 	previous   []float64
-	level      []float64 // the encoder's sd as it is
+	level      []float64 // the encoder's usual sd
 	believed   uint64
 }
 
@@ -53,7 +53,7 @@ func newFrames(c Config) *frames {
 	return &frames{mean: c.TrainMean, sd: c.TrainSD, previous: make([]float64, c.Dim), level: make([]float64, c.Dim)}
 }
 
-// judge is Monitor.Judge.
+// judge implements Monitor.Judge.
 func (f *frames) judge(at Frame, found []diffusion.Estimate) Verdict {
 	far, outside, blurred := !(at.NIS <= at.Limit), f.outside(at.Mean), f.blurred(at.SD)
 	apart := f.apart(at, found)
@@ -78,7 +78,7 @@ func (f *frames) judge(at Frame, found []diffusion.Estimate) Verdict {
 	return Hold
 }
 
-// begin is Monitor.Begin.
+// begin implements Monitor.Begin.
 func (f *frames) begin(at Frame, found []diffusion.Estimate) Verdict {
 	apart := f.apart(at, found)
 	copy(f.previous, at.Mean)
@@ -93,10 +93,10 @@ func (f *frames) begin(at Frame, found []diffusion.Estimate) Verdict {
 	return Hold
 }
 
-// waiting is Monitor.Waiting.
+// waiting implements Monitor.Waiting.
 func (f *frames) waiting() bool { return f.heldInRow > 0 && f.held == 0 }
 
-// elsewhere counts a frame that is not believed, and says whether there were enough of them. This one may follow from the one before.
+// elsewhere counts a held frame and reports whether the object is elsewhere. follows says whether this frame may follow from the one before.
 func (f *frames) elsewhere(apart float64, follows bool) bool {
 	if f.heldInRow++; f.heldInRow > 1 && follows {
 		f.consistent++
@@ -108,7 +108,7 @@ func (f *frames) elsewhere(apart float64, follows bool) bool {
 	return f.consistent >= elsewhereAfter-1 && moved || f.heldInRow >= newNormalFrames
 }
 
-// look is Monitor.Look.
+// look implements Monitor.Look.
 func (f *frames) look(m, sd []float64) {
 	f.strange = f.outside(m)
 	if f.heldInRow++; !f.strange && !f.blurred(sd) {
@@ -116,7 +116,7 @@ func (f *frames) look(m, sd []float64) {
 	}
 }
 
-// believe ends a row of held frames, and folds in the encoder's sd.
+// believe ends a row of held frames and averages the encoder's sd.
 func (f *frames) believe(sd []float64) {
 	f.heldInRow, f.consistent, f.distance = 0, 0, 0
 	f.believed++
@@ -126,7 +126,7 @@ func (f *frames) believe(sd []float64) {
 	}
 }
 
-// outside says whether m is where no training latent was.
+// outside reports whether m is farther from the training latents than outsideBeyond.
 func (f *frames) outside(m []float64) bool {
 	for i, sd := range f.sd {
 		if math.Abs(m[i]-f.mean[i]) > outsideBeyond*sd {
@@ -136,7 +136,7 @@ func (f *frames) outside(m []float64) bool {
 	return false
 }
 
-// blurred says whether the encoder is far less sure than it was.
+// blurred reports whether the encoder's sd exceeds blurredBeyond times its usual value.
 func (f *frames) blurred(sd []float64) bool {
 	for i := range min(len(sd), len(f.level)) {
 		if f.believed >= levelFrames && sd[i] > blurredBeyond*f.level[i] {
@@ -146,8 +146,8 @@ func (f *frames) blurred(sd []float64) bool {
 	return false
 }
 
-// apart is the squared distance from the last measurement, in units of what diffusion and noise may put between them: χ² with a degree of
-// freedom a dimension.
+// apart returns the squared distance from the last measurement, in units of what diffusion and noise allow: χ² with one degree of freedom per
+// dimension.
 func (f *frames) apart(at Frame, found []diffusion.Estimate) (square float64) {
 	for i, d := range found {
 		if variance := d.V*at.DT + 2*d.FilterNoise; variance > 0 {

@@ -25,57 +25,56 @@ const (
 	kinds
 )
 
-// codes are those of the alarms' events, one of level warning when an alarm begins and one of level info when it is over.
+// codes are the event codes. An alarm begins with an event of level warning and ends with one of level info.
 var codes = [kinds]string{
 	latent.DriftChanged, latent.DiffusionChanged, latent.UnlikeTraining, latent.ObjectLost, latent.Bleached, latent.TooFewDimensions,
 }
 
-// When alarms begin and end.
+// Limits at which alarms begin and end.
 const (
-	clearShare     = 0.01 // of the evidence at which an alarm about the law began: below it the alarm is over
-	clearAfter     = 10   // frames without cause after which an alarm about frames is over
-	lostAfter      = 5    // frames held in a row
-	lightFrames    = 50   // frames whose light is the first level, and over which the present one is averaged
-	bleachedShare  = 0.5  // of the first level of light, at which bleached begins
-	recoveredShare = 0.6  // at which it is over
+	clearShare     = 0.01 // fraction of the evidence at onset below which an alarm about the law ends
+	clearAfter     = 10   // frames without cause after which an alarm about frames ends
+	lostAfter      = 5    // held frames in a row at which object_lost begins
+	lightFrames    = 50   // frames that the first and the present level of light are averaged over
+	bleachedShare  = 0.5  // fraction of the first level at which bleached begins
+	recoveredShare = 0.6  // fraction at which bleached ends
 )
 
-// Evidence is how strongly the latents speak for a law that has changed: mean likelihood ratios of Shiryaev and Roberts, in frames,
-// doc.go (16). An alarm begins where one exceeds the frames between false alarms.
+// Evidence is the evidence for a changed law: mean likelihood ratios of Shiryaev and Roberts, in frames, doc.go (16). An alarm begins when one
+// exceeds the frames between false alarms.
 type Evidence struct {
 	Drift     float64
 	Diffusion float64
 }
 
-// Monitor watches the law, the frames and the light. Its methods are called from one goroutine, and allocate only where an alarm begins or
-// ends.
+// Monitor watches the law, the frames and the light. One goroutine calls its methods. They allocate only when an alarm begins or ends.
 type Monitor struct {
 	frames  *frames
 	changes *changes
 	every   float64 // frames between false alarms, at least
-	largest float64 // χ² that is exceeded once in as many
+	largest float64 // χ² exceeded once in every frames
 
 	on       [kinds]bool
-	reported [kinds]bool   // by events; a state that is restored may have others on
+	reported [kinds]bool   // alarms that events reported as on; may differ from on after a restore
 	quiet    [kinds]uint64 // frames without cause
 
-	lit          uint64  // frames whose light is known
-	first, light float64 // grey values: at first, and now
+	lit          uint64  // frames with known light
+	first, light float64 // first and present light, grey values
 	evidence     Evidence
-	hidden       float64 // evidence of a coordinate that the latents do not show, in frames, as of the last slice of refinement
+	hidden       float64 // evidence of a coordinate that the latents do not show, in frames, from the last slice of refinement
 
-	events []latent.Event // of the last Update
+	events []latent.Event // events of the last Update
 }
 
-// Config is what a Monitor is made from.
+// Config configures a Monitor.
 type Config struct {
 	Dim       int
 	Every     float64   // frames between false alarms, at least
-	TrainMean []float64 // of the latents that the model was trained on, a dimension; nil: not known
+	TrainMean []float64 // mean of the training latents per dimension; nil if unknown
 	TrainSD   []float64 // their sd
 }
 
-// NewMonitor gives a Monitor that has seen nothing.
+// NewMonitor returns a Monitor without data.
 func NewMonitor(c Config) *Monitor {
 	return &Monitor{
 		frames: newFrames(c), changes: newChanges(c.Dim), every: c.Every,
@@ -96,34 +95,34 @@ func (m *Monitor) Limit(n float64) float64 {
 	return n * math.Expm1(m.largest/n)
 }
 
-// Judge is the verdict on a frame that the law forecast.
+// Judge returns the verdict on a frame that the law forecast.
 func (m *Monitor) Judge(f Frame, found []diffusion.Estimate) Verdict { return m.frames.judge(f, found) }
 
-// Begin is the verdict on the first frame of a trajectory, or on one after others that were held since that.
+// Begin returns the verdict on the first frame of a trajectory, or on one after only held frames.
 func (m *Monitor) Begin(f Frame, found []diffusion.Estimate) Verdict { return m.frames.begin(f, found) }
 
-// Waiting says whether all frames of the trajectory so far were held: the next may still be the one it begins with.
+// Waiting reports whether all frames of the trajectory so far were held: the next may still begin it.
 func (m *Monitor) Waiting() bool { return m.frames.waiting() }
 
-// Look judges a frame that is not learnt from whatever it is like, while the law is frozen: by itself, because nothing forecasts it.
+// Look judges a frame while the law is frozen. Nothing is learnt from it and nothing forecasts it, so only the frame itself counts.
 func (m *Monitor) Look(mean, sd []float64) { m.frames.look(mean, sd) }
 
-// TakeHeld gives the time of the frames held since the last that was believed, s, which makes the next step longer, and forgets it.
+// TakeHeld returns and clears the time of the frames held since the last believed one, s. It makes the next step longer.
 func (m *Monitor) TakeHeld() float64 {
 	held := m.frames.held
 	m.frames.held = 0
 	return held
 }
 
-// Start begins a trajectory at a measurement. What earlier ones have told stays told.
+// Start begins a trajectory at a measurement. The evidence from earlier trajectories stays.
 func (m *Monitor) Start(mean []float64, found []diffusion.Estimate) { m.changes.start(mean, found) }
 
-// Step folds in a measurement, dt after the last, under the law found, whose drift is linear.
+// Step adds a measurement, dt after the last, under the law found, with a linear drift.
 func (m *Monitor) Step(mean []float64, dt float64, t *drift.Tangent, found []diffusion.Estimate) {
 	m.changes.step(mean, dt, t, found)
 }
 
-// Weigh renews the evidence by the last Step, of a law found in n transitions of seconds in all.
+// Weigh updates the evidence by the last Step. The law was found in n transitions of seconds in all.
 func (m *Monitor) Weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	m.changes.weigh(found, activity, n, seconds)
 	active := 0
@@ -135,8 +134,8 @@ func (m *Monitor) Weigh(found []diffusion.Estimate, activity []latent.Activity, 
 	m.evidence = m.changes.evidence(active)
 }
 
-// Asked says of which dimensions the drift in use was learnt, be it none: of those that were active then. A change of the others' diffusion is not looked for,
-// because what a drift does that nobody has asked for looks like diffusion, and like less of it once it is known.
+// Asked records the active dimensions: the drift in use, even if zero, was learnt from them. In the others no change of diffusion is tested,
+// because an unknown drift looks like diffusion, and like less once it is known.
 func (m *Monitor) Asked(activity []latent.Activity) {
 	for i, a := range activity {
 		m.changes.asked[i] = a == latent.Active
@@ -146,7 +145,7 @@ func (m *Monitor) Asked(activity []latent.Activity) {
 // Hidden sets the evidence of a coordinate that the latents do not show, in frames.
 func (m *Monitor) Hidden(evidence float64) { m.hidden = evidence }
 
-// Light averages the light of a frame, in grey values, where that is known.
+// Light averages the light of a frame, in grey values, if it is known.
 func (m *Monitor) Light(light float64) {
 	if !(light > 0) {
 		return
@@ -158,7 +157,7 @@ func (m *Monitor) Light(light float64) {
 	}
 }
 
-// Update begins and ends alarms after frame z, and reports in Events what is no longer as reported.
+// Update begins and ends alarms after frame z. Events returns the alarms that changed.
 func (m *Monitor) Update(z *latent.Latent) {
 	m.events = m.events[:0]
 	f := m.frames
@@ -185,7 +184,7 @@ func (m *Monitor) byEvidence(k kind, evidence float64) {
 	}
 }
 
-// byCause switches an alarm on at a cause, and off after a while without so much as a trace of one.
+// byCause switches an alarm on at a cause, and off after clearAfter frames without a trace of one.
 func (m *Monitor) byCause(k kind, cause, trace bool) {
 	m.quiet[k]++
 	if trace {
@@ -196,7 +195,7 @@ func (m *Monitor) byCause(k kind, cause, trace bool) {
 	}
 }
 
-// report adds an event that says whether an alarm is on.
+// report adds an event with the alarm's present state.
 func (m *Monitor) report(k kind, z *latent.Latent) {
 	m.reported[k] = m.on[k]
 	e := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: codes[k], Count: 1}
@@ -208,13 +207,13 @@ func (m *Monitor) report(k kind, z *latent.Latent) {
 	m.events = append(m.events, e)
 }
 
-// Events are the alarms that began or ended with the last Update. They are lent until the next one.
+// Events returns the alarms that began or ended in the last Update. They are valid until the next one.
 func (m *Monitor) Events() []latent.Event { return m.events }
 
-// Evidence is that of the last Weigh.
+// Evidence returns the evidence of the last Weigh.
 func (m *Monitor) Evidence() Evidence { return m.evidence }
 
-// TooFew says whether the alarm about a coordinate that the latents do not show is on.
+// TooFew reports whether too_few_dimensions is on.
 func (m *Monitor) TooFew() bool { return m.on[tooFewDimensions] }
 
 // Codes appends the codes of the alarms that are on to dst.
@@ -227,13 +226,13 @@ func (m *Monitor) Codes(dst []string) []string {
 	return dst
 }
 
-// Forgotten is for a Monitor that takes another's place because all was forgotten: alarms that are on stay so until there is no cause.
+// Forgotten takes over the alarms of a Monitor that was reset: they stay on until their cause is gone.
 func (m *Monitor) Forgotten(before *Monitor) { m.on, m.reported = before.on, before.reported }
 
-// Restored is for a Monitor that takes another's place from a checkpoint: the next Update reports what is not as reported before.
+// Restored takes over what a Monitor reported before a checkpoint was restored: the next Update reports every difference.
 func (m *Monitor) Restored(before *Monitor) { m.reported = before.reported }
 
-// onsetText says what has happened, and what to do.
+// onsetText returns what happened and what to do.
 func (m *Monitor) onsetText(k kind) string {
 	drifts, diffuses, more := m.changes.suspects()
 	switch k {
@@ -262,7 +261,7 @@ var endTexts = [kinds]string{
 	"over: the latents explain their motion again; nothing to do",
 }
 
-// Archive passes on what was seen, and which alarms are on. What was reported is not part of it.
+// Archive reads or writes the data and the alarms that are on, without what was reported.
 func (m *Monitor) Archive(a *archive.Codec) {
 	m.frames.archive(a)
 	m.changes.archive(a)

@@ -10,25 +10,25 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// What it takes to give latents a length, doc.go.
+// Conditions for giving latents a length, doc.go.
 const (
-	leastR2          = 0.9  // share of what lasts of the centroid's x, and of its y, that the latents explain at least
-	lagErrors        = 5    // standard errors of white noise by which a centroid's correlation from frame to frame is not one
-	leastResiduals   = 10   // independent residuals for every number that is fitted to one coordinate
+	leastR2          = 0.9  // smallest fraction of the lasting part of the centroid's x, and of its y, that the latents must explain
+	lagErrors        = 5    // standard errors of white noise above which a centroid's correlation from frame to frame is real
+	leastResiduals   = 10   // independent residuals per number fitted to one coordinate
 	leastTransitions = 50   // transitions before any R² is given
-	rounding         = 1e-9 // share of the centroid's variance below which what is left of it is no residual
+	rounding         = 1e-9 // fraction of the centroid's variance below which the residual is rounding
 	axes             = 2    // coordinates of a centroid
 )
 
 // Calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
 // trajectory's own mean. now and before are the later and the earlier member of a transition.
 type Calibration struct {
-	pixel  float64 // its side, µm; 0 where not known
+	pixel  float64 // side of a pixel, µm; 0 if unknown
 	forget float64 // γ
 
-	linked      bool      // last belongs to the last frame
+	linked      bool      // last is the value of the last frame
 	last        []float64 // y, axes + d
-	weight      float64   // of the present trajectory's transitions
+	weight      float64   // weight of the present trajectory's transitions
 	now, before []float64 // their mean y
 
 	n, n2        float64   // Σ of the transitions' weights and of their squares
@@ -36,11 +36,11 @@ type Calibration struct {
 
 	found  result
 	solver solver
-	active []int     // working memory: the active dimensions
+	active []int     // working memory: indices of the active dimensions
 	y      []float64 // working memory
 }
 
-// result is what the moments said at the last refresh.
+// result holds the values of the last refresh.
 type result struct {
 	state latent.Calibration
 	r2    [axes]float64
@@ -48,7 +48,7 @@ type result struct {
 	px    latent.Spread
 }
 
-// New has seen nothing. A pixel's side is pixelUM in the specimen, µm, 0 where not known; γ forgets.
+// New returns a Calibration without data. pixelUM is the side of a pixel in the specimen, µm, 0 if unknown. forget is γ.
 func New(dim int, pixelUM, forget float64) *Calibration {
 	k := axes + dim
 	return &Calibration{
@@ -58,8 +58,7 @@ func New(dim int, pixelUM, forget float64) *Calibration {
 	}
 }
 
-// Add takes in a frame, dt after the last, or as the beginning of a trajectory where dt is 0. A frame without a centroid belongs to no
-// transition.
+// Add adds a frame, dt after the last; dt is 0 at the beginning of a trajectory. A frame without a centroid belongs to no transition.
 func (c *Calibration) Add(centroid, z []float64, dt float64) {
 	if dt == 0 {
 		c.weight, c.linked = 0, false
@@ -79,7 +78,7 @@ func (c *Calibration) Add(centroid, z []float64, dt float64) {
 	c.linked = true
 }
 
-// pair folds in the transition from c.last to c.y by Welford's recursion.
+// pair adds the transition from c.last to c.y by Welford's recursion.
 func (c *Calibration) pair() {
 	g, k := c.forget, len(c.y)
 	c.n, c.n2 = g*c.n+1, g*g*c.n2+1
@@ -103,7 +102,7 @@ func (c *Calibration) pair() {
 	}
 }
 
-// Solve renews what was found, by the diffusion found in the latents and which of them move.
+// Solve updates the result, from the diffusion found in the latents and their activity.
 func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activity) {
 	f := &c.found
 	f.state, f.r2, f.px = "", [axes]float64{}, latent.Spread{}
@@ -114,7 +113,7 @@ func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activi
 			c.active = append(c.active, i)
 		}
 	}
-	count := 0.0 // of transitions that would weigh the same
+	count := 0.0 // effective number of transitions
 	if c.n > 0 {
 		count = c.n * c.n / c.n2
 	}
@@ -144,7 +143,7 @@ func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activi
 	c.spread(found, residual, count)
 }
 
-// regress finds A with the latents one frame earlier as instruments; it is false where they do not determine it.
+// regress finds A, with the latents one frame earlier as instruments. It returns false if they do not determine A.
 func (c *Calibration) regress() bool {
 	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
 	s := &c.solver
@@ -169,8 +168,8 @@ func (c *Calibration) regress() bool {
 	return true
 }
 
-// residuals gives the variances and covariance of what A leaves of the centroid, px², and its correlation with the frame before, and
-// sets R². count is of transitions.
+// residuals returns the variances and covariance of the residuals c - Am, px², and their correlation with the frame before. It sets R². count
+// is a number of transitions.
 func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, memory float64) {
 	k := len(c.y)
 	var lag, all, total float64
@@ -192,7 +191,7 @@ func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, me
 	return variance, memory
 }
 
-// residualMoment is the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', of the moments M of y.
+// residualMoment returns the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', from the moments M of y.
 func (c *Calibration) residualMoment(moments []float64, a, b int) float64 {
 	k, d := len(c.y), len(c.y)-axes
 	along := func(row, b int) float64 {
@@ -209,7 +208,7 @@ func (c *Calibration) residualMoment(moments []float64, a, b int) float64 {
 	return v
 }
 
-// spread carries the latents' diffusion over to the picture. count is how many independent residuals A rests on.
+// spread converts the latents' diffusion to the picture. count is the number of independent residuals behind A.
 func (c *Calibration) spread(found []diffusion.Estimate, residual [axes][axes]float64, count float64) {
 	d, px := len(found), &c.found.px
 	axis := [axes]float64{}
@@ -230,10 +229,10 @@ func (c *Calibration) spread(found []diffusion.Estimate, residual [axes][axes]fl
 	px.Low, px.High = max(0, px.D-math.Sqrt(below+of)), px.D+math.Sqrt(above+of)
 }
 
-// mapVariance is the variance of D by that of A alone: gradient ∂D/∂A = Av/axes, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
+// mapVariance returns the variance of D due to A alone: gradient ∂D/∂A = Av/axes, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
 func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [axes][axes]float64, count float64) float64 {
 	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
-	for a := range axes { // G⁻¹ times the gradient, one row an axis
+	for a := range axes { // G⁻¹ times the gradient, one row per axis
 		row := c.solver.rows[a*p : (a+1)*p]
 		for i := range p {
 			sum := 0.0
@@ -258,7 +257,7 @@ func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [axes][ax
 	return total * c.n / count
 }
 
-// Describe writes what was found into u.
+// Describe writes the result into u.
 func (c *Calibration) Describe(u *latent.Units) {
 	f, d := &c.found, len(c.found.a)/axes
 	u.Calibration, u.Px, u.UM = f.state, f.px, latent.Spread{}
@@ -276,7 +275,7 @@ func (c *Calibration) Describe(u *latent.Units) {
 	}
 }
 
-// Archive passes on the moments, and what they said at the last refresh.
+// Archive reads or writes the moments and the result of the last refresh.
 func (c *Calibration) Archive(a *archive.Codec) {
 	a.Bool(&c.linked)
 	for _, list := range [][]float64{c.last, c.now, c.before, c.same, c.lagged} {

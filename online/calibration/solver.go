@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// solver inverts small matrices in memory that it keeps.
+// solver inverts small matrices in reused memory.
 type solver struct {
 	n          int
-	m, inverse []float64 // n × n; m is lost by inverting it
+	m, inverse []float64 // n × n; inverting overwrites m
 	rows       []float64 // room for axes × n numbers
 }
 
@@ -16,15 +16,15 @@ func newSolver(most int) solver {
 	return solver{m: make([]float64, most*most), inverse: make([]float64, most*most), rows: make([]float64, axes*most)}
 }
 
-// resize makes room for a matrix of n by n, whose entries are then unspecified.
+// resize makes room for an n × n matrix with unspecified entries.
 func (s *solver) resize(n int) {
 	s.n, s.m, s.inverse = n, s.m[:n*n], s.inverse[:n*n]
 }
 
-// leastPivot is the share of a matrix's largest entry below which a pivot is none.
+// leastPivot is the smallest usable pivot, as a fraction of the matrix's largest entry.
 const leastPivot = 1e-10
 
-// invert is Gauss and Jordan's elimination with partial pivoting. It is false for a matrix that is singular or not finite.
+// invert runs Gauss-Jordan elimination with partial pivoting. It returns false for a matrix that is singular or not finite.
 func (s *solver) invert() bool {
 	n, largest := s.n, 0.0
 	clear(s.inverse)
@@ -67,7 +67,7 @@ func (s *solver) invert() bool {
 	return !slices.ContainsFunc(s.inverse, math.IsNaN)
 }
 
-// swap exchanges rows a and b of m, n wide.
+// swap exchanges rows a and b of m, a matrix n wide.
 func swap(m []float64, n, a, b int) {
 	for j := range n {
 		m[a*n+j], m[b*n+j] = m[b*n+j], m[a*n+j]

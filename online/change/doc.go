@@ -1,4 +1,4 @@
-// Package change weighs all objects of a field against the law of all that is in use: evidence that this has changed since it was learnt, with a stated rate of
+// Package change tests all objects of a field against their common law: evidence that the law has changed since it was learnt, with a stated rate of
 // false alarms, A frames between two on average at least.
 //
 //	monitor.go   Monitor: a frame's steps, and the evidence                                        (1), (4)
@@ -8,13 +8,13 @@
 //
 // # Evidence
 //
-// Of every frame, Λ is the likelihood of all objects' steps under a law that has changed over that under the law, each by what was known before the frame.
+// Per frame, Λ is the likelihood ratio of all objects' steps, changed law to law, given all earlier frames.
 // Given the law objects are independent, and a step is given those before it, so that these ratios multiply (Shiryaev 1963, Roberts 1966; Pollak 1985):
 //
 //	E ← min(Λ^β, 20)(g + E),  alarm where the mean of E over the alternatives exceeds A            (1)
 //
 // While the law holds, E[Λ | past] = 1 at most and g is at most 1, so that the mean of E is k at most after k frames, and an alarm is false once in A frames at
-// most. g is twice the mean of |ln Λ| over the latest frames: where nothing is told, E does not grow. No frame counts more than twenty.
+// most. g is twice the mean of |ln Λ| over the latest frames: frames without information leave E unchanged. No frame counts more than twenty.
 //
 //	population_diffusion_changed   every D times ½, 0.71, 1.41 or 2
 //	population_mixture_changed     the odds of one state four times what they are: one half becomes four fifths; an alternative a state
@@ -22,7 +22,7 @@
 // # What is open
 //
 // The law is an estimate. A larger D must beat the upper end of three standard deviations of it (1.5 times its 95 % interval), a smaller one the lower, and a
-// state's odds the upper end of theirs. For D smaller than that end Λ is smaller on average, so that (1) holds wherever D is within the ends, and once in some
+// state's odds the upper end of theirs. For D below that end Λ is smaller on average, so (1) holds while D is within the ends, and once in some
 // hundred laws it is not:
 //
 //	Λ = Π p(step | cD) / p(step | D at its end)                                                    (2)
@@ -36,20 +36,20 @@
 //
 //	p(step | cD) = Σ w p(step | past steps, c d),  w ← (1 - r) w p(step | d)/Σ + r f                (3)
 //
-// so a slow object that stays is no evidence again and again. p is that of online/states, tridiagonal, with stray steps. r is how often a state is drawn again, learnt from
+// so a slow object that stays counts only once. p is the tridiagonal density of online/states, with stray steps. r is the rate of redrawing a state, learnt from
 // objects that are seen to change; D within a state is drawn again once in 100 steps. Of the mixture two chains of each state run beside w, from fractions at
 // their end and from raised ones: they differ for objects that are new or that switch, and for them only.                                     (4)
 //
 // # Independence
 //
-// A field that shakes as a whole has objects that are not independent. Ranks u of steps are even under the law; the variance V of their means over 16 frames, by
-// differences, over that of independent ones has β = 1/max(V, 1) in (1).                             (5)
+// In a field that shakes as a whole, objects are not independent. Ranks u of steps are uniform under the law; the variance V of their means over 16 frames, by
+// differences, relative to independent objects, sets β = 1/max(V, 1) in (1).                         (5)
 //
 // # After an alarm
 //
-// What uses this forgets the steps so far, has the law learnt from those that come, and gives it to Use as the first after a change: evidence begins again. A law is not taken while
-// evidence against the one before is above A/100, because it may be of steps from before and after a change. Nothing of this is in a checkpoint: evidence begins
-// anew after one.
+// The caller forgets the steps so far, learns the law from new steps, and gives it to Use as the first after a change: evidence begins again. A law is not taken while
+// evidence against the one before is above A/100, because it may mix steps from before and after a change. Checkpoints hold none of this: evidence begins
+// again after one.
 //
 // # Measured
 //
@@ -57,8 +57,8 @@
 // and 2 false alarms of a kind are allowed, there were none where all diffuse alike and live 60 frames, where half of them has a tenth of D, where a spread is 0.5,
 // with births and without, and of 20 objects that switch once in 50 steps; two where noise is 0.5 px and stated 30 % too large, three where a tenth of
 // every step is shared by all objects of a frame; one where two steps in a hundred are three times as far; and three, all of the mixture, where 20 objects of two states never end.
-// All of these were of D, where not said otherwise.
-// Of a run each, at A = 10,000, an alarm took so many frames; none is none in 1,000 frames of 20 objects, and in 200 of 100. Those of 1,000 are at A = 100,000:
+// All of these were of D, if not said otherwise.
+// Frames until an alarm, one run each, at A = 10,000. "none" means none in 1,000 frames of 20 objects or 200 of 100. Runs of 1,000 objects have A = 100,000:
 //
 //	                            20 objects   100        1,000
 //	D doubled                   5 to 6       4          5
@@ -74,10 +74,10 @@
 //
 // The figures of 1,000 are of a film of 60 frames before the change.
 //
-// # What it does not tell
+// # Limits
 //
-// A law that drifts so slowly that each is within its interval of the one before. Fractions of a few objects that never end: of 20 objects the odds are not known to a
-// factor of two. Many objects that change their state at once tell by f alone, not by how many they are. In a frame ten thousand steps of filters are taken, seven a
+// Change misses a law that drifts so slowly that each is within the interval of the one before, and fractions of a few objects that never end: 20 objects fix the odds only to a
+// factor of two. Many objects that change state at once count by f alone, not by their number. A frame takes at most ten thousand steps of filters, seven a
 // node: objects beyond, 1,428 of one state and 285 of one with a spread of a quarter or more, are not weighed. A frame of 1,000 objects takes 0.55 to 0.72 ms
 // (BenchmarkFrame, one of two shared cores, 2026-11-25).
 package change

@@ -2,25 +2,25 @@ package change
 
 import "math"
 
-// ratio is the likelihood of a frame under one changed law over that under the law, and the evidence of the frames so far.
+// ratio holds the likelihood ratio of this frame, changed law to law, and the evidence of the frames so far.
 type ratio struct {
-	product  float64 // of this frame's objects, over exp(logs)
+	product  float64 // likelihood ratio of this frame's objects, divided by exp(logs)
 	logs     float64
 	objects  int
-	tells    float64 // mean of what the latest frames said either way, nats
-	lately   float64 // Σ of ln Λ, an old frame by less
+	tells    float64 // mean information of the latest frames, nats
+	lately   float64 // Σ of ln Λ, older frames weighted less
 	evidence float64
 }
 
-// A frame in which a change could begin counts as much as those before it told anything: where every object's state is known, nothing does, and evidence that
-// grew by one a frame would be an alarm after as many frames as may lie between two.
+// A frame adds to a possible onset of a change only as much as the frames before it were informative. If every object's state is known, no
+// frame is informative, and evidence that grew by one a frame would raise an alarm after A frames.
 const (
 	tellFrames = 16
 	lateFrames = 8
-	tellNats   = 0.5 // that are a whole frame
+	tellNats   = 0.5 // nats that count as a whole frame
 )
 
-// times takes in one object.
+// times multiplies the ratio of one object in.
 func (r *ratio) times(v float64) {
 	if r.objects++; r.objects == 1 {
 		r.product = 1
@@ -30,7 +30,7 @@ func (r *ratio) times(v float64) {
 	}
 }
 
-// end ends a frame, E ← min(Λ^β, 20)(g + E), β being power and g at most 1. A change that cannot be told yet has no evidence.
+// end ends a frame, E ← min(Λ^β, 20)(g + E), with β = power and g at most 1. A change that cannot be detected yet has no evidence.
 func (r *ratio) end(power float64, known bool) {
 	if !known {
 		*r = ratio{}
@@ -47,13 +47,14 @@ func (r *ratio) end(power float64, known bool) {
 	r.product, r.logs, r.objects = 0, 0, 0
 }
 
-// renewal is how often an object's state is drawn again, by expectation and maximisation over all steps: a redraw is seen where it leads to another state.
+// renewal learns how often an object's state is drawn again, by expectation and maximisation over all steps. A redraw shows only if it leads
+// to another state.
 type renewal struct {
-	rate       float64 // a step
-	seen, open float64 // redraws into another state; steps by the probability that a redraw would have been one
+	rate       float64 // per step
+	seen, open float64 // redraws into another state; steps, by the probability that a redraw would have been one
 }
 
-// What the rate is before anything is known, as by how many steps, and its bounds; how often an object's D is drawn again within its state.
+// Prior rate of redraws and its weight in steps, bounds of the rate, and the rate of redraws of D within a state.
 const (
 	firstRate  = 0.01
 	firstSteps = 200
@@ -66,21 +67,18 @@ func newRenewal() renewal {
 	return renewal{rate: firstRate, seen: firstRate * firstSteps, open: firstSteps}
 }
 
-// switched is how often an object was seen to change its state.
+// switched returns how often an object was seen to change its state.
 func (r *renewal) switched() float64 { return r.seen - firstRate*firstSteps }
 
 // end ends a frame.
 func (r *renewal) end() { r.rate = min(max(r.seen/r.open, leastRate), mostRate) }
 
-// scale measures whether objects are as independent, and their steps as likely, as the law says: by u, the probability of a step that is farther than each was, which
-// is even between 0 and 1 under the law. Means m of (½ - u)√12 over blocks of n steps have
-//
-//	V = E (m - m')² / (1/n + 1/n') = 1,
-//
-// more where all objects shake together. Evidence counts with β = 1/max(V, 1): a power of a likelihood ratio below 1 has a mean of 1 at most.
+// scale measures whether objects are independent and their steps as likely as the law says. u is the probability of a longer step than the
+// measured one; under the law it is uniform on 0 to 1. Means m of (½ - u)√12 over blocks of n steps have V = E (m - m')² / (1/n + 1/n') = 1,
+// and more if all objects shake together. Evidence counts with β = 1/max(V, 1): a power of a likelihood ratio below 1 has a mean of 1 at most.
 type scale struct {
-	sum, n       float64 // of this block
-	mean, before float64 // of the block before, and its steps
+	sum, n       float64 // of the present block
+	mean, before float64 // of the previous block, and its steps
 	frames       int
 	variance     float64
 }
@@ -88,7 +86,7 @@ type scale struct {
 const (
 	blockFrames = 16
 	blocksKnown = 64
-	mostBlock   = 16.0 // one block's part in V: a change is one large difference
+	mostBlock   = 16.0 // largest contribution of one block to V, because a change is one large difference
 )
 
 func newScale() scale { return scale{variance: 1} }

@@ -6,17 +6,17 @@ import (
 	"driftscope/online/states"
 )
 
-// What a changed law is taken to be, and what a law leaves open.
+// Alternative laws, and the uncertainty of the law.
 var factors = [...]float64{0.5, math.Sqrt2 / 2, math.Sqrt2, 2} // of every D
 
 const (
-	kinds      = 3 + len(factors) // of D that a node is weighed with: the law's, the ends of its interval, and factors
-	oddsFactor = 4.0              // of a state's odds: one half becomes four fifths
-	wide       = 1.5              // times the 95 % interval: three standard deviations
+	kinds      = 3 + len(factors) // values of D per node: the law's, the ends of its interval, and its multiples by factors
+	oddsFactor = 4.0              // factor on a state's odds: one half becomes four fifths
+	wide       = 1.5              // factor on the 95 % interval: three standard deviations
 	longTail   = math.Sqrt2 * 1.2247448713915890
 )
 
-// The nodes of a state: ln D in units of the spread, by the rules of Gauss and Hermite. A spread of a half wants five to lie near every object.
+// Gauss-Hermite nodes of a state: ln D in units of the spread. A spread of a half needs five, so that one lies near every object.
 var (
 	one   = []node{{prior: 1}}
 	three = []node{{d: -longTail, prior: 1.0 / 6}, {d: 0, prior: 2.0 / 3}, {d: longTail, prior: 1.0 / 6}}
@@ -26,26 +26,27 @@ var (
 // fineSpread is the spread from which a state has five nodes.
 const fineSpread = 0.25
 
-// node is a D that objects of a state may have.
+// node is one possible D of objects in a state.
 type node struct {
 	state int
 	d     float64        // px²/s
-	prior float64        // within its state
-	by    [kinds]float64 // px²/s: the law's, its lower and upper end, and what it may have become
+	prior float64        // prior probability within its state
+	by    [kinds]float64 // px²/s: the law's D, its lower and upper end, and the changed ones
 }
 
-// reference is the law that is weighed, as its nodes.
+// reference is the law under test, as nodes.
 type reference struct {
 	nodes    []node
-	fraction []float64   // of each state
-	edge     [][]float64 // of each state: the fractions if it has the most that the law leaves open; nil where that is too much
-	raised   [][]float64 // of each state: the fractions if its odds were oddsFactor times as large
+	fraction []float64   // per state
+	edge     [][]float64 // per state: the fractions if it has the most that the interval allows; nil if that is too much
+	raised   [][]float64 // per state: the fractions with its odds times oddsFactor
 	known    [len(factors)]bool
 	noise    float64 // variance of a place of scale 1, px²
 	stray    float64 // density of a step that leads anywhere, 1/px²
 }
 
-// newReference lays nodes over a law that was learnt from so many objects, whose pieces are not all new draws of it.
+// newReference lays nodes over a law. objects is the number of objects it was learnt from; a law counts their pieces, which are not all new
+// draws.
 func newReference(l *states.Law, objects float64) *reference {
 	r := &reference{noise: l.Scale, stray: math.Exp(l.Stray)}
 	spread, rule := l.Spread.Value, one
@@ -55,7 +56,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	case spread > 0:
 		rule = three
 	}
-	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the interval took every piece for a draw
+	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the law's interval counts every piece as a draw
 	open := wide
 	if l.Spread.Value > 0 {
 		open = draws
@@ -63,7 +64,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	lowest, highest := beyond(l.D.Value, l.D.Low, draws), beyond(l.D.Value, l.D.High, draws)
 	for j, s := range l.States {
 		r.fraction = append(r.fraction, s.Tracked)
-		low, high := max(beyond(s.D.Value, s.D.Low, open), lowest), min(beyond(s.D.Value, s.D.High, open), highest) // what changes is the scale of all
+		low, high := max(beyond(s.D.Value, s.D.Low, open), lowest), min(beyond(s.D.Value, s.D.High, open), highest) // the scale of all states changes together
 		var by [kinds]float64
 		by[0], by[1], by[2] = 1, low, high
 		for k, f := range factors {
@@ -74,7 +75,7 @@ func newReference(l *states.Law, objects float64) *reference {
 			if math.Abs(math.Log(end)) < math.Abs(math.Log(f))/2 {
 				by[3+k], r.known[k] = f, true
 			} else {
-				by[3+k] = by[at] // of this state nothing can be told yet
+				by[3+k] = by[at] // no change of this state can be detected yet
 			}
 		}
 		for _, n := range rule {
@@ -91,7 +92,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	return r
 }
 
-// weighFractions has the fractions that the law leaves open, and those that are looked for.
+// weighFractions computes the largest fractions that the interval allows, and the raised ones.
 func (r *reference) weighFractions(l *states.Law, draws float64) {
 	for j, s := range l.States {
 		f := s.Fraction
@@ -107,15 +108,15 @@ func (r *reference) weighFractions(l *states.Law, draws float64) {
 	}
 }
 
-// beyond is the end of an interval as a factor, where that is so many times as far in ln D.
+// beyond returns the end of an interval as a factor of its value, times as far in ln D.
 func beyond(value, end, times float64) float64 {
 	if !(end > 0 && value > 0) {
-		return math.SmallestNonzeroFloat64 // it has no end there
+		return math.SmallestNonzeroFloat64 // the interval is open there
 	}
 	return math.Pow(end/value, times)
 }
 
-// withOdds is the fractions with the odds of state j so many times as large.
+// withOdds returns the fractions with the odds of state j multiplied by times.
 func withOdds(fraction []float64, j int, times float64) []float64 {
 	out := append([]float64(nil), fraction...)
 	sum := 0.0

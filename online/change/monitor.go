@@ -2,54 +2,54 @@ package change
 
 import "driftscope/online/states"
 
-// Evidence is how strongly all objects speak for a law that has changed: mean likelihood ratios of Shiryaev and Roberts, in frames.
+// Evidence is the evidence of all objects for a changed law: mean likelihood ratios of Shiryaev and Roberts, in frames.
 type Evidence struct {
 	Diffusion float64
 	Mixture   float64
 }
 
-// Most is how evidence says that the law has changed most likely.
+// Most is the most likely change of the law.
 type Most struct {
-	Factor float64 // of every D
-	State  int     // that has more objects than it had
+	Factor float64 // factor on every D
+	State  int     // state that gained objects
 }
 
 const (
-	mostRatio    = 20   // of one frame: none decides alone
-	mostEvidence = 1e10 // at which evidence stops growing
-	clearShare   = 0.01 // of the frames between false alarms: evidence below it is low
-	mostWork     = 1e4  // steps of filters in a frame, seven a node: objects beyond are not weighed, 1,428 of one state without a spread
-	halfKnown    = 0.5  // of what was known of an object that is left where it may have been taken for another
+	mostRatio    = 20   // largest ratio of one frame, so that none decides alone
+	mostEvidence = 1e10 // bound on the evidence
+	clearShare   = 0.01 // fraction of the frames between false alarms below which evidence is low
+	mostWork     = 1e4  // filter steps a frame, seven per node: 1,428 objects of one state without a spread; the rest are skipped
+	halfKnown    = 0.5  // fraction kept of what is known of an object that may have been swapped with another
 )
 
-// Monitor weighs all objects of a field against a law. Its methods are called from one goroutine; frames allocate nothing.
+// Monitor tests all objects of a field against a law. One goroutine calls its methods. Frames allocate nothing.
 type Monitor struct {
 	exposure float64
 	every    float64
-	law      *reference // nil before the first
-	objects  float64    // that were seen
+	law      *reference // nil before the first law
+	objects  float64    // objects seen
 	renewal  renewal
 	scale    scale
 
 	diffusion [len(factors)]ratio
-	mixture   []ratio // a state
+	mixture   []ratio // one per state
 
-	work    int            // steps of filters in this frame
-	skipped uint64         // steps of objects that were not weighed, because a frame had too many
-	chances [kinds]float64 // of one step with each D, reused
+	work    int            // filter steps in this frame
+	skipped uint64         // steps of objects skipped because a frame had too many
+	chances [kinds]float64 // of one step with each D; reused
 	each    [states.MostStates]chance
 }
 
-// chance is how likely a step is in a state: by what is known of the object, its weight before the step, and as of one that is new.
+// chance is the likelihood of a step in one state, the state's weight before the step, and the likelihood for a new object.
 type chance struct{ likely, weight, drawn float64 }
 
-// New is a Monitor that knows no law, of frames with some exposure, s. An alarm is false once in every frames at most.
+// New returns a Monitor without a law. exposure is that of a frame, s. An alarm is false once in every frames at most.
 func New(exposure, every float64) *Monitor {
 	return &Monitor{exposure: exposure, every: every, renewal: newRenewal(), scale: newScale()}
 }
 
-// Use has objects be weighed against a law from now on, unless evidence against the one before is not low: then that stays, because the law may have been learnt
-// from before and after a change; false says so. anew is for the first law after a change: evidence begins again.
+// Use sets the law that objects are tested against. It keeps the earlier law and returns false while evidence against that is not low, because
+// the new one may mix steps from before and after a change. anew marks the first law after a change: evidence begins again.
 func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	if e := m.Evidence(); m.law != nil && !anew && max(e.Diffusion, e.Mixture) > clearShare*m.every {
 		return false
@@ -64,16 +64,16 @@ func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	return true
 }
 
-// Skipped is how many steps were not weighed since it was called last, because a frame had too many.
+// Skipped returns the number of steps skipped since the last call because a frame had too many.
 func (m *Monitor) Skipped() (n uint64) {
 	n, m.skipped = m.skipped, 0
 	return n
 }
 
-// Born counts an object that is new.
+// Born counts a new object.
 func (m *Monitor) Born() { m.objects++ }
 
-// Cut has no step lead to an object's next place.
+// Cut leaves out the step to an object's next place.
 func (m *Monitor) Cut(t *Track) {
 	if t.of != nil {
 		clear(t.filters)
@@ -81,7 +81,7 @@ func (m *Monitor) Cut(t *Track) {
 	}
 }
 
-// Step weighs a step of an object; from and to are the variances of the places at its ends along an axis, px², 0 where they are not known.
+// Step tests a step of an object. from and to are the variances of the places at its ends along an axis, px², 0 if unknown.
 func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 	r := m.law
 	if r == nil {
@@ -119,7 +119,7 @@ func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 	t.follow(m.renewal.rate)
 }
 
-// weigh has the chances of a step, and multiplies the weights of an object's nodes by theirs.
+// weigh computes the likelihoods of a step and multiplies them into the weights of the object's nodes.
 func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 	r := m.law
 	m.chances, m.each = [kinds]float64{}, [states.MostStates]chance{}
@@ -149,7 +149,7 @@ func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 	}
 }
 
-// weighMixture takes in how likely the last step is with more objects in state j.
+// weighMixture adds the likelihood of the last step with more objects in state j.
 func (m *Monitor) weighMixture(t *Track, j int) {
 	r := m.law
 	edge, raised := t.oddsOf(j)
@@ -185,7 +185,7 @@ func (m *Monitor) End() {
 	m.renewal.end()
 }
 
-// Evidence is the mean over what the law may have become.
+// Evidence returns the mean over the alternatives.
 func (m *Monitor) Evidence() (e Evidence) {
 	for k := range m.diffusion {
 		e.Diffusion += m.diffusion[k].evidence / float64(len(factors))
@@ -196,7 +196,8 @@ func (m *Monitor) Evidence() (e Evidence) {
 	return e
 }
 
-// Most is what the latest frames are likeliest by: evidence of all that is likely at all grows alike, by mostRatio a frame.
+// Most returns the alternative that is likeliest over the latest frames. Evidence cannot rank them: every likely one grows alike, by mostRatio
+// a frame.
 func (m *Monitor) Most() (most Most) {
 	at := 0
 	for k := range m.diffusion {

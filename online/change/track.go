@@ -6,24 +6,24 @@ import (
 	"driftscope/online/states"
 )
 
-// Track is what one object's own steps say: of its state, and of its next step under each law. The zero value knows nothing.
+// Track holds what one object's own steps say of its state, and of its next step under each law. The zero value knows nothing.
 type Track struct {
 	of      *reference
-	weight  []float64 // of each node, before the next step
-	filters []filter  // kinds a node
-	odds    []float64 // of each state, by the fractions of each edge and each raised one: 2 K² of them
+	weight  []float64 // per node, before the next step
+	filters []filter  // kinds per node
+	odds    []float64 // per state, by the fractions of each edge and each raised one: 2 K² numbers
 }
 
-// filter is the tridiagonal factor of one D: the last innovation, 1 over its variance, and its covariance with the next step.
+// filter is the tridiagonal factor of one D: the last innovation, the inverse of its variance, and its covariance with the next step.
 type filter struct{ x, y, inverse, b float64 }
 
-// floor keeps variances above zero, px²; farther is the square in variances from which a step may be stray, as in package states.
+// floor keeps variances above zero, px². farther is the squared distance, in variances, from which a step may be stray, as in package states.
 const (
 	floor   = 1e-12
 	farther = 18.0
 )
 
-// begin has an object be read by a law: what was known of it stays where the law has as many nodes.
+// begin reads an object by a law. What was known of the object stays if the law has as many nodes.
 func (t *Track) begin(r *reference) {
 	n, k := len(r.nodes), len(r.fraction)
 	known := t.of != nil && len(t.of.nodes) == n && len(t.of.fraction) == k
@@ -36,7 +36,7 @@ func (t *Track) begin(r *reference) {
 		t.forget(0)
 		return
 	}
-	for j := range r.edge { // the law was learnt with this object among others
+	for j := range r.edge { // this object was among those that the law was learnt from
 		edge, raised := t.oddsOf(j)
 		clear(edge)
 		for i, w := range t.weight {
@@ -46,7 +46,7 @@ func (t *Track) begin(r *reference) {
 	}
 }
 
-// forget leaves a share of what is known of its state: the rest is as of an object that is new.
+// forget keeps a fraction of what is known of its state. The rest becomes that of a new object.
 func (t *Track) forget(share float64) {
 	r := t.of
 	for i := range t.weight {
@@ -64,13 +64,13 @@ func (t *Track) forget(share float64) {
 	}
 }
 
-// oddsOf are the probabilities of each state, where the fractions are those at the edge of state j, and where they are raised.
+// oddsOf returns the probabilities of each state, with the fractions at the edge of state j, and with its raised ones.
 func (t *Track) oddsOf(j int) (edge, raised []float64) {
 	k := len(t.of.fraction)
 	return t.odds[2*j*k:][:k], t.odds[(2*j+1)*k:][:k]
 }
 
-// follow has an object go on from weights that a step was multiplied into: with rate, its state is drawn again, and with withinRate its D within that.
+// follow renews the weights after a step was multiplied in: with rate the state is drawn again, with withinRate its D within the state.
 func (t *Track) follow(rate float64) {
 	total := 0.0
 	var each [states.MostStates]float64
@@ -84,8 +84,8 @@ func (t *Track) follow(rate float64) {
 	}
 }
 
-// step is how likely a step is, at a node with a D: its density, 1/px², and the probability of one that is longer. noise are the variances of the places at
-// its ends.
+// step returns the likelihood of a step at a node with a D: its density, 1/px², and the probability of a longer one. noise holds the variances
+// of the places at its ends.
 func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray float64) (p, longer float64) {
 	c := f.b * f.inverse
 	inverse := 1 / max(walk+noise[0]+noise[1]-f.b*c, floor)
@@ -100,5 +100,5 @@ func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray floa
 	return p, longer
 }
 
-// Forget has a track be that of an object that nothing is known of; its memory is used again.
+// Forget makes a track that of an unknown object and keeps its memory.
 func (t *Track) Forget() { t.of = nil }

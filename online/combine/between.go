@@ -2,24 +2,24 @@ package combine
 
 import "math"
 
-// What is taken of τ before anything is known: how far it may go, and how finely it is laid out.
+// Prior of τ: its range and resolution.
 const (
-	agree       = 0.2  // the probability that cameras do not differ at all
-	differD     = 0.3  // sd of ln D from camera to camera where they do
-	differShare = 0.7  // of the logit of a share: 50 % here, 67 % there
-	points      = 40   // of τ above zero
-	finest      = 1e-3 // the least of them, in units of the above
-	coarsest    = 4.0  // the largest
+	agree       = 0.2  // probability that cameras do not differ at all
+	differD     = 0.3  // sd of ln D between cameras that differ
+	differShare = 0.7  // sd of the logit of a share: 50 % here, 67 % there
+	points      = 40   // number of values of τ above zero
+	finest      = 1e-3 // smallest of them, in units of the prior's sd
+	coarsest    = 4.0  // largest
 )
 
-// between is what is known of τ: a probability for each of its values, of which the first is zero.
+// between is the distribution of τ: a probability for each of its values, the first being zero.
 type between struct {
 	tau    []float64
 	prior  []float64 // logarithms
-	weight []float64 // the same of what is known now, not normalised
+	weight []float64 // log posterior, not normalised
 }
 
-// newBetween is the prior.
+// newBetween returns the prior.
 func newBetween(scale float64) *between {
 	b := &between{tau: []float64{0}, weight: []float64{math.Log(agree)}}
 	sum, step := 0.0, math.Log(coarsest/finest)/(points-1)
@@ -35,14 +35,15 @@ func newBetween(scale float64) *between {
 	return b
 }
 
-// learn multiplies a likelihood in, its logarithm given for each τ.
+// learn multiplies a likelihood in. likely is its logarithm for each τ.
 func (b *between) learn(likely []float64) {
 	for i, l := range likely {
 		b.weight[i] += l
 	}
 }
 
-// chosen are the probabilities of every τ where cameras scatter by more than their errors. Elsewhere none is likelier than zero, and τ is zero.
+// chosen returns the probabilities of every τ if cameras scatter by more than their errors. If no τ is likelier than zero, it returns τ = 0
+// alone.
 func (b *between) chosen() []float64 {
 	p := b.probabilities()
 	for i := range b.weight {
@@ -55,7 +56,7 @@ func (b *between) chosen() []float64 {
 	return p
 }
 
-// probabilities of every τ.
+// probabilities returns the probability of every τ.
 func (b *between) probabilities() []float64 {
 	p, all := make([]float64, len(b.weight)), total(b.weight)
 	for i, w := range b.weight {
@@ -64,10 +65,10 @@ func (b *between) probabilities() []float64 {
 	return p
 }
 
-// evident is the probability from which on cameras are told to differ: twenty to one.
+// evident is the probability at which cameras count as different: twenty to one.
 const evident = 20.0 / 21
 
-// differ is by how much ln D differs from camera to camera; 0 where that is not evident.
+// differ returns the difference of ln D from camera to camera; 0 if not evident.
 func (b *between) differ() float64 {
 	p := b.probabilities()
 	if 1-p[0] < evident {
@@ -80,7 +81,7 @@ func (b *between) differ() float64 {
 	return mean / (1 - p[0])
 }
 
-// total is ln Σ exp.
+// total returns ln Σ exp.
 func total(logs []float64) float64 {
 	top, sum := math.Inf(-1), 0.0
 	for _, l := range logs {
@@ -95,7 +96,8 @@ func total(logs []float64) float64 {
 	return top + math.Log(sum)
 }
 
-// mean is the precision-weighted one of readings where cameras differ by tau, its standard deviation, and the log likelihood with μ anywhere in reach.
+// mean returns the precision-weighted mean of readings for cameras that differ by tau, its standard deviation, and the log likelihood with a
+// flat μ over the allowed range.
 func mean(readings []reading, tau float64) (at, sd, nats float64) {
 	w, n := 0.0, 0
 	for _, r := range readings {
@@ -121,13 +123,13 @@ func mean(readings []reading, tau float64) (at, sd, nats float64) {
 	return at, 1 / math.Sqrt(w), nats
 }
 
-// Where ln D may be: six decades from slowest, µm²/s.
+// Range of ln D: six decades from slowest, µm²/s.
 const (
 	reach   = 13.815510557964274
 	slowest = 1e-4
 )
 
-// below is the share of that which is below the least of some bounds.
+// below returns the share that is below the least of some bounds.
 func below(bounds []reading) float64 {
 	least := math.Inf(1)
 	for _, r := range bounds {
@@ -136,10 +138,10 @@ func below(bounds []reading) float64 {
 	return min(max(math.Log(least/slowest)/reach, 0.05), 1)
 }
 
-// normal is one of a mixture of normal laws.
+// normal is one component of a mixture of normal laws.
 type normal struct{ weight, at, sd float64 }
 
-// quantile of a mixture.
+// quantile returns the quantile p of a mixture.
 func quantile(mixture []normal, p float64) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, n := range mixture {
@@ -159,7 +161,7 @@ func quantile(mixture []normal, p float64) float64 {
 	return (low + high) / 2
 }
 
-// interval of a mixture: its mean, and what it leaves 2.5 % out of on either side.
+// interval returns the mean of a mixture and its 2.5 % and 97.5 % points.
 func interval(mixture []normal) Interval {
 	v := Interval{Low: quantile(mixture, 0.025), High: quantile(mixture, 0.975)}
 	for _, n := range mixture {
@@ -168,7 +170,7 @@ func interval(mixture []normal) Interval {
 	return v
 }
 
-// common is the D that readings have in common, given what cameras differ by. What only one camera reads keeps its interval.
+// common returns the D that readings share, given the differences between cameras. A D read by only one camera keeps its interval.
 func common(readings []reading, b *between) Interval {
 	var sure []reading
 	for _, r := range readings {
@@ -192,7 +194,7 @@ func common(readings []reading, b *between) Interval {
 	return Interval{math.Exp(v.Value), math.Exp(v.Low), math.Exp(v.High)}
 }
 
-// bounded is a D of which only bounds are known, weighted by their errors in D itself: its logarithm has none.
+// bounded returns a D known by bounds alone, weighted by errors in D itself: its logarithm has none.
 func bounded(readings []reading) Interval {
 	d, w := 0.0, 0.0
 	for _, r := range readings {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Bounds on what is pooled: six states are the most that one camera's law is given, and so many cameras with as many take a second.
+// Bounds on the input: a camera's law has at most six states, and MostCameras cameras with as many take a second.
 const (
 	MostStates  = 16
 	MostCameras = 32
@@ -14,30 +14,30 @@ const (
 // Interval is a number with its 95 % interval.
 type Interval struct{ Value, Low, High float64 }
 
-// State is one of those that objects are in.
+// State is one state of the objects.
 type State struct {
-	D     Interval // µm²/s; its low end is 0 where only a bound from above is known
-	Share Interval // of the objects' time
+	D     Interval // µm²/s; Low is 0 if only an upper bound is known
+	Share Interval // fraction of the objects' time
 }
 
-// Camera is the law that one camera found.
+// Camera is the law found by one camera.
 type Camera struct {
 	Name          string
 	Tracks, Steps uint64
-	D             Interval  // mean over the objects' time, µm²/s; zero where it is not known
+	D             Interval  // mean over the objects' time, µm²/s; zero if unknown
 	States        []State   // by rising D
-	Spread        Interval  // sd of ln D within a state; zero where none is told
-	Rates         []float64 // from each state to each, 1/s, a row a state; none where they are not known
+	Spread        Interval  // sd of ln D within a state; zero if not given
+	Rates         []float64 // from each state to each, 1/s, one row per state; empty if unknown
 	Nats          float64   // evidence that objects switch
 }
 
-// tolerance is by how much shares may miss their sum: they are printed whole.
+// tolerance is the allowed error of the sum of shares, because they are printed rounded.
 const tolerance = 0.01
 
-// most is how many steps a camera may have, and which number no D and no rate exceeds: sums and squares stay numbers.
+// most bounds the steps of a camera, every D and every rate, so that sums and squares stay finite.
 const most = 1e15
 
-// Check refuses a law that cannot be one.
+// Check refuses an impossible law.
 func (c *Camera) Check() error {
 	k := len(c.States)
 	if k == 0 || k > MostStates || c.Steps == 0 || max(c.Steps, c.Tracks) > most {
@@ -77,7 +77,7 @@ func (c *Camera) Check() error {
 	return nil
 }
 
-// within wants 0 ≤ low ≤ value ≤ high ≤ most.
+// within checks 0 ≤ low ≤ value ≤ high ≤ most.
 func (i Interval) within(what string, most float64) error {
 	if !(0 <= i.Low && i.Low <= i.Value && i.Value <= i.High && i.High <= most) {
 		return fmt.Errorf("%s %g (%g to %g), expected a number within its interval", what, i.Value, i.Low, i.High)
@@ -88,15 +88,16 @@ func (i Interval) within(what string, most float64) error {
 // normal95 is the 97.5 % point of a normal law.
 const normal95 = 1.959963984540054
 
-// reading is what a camera says of one number: of its logarithm, or of its logit.
+// reading is a camera's measurement of one number, as its logarithm or its logit.
 type reading struct {
 	at, sd float64
-	bound  bool    // it is only known to be below something:
+	bound  bool    // only an upper bound is known:
 	value  float64 // the number itself, and its standard error by the upper end
 	error  float64
 }
 
-// logarithm is the reading of a D that rests on so many steps. A standard error below 1/√steps, the Cramér-Rao bound of steps along two axes without noise, is none.
+// logarithm returns the reading of a D from that many steps. A standard error below 1/√steps is impossible: that is the Cramér-Rao bound of
+// steps along two axes without noise.
 func logarithm(d Interval, steps float64) reading {
 	r := reading{at: math.Log(d.Value), value: d.Value, error: max(d.High-d.Value, d.High/1000) / normal95, bound: d.Low == 0}
 	r.sd = max((math.Log(d.High)-math.Log(d.Low))/(2*normal95), 1/math.Sqrt(max(steps, 1)))

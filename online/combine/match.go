@@ -8,21 +8,21 @@ import (
 // member is a state of a camera.
 type member struct{ camera, state int }
 
-// kind is a state of the experiment: those of cameras that are one.
+// kind is a state of the experiment: one or more states of cameras that are the same.
 type kind struct {
 	members  []member
 	readings []reading
-	at       float64   // ln D, to order kinds by
+	at       float64   // ln D, the sort key of kinds
 	likely   []float64 // log likelihood for each τ
 }
 
-// neighbours is how many kinds further up another is looked for that may be one with a kind: those between are states of the same camera.
+// neighbours is how far up the list of kinds match looks for a partner of a kind: kinds in between are states of the same camera.
 const neighbours = MostStates
 
-// pair are two kinds.
+// pair holds two kinds.
 type pair struct{ a, b *kind }
 
-// newKind of members and what they read.
+// newKind makes a kind of members and their readings.
 func newKind(members []member, readings []reading, tau []float64) *kind {
 	k := &kind{members: members, readings: readings, likely: make([]float64, len(tau))}
 	for i, t := range tau {
@@ -34,7 +34,7 @@ func newKind(members []member, readings []reading, tau []float64) *kind {
 	return k
 }
 
-// apart says that two kinds have states of the same camera.
+// apart reports whether two kinds have states of the same camera.
 func (k *kind) apart(o *kind) bool {
 	for _, m := range k.members {
 		for _, n := range o.members {
@@ -46,8 +46,8 @@ func (k *kind) apart(o *kind) bool {
 	return false
 }
 
-// presence is the log evidence of so many kinds, of which cameras see members states: each sees each with a probability that is anywhere in 0 to 1. So a kind
-// that few see has its price, and more of it the more cameras there are.
+// presence returns the log evidence of that many kinds, of which cameras see members states. Each camera sees each kind with an unknown
+// probability, uniform on 0 to 1. So a kind that few cameras see costs evidence, and more with more cameras.
 func presence(kinds, cameras, members int) float64 {
 	missing := kinds*cameras - members
 	a, _ := math.Lgamma(float64(members + 1))
@@ -56,7 +56,7 @@ func presence(kinds, cameras, members int) float64 {
 	return a + b - c
 }
 
-// match finds which states of cameras are one: two kinds become one while the evidence grows by that, the most first.
+// match finds which states of cameras are the same. It merges the two kinds that raise the evidence most, until none does.
 func match(cameras []Camera) (kinds []*kind, b *between) {
 	b = newBetween(differD)
 	for i := range cameras {
@@ -96,7 +96,7 @@ func rise(kinds []*kind) {
 	})
 }
 
-// gain is by how much each τ becomes likelier where two kinds are one.
+// gain returns the rise in likelihood for each τ if two kinds are one.
 func gain(a, b, one *kind) []float64 {
 	g := make([]float64, len(one.likely))
 	for i := range g {
@@ -105,7 +105,7 @@ func gain(a, b, one *kind) []float64 {
 	return g
 }
 
-// joined is the log evidence where every τ becomes likelier by so much.
+// joined returns the log evidence if the likelihood of every τ rises by by.
 func joined(b *between, by []float64) float64 {
 	after := make([]float64, len(by))
 	for t, g := range by {
@@ -114,7 +114,7 @@ func joined(b *between, by []float64) float64 {
 	return total(after)
 }
 
-// likeliest are the two kinds of which the evidence is most that they are one, and that one; nil where no two may be. It remembers in known what two are as one.
+// likeliest returns the two kinds whose merger has the most evidence, and the merged kind; nil if no two may merge. known caches merged kinds.
 func likeliest(kinds []*kind, b *between, known map[pair]*kind) (first, second int, one *kind) {
 	most := math.Inf(-1)
 	for i, k := range kinds {

@@ -4,20 +4,20 @@ import (
 	"math"
 )
 
-// Law is that of an experiment.
+// Law is the law of an experiment.
 type Law struct {
 	Cameras       int
 	Tracks, Steps uint64
-	D             Interval // mean over the objects' time, µm²/s; zero where no camera has one
+	D             Interval // mean over the objects' time, µm²/s; zero if no camera has one
 	States        []State  // by rising D
-	Seen          []int    // how many cameras see each state
-	Spread        Interval // sd of ln D within a state; zero where none is told
-	Differ        float64  // sd of ln D from camera to camera; 0 where that is not evident
+	Seen          []int    // number of cameras that see each state
+	Spread        Interval // sd of ln D within a state; zero if no camera gives one
+	Differ        float64  // sd of ln D from camera to camera; 0 if not evident
 	Rates         []float64
 	Nats          float64
 }
 
-// Pool makes one law of those of at most MostCameras cameras, which have passed Check.
+// Pool makes one law from those of at most MostCameras cameras that passed Check.
 func Pool(cameras []Camera) *Law {
 	kinds, b := match(cameras)
 	l := &Law{Cameras: len(cameras), Differ: b.differ()}
@@ -41,7 +41,7 @@ func Pool(cameras []Camera) *Law {
 	return l
 }
 
-// meanD is the mean D of all cameras. They may differ in it by their objects, too, so what they differ by is its own.
+// meanD returns the mean D of all cameras. Cameras may also differ in it by their objects, so it has a τ of its own.
 func meanD(cameras []Camera) Interval {
 	var readings []reading
 	for i := range cameras {
@@ -57,11 +57,12 @@ func meanD(cameras []Camera) Interval {
 	return common(readings, b)
 }
 
-// share is a state's fraction of the time of all objects: weighted by steps, with the errors and the differences of the cameras that see it.
+// share returns a state's fraction of the time of all objects: weighted by steps, with the errors and the differences of the cameras that see
+// the state.
 func share(k *kind, cameras []Camera, weights []float64) Interval {
 	value := 0.0
 	var readings []reading
-	var slopes []float64 // of the share by each logit
+	var slopes []float64 // derivative of the share by each logit
 	for _, m := range k.members {
 		s := cameras[m.camera].States[m.state].Share
 		value += weights[m.camera] * s.Value
@@ -77,7 +78,7 @@ func share(k *kind, cameras []Camera, weights []float64) Interval {
 	if len(readings) > 1 {
 		b.learn(newKind(nil, readings, b.tau).likely)
 	} else {
-		b.tau, b.weight = b.tau[:1], b.weight[:1] // a camera's own error
+		b.tau, b.weight = b.tau[:1], b.weight[:1] // one camera's own error
 	}
 	at := logit(value)
 	var mixture []normal
@@ -92,7 +93,7 @@ func share(k *kind, cameras []Camera, weights []float64) Interval {
 	return Interval{value, logistic(v.Low), logistic(v.High)}
 }
 
-// odds is the reading of a share: by the end of its interval that is known, and no surer than so many tracks would count it.
+// odds returns the reading of a share, by the known end of its interval, and no more precise than a count of that many tracks.
 func odds(s Interval, tracks float64) reading {
 	r := reading{at: logit(s.Value)}
 	least := 1 / math.Sqrt(max(tracks, 1)*s.Value*(1-s.Value))
@@ -111,7 +112,7 @@ func odds(s Interval, tracks float64) reading {
 func logit(p float64) float64    { return math.Log(p / (1 - p)) }
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// spread of ln D within a state, weighted by steps: a camera that tells none counts as zero.
+// spread returns the spread of ln D within a state, weighted by steps. A camera without one counts as zero.
 func spread(cameras []Camera, weights []float64) (v Interval) {
 	variance := 0.0
 	for i := range cameras {
@@ -128,7 +129,8 @@ func spread(cameras []Camera, weights []float64) (v Interval) {
 	return v
 }
 
-// rates of switching, weighted by the steps in the state that is left, where every camera sees every state and has rates; the evidence of all adds up.
+// rates returns the rates of switching, weighted by the steps in the state that objects leave, if every camera sees every state and has rates.
+// It adds up the evidence of all.
 func rates(kinds []*kind, cameras []Camera) (rates []float64, nats float64) {
 	n := len(kinds)
 	if n < 2 {
@@ -166,7 +168,7 @@ func rates(kinds []*kind, cameras []Camera) (rates []float64, nats float64) {
 	return rates, nats
 }
 
-// stateOf is which state of a camera a kind is.
+// stateOf returns the index of a kind among the states of a camera.
 func stateOf(k *kind, camera int) int {
 	for _, m := range k.members {
 		if m.camera == camera {

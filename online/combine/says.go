@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// switching is the log likelihood ratio from which objects are told to switch: twenty to one, as of one camera.
+// switching is the log likelihood ratio at which objects count as switching: twenty to one, as for one camera.
 var switching = math.Log(20)
 
-// told is how many states the sentence names.
+// told is the number of states that the sentence names.
 const told = 12
 
-// Says is the law in a sentence.
+// Says returns the law as a sentence.
 func (l *Law) Says() string {
 	var text strings.Builder
 	if l.Cameras == 1 {
@@ -54,7 +54,7 @@ func (l *Law) Says() string {
 	return text.String() + "."
 }
 
-// amount is a D with its interval.
+// amount returns a D with its interval as text.
 func amount(d Interval) string {
 	if d.Low == 0 {
 		return fmt.Sprintf("D below %.2g µm²/s", d.High)

@@ -1,8 +1,8 @@
-// Package filter says where the latent is, given all frames so far, and where it will be.
+// Package filter estimates the present latent from all frames so far, and forecasts it.
 //
 // It is the full factorisation q(z | x, z before): what the law makes of all earlier frames, times the encoder's Gaussian. That is the
 // extended Kalman filter over all dimensions together (kalman.go). With J = ∂μ/∂z about the banks' filtered latent c, renewed every d/2
-// frames, and R the noise found (before there are figures the measurement itself stands, with the encoder's S)
+// frames, and R the noise found (before the first figures the estimate is the measurement itself, with the encoder's S)
 //
 //	ẑ = z + [μ(c) + J(z - c)]Δt;  P ← FPF' + diag(v)Δt,  F = I + JΔt                          (14)
 //	s = P_ii + R_i;  e = mᵢ - ẑᵢ;  ẑ ← ẑ + P_·i e/s;  P ← P - P_·i P_i·/s      i = 1 .. d in turn

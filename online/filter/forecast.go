@@ -9,14 +9,14 @@ import (
 	"driftscope/online/drift"
 )
 
-// Bounds on what may be forecast.
+// Bounds on forecasts.
 const (
 	maxHorizons = 8
 	maxAhead    = 64 // frames
 	maxHorizon  = 3600.0
 )
 
-// CheckHorizons refuses what cannot be forecast in one pass.
+// CheckHorizons refuses horizons that one pass cannot forecast.
 func CheckHorizons(horizons []float64) error {
 	if len(horizons) > maxHorizons {
 		return fmt.Errorf("%d forecast horizons, expected at most %d: leave some out", len(horizons), maxHorizons)
@@ -34,28 +34,28 @@ func CheckHorizons(horizons []float64) error {
 // Forecaster iterates a filter's prediction beyond the present frame.
 type Forecaster struct {
 	horizons []float64     // s, ascending
-	at       *Kalman       // where the iteration is
-	tangent  drift.Tangent // of the drift there
-	jac      []float64     // at the frame, where that was not forecast
+	at       *Kalman       // state of the iteration
+	tangent  drift.Tangent // drift at that state
+	jac      []float64     // Jacobian at the frame, for frames without a forecast
 	lead     [1]float64    // the horizon of Ahead
 }
 
-// NewForecaster forecasts to these horizons, s, which CheckHorizons allows.
+// NewForecaster returns a Forecaster for horizons, s, that CheckHorizons allows.
 func NewForecaster(dim int, horizons []float64) *Forecaster {
 	return &Forecaster{horizons: horizons, at: NewKalman(dim), tangent: *drift.NewTangent(dim), jac: make([]float64, dim*dim)}
 }
 
-// Motion is the law as it is known at a frame.
+// Motion is the law known at a frame.
 type Motion struct {
 	Drift    *drift.Field
 	Jacobian []float64 // of the drift, d×d
 	Found    []diffusion.Estimate
-	Step     float64 // of the frames, s; 0 before the first figures
+	Step     float64 // between frames, s; 0 before the first figures
 }
 
-// Forecast writes the mean and sd of the latent itself, without the noise of measuring it, at every horizon after the filtered f. Steps
-// are of about law.Step; the drift is asked at each of them, its Jacobian stays law.Jacobian, or where f begins that at f. What lies more
-// than maxAhead frames ahead is not a number, and so is everything before the first figures.
+// Forecast writes the mean and sd of the latent itself, without measurement noise, at every horizon after the filtered f. Steps are about
+// law.Step long. The drift is evaluated at each step. Its Jacobian stays law.Jacobian, or if f begins, the Jacobian at f. A horizon more than
+// maxAhead frames ahead is NaN, and so is every forecast before the first figures.
 func (c *Forecaster) Forecast(dst *latent.Estimate, f *Kalman, law Motion) {
 	d := f.dim
 	dst.Horizons = append(dst.Horizons[:0], c.horizons...)
@@ -70,7 +70,7 @@ func (c *Forecaster) Ahead(dst *latent.Estimate, f *Kalman, law Motion) {
 	c.iterate(f, law, forecasts{c.lead[:], dst.Ahead, dst.AheadSD})
 }
 
-// forecasts are to be written: d numbers a horizon.
+// forecasts holds the destination: d numbers a horizon.
 type forecasts struct{ horizons, mean, sd []float64 }
 
 func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
@@ -78,7 +78,7 @@ func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
 	c.at.set(f)
 	t := &c.tangent
 	t.Jacobian = law.Jacobian
-	if f.nis == 0 && law.Step > 0 && len(into.horizons) > 0 { // nothing forecast this frame: the Jacobian is of another place
+	if f.nis == 0 && law.Step > 0 && len(into.horizons) > 0 { // this frame had no forecast, so the Jacobian belongs to another place
 		law.Drift.Linearise(t.Mu, c.jac, f.z)
 		t.Jacobian = c.jac
 	}
@@ -93,7 +93,7 @@ func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
 		}
 		steps := 0.0
 		if h > now {
-			steps = math.Ceil((h - now) / law.Step * (1 - 1e-9)) // a horizon of whole frames is that many
+			steps = math.Ceil((h - now) / law.Step * (1 - 1e-9)) // round a horizon of whole frames to that number
 		}
 		for range int(steps) {
 			copy(t.Centre, c.at.z)

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	stableSteps = 64  // of a time step that is long against the law's own time
+	stableSteps = 64  // substeps of a time step that is long against the law's own time
 	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
 )
 
 // Kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
 type Kalman struct {
 	dim  int
-	z    []float64 // the mean of the latent given all that was measured, or, after Predict, its forecast
+	z    []float64 // the mean of the latent given all measurements; after Predict, its forecast
 	p    []float64 // the covariance, dim×dim
-	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 where none was forecast
-	kept *Kalman   // the forecast, for measurements that are not believed
+	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 if it had no forecast
+	kept *Kalman   // the forecast, to return to if a measurement is rejected
 
 	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
 }
 
-// NewKalman gives a filter that has seen nothing.
+// NewKalman returns a filter without data.
 func NewKalman(dim int) *Kalman {
 	f := gaussian(dim)
 	f.kept = gaussian(dim)
@@ -36,7 +36,7 @@ func NewKalman(dim int) *Kalman {
 	return f
 }
 
-// gaussian is a filter that can only be copied to and from.
+// gaussian returns a filter for copies only.
 func gaussian(dim int) *Kalman {
 	return &Kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
 }
@@ -47,13 +47,13 @@ func (f *Kalman) set(src *Kalman) {
 	copy(f.p, src.p)
 }
 
-// Mean lends the mean of the latent given all that was measured.
+// Mean lends the mean of the latent given all measurements.
 func (f *Kalman) Mean() []float64 { return f.z }
 
-// NIS is the normalised innovation squared of the last measurement, 0 where none was forecast.
+// NIS returns the normalised innovation squared of the last measurement, 0 if it had no forecast.
 func (f *Kalman) NIS() float64 { return f.nis }
 
-// Start begins a trajectory at m, whose noise has the variances found, or those of the encoder's sd where nothing is found yet.
+// Start begins a trajectory at m. Its variances are those found, or by the encoder's sd if nothing is found yet.
 func (f *Kalman) Start(m, sd []float64, found []diffusion.Estimate, known bool) {
 	copy(f.z, m)
 	clear(f.p)
@@ -90,7 +90,7 @@ func (f *Kalman) Predict(dt float64, t *drift.Tangent, found []diffusion.Estimat
 	}
 }
 
-// substeps is how many equal ones a step of dt is taken in.
+// substeps returns the number of equal substeps of a step of dt.
 func substeps(dt float64, jac []float64, dim int) float64 {
 	norm := 0.0
 	for i := range dim {
@@ -103,7 +103,7 @@ func substeps(dt float64, jac []float64, dim int) float64 {
 	return min(max(math.Ceil(norm*dt/maxTurn), 1), stableSteps)
 }
 
-// spread is the covariance's part of Predict, for the F in f.f. It is symmetric to the last bit.
+// spread computes the covariance in Predict, for the F in f.f. The result is symmetric to the last bit.
 func (f *Kalman) spread(h float64, found []diffusion.Estimate) {
 	d := f.dim
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.square(f.f), f.square(f.p), 0, f.square(f.fp))
@@ -137,7 +137,7 @@ func (f *Kalman) Correct(m []float64, found []diffusion.Estimate) {
 	d := f.dim
 	for i := range d {
 		s := f.p[i*d+i] + found[i].FilterNoise
-		if found[i].V == 0 && found[i].FilterNoise == 0 || !(s > 0) { // it has never changed, and says nothing
+		if found[i].V == 0 && found[i].FilterNoise == 0 || !(s > 0) { // it has never changed, so it carries no information
 			f.z[i] = m[i]
 			continue
 		}
@@ -150,7 +150,7 @@ func (f *Kalman) Correct(m []float64, found []diffusion.Estimate) {
 	}
 }
 
-// Uncorrect returns to the forecast: the last measurement is not believed.
+// Uncorrect returns to the forecast and drops the last measurement.
 func (f *Kalman) Uncorrect() { f.set(f.kept) }
 
 // SD writes the standard deviations of Mean into dst.
@@ -160,7 +160,7 @@ func (f *Kalman) SD(dst []float64) {
 	}
 }
 
-// Archive passes on the mean and the covariance.
+// Archive reads or writes the mean and the covariance.
 func (f *Kalman) Archive(a *archive.Codec) {
 	a.Floats(f.z)
 	a.Floats(f.p)

@@ -2,20 +2,20 @@ package interactions
 
 import "fmt"
 
-// Knots is how many values the force has between no distance and the reach. Each is a coefficient; the sums take Knots² products a step. With a reach of
-// ten times the optics' width, knots are half a width apart, and no film shows more.
+// Knots is the number of values of the force between distance 0 and the reach. Each is a coefficient; the sums take Knots² products a step.
+// With a reach of ten times the optics' width, knots are half a width apart, and no film resolves more.
 const Knots = 24
 
-// Config is what an Estimator is told.
+// Config configures an Estimator.
 type Config struct {
 	Width, Height float64 // of the picture, px
-	Reach         float64 // distance from which on there is no force, px
-	Resolution    float64 // distance under which two objects may be detected as one, px: about twice the template's width; 0 where that does not happen
-	Memory        float64 // s after which a step counts 1/e; 0 where none is forgotten
-	Closed        bool    // no objects are beyond the picture's edge, so that one at the edge has no neighbours that are not seen
+	Reach         float64 // distance from which on the force is zero, px
+	Resolution    float64 // distance below which two objects may be detected as one, px: about twice the template's width; 0 if never
+	Memory        float64 // time after which a step counts 1/e, s; 0 forgets none
+	Closed        bool    // no objects are beyond the picture's edge, so objects at the edge have no unseen neighbours
 }
 
-// check refuses what has no meaning.
+// check refuses a meaningless Config.
 func (c *Config) check() error {
 	if !(c.Width > 0 && c.Height > 0) {
 		return fmt.Errorf("a picture of %g by %g px: expected sides above zero", c.Width, c.Height)
@@ -29,18 +29,18 @@ func (c *Config) check() error {
 	return nil
 }
 
-// Frame is what an Estimator is shown. The lists are the caller's, of equal length, and no number stands twice in ID.
+// Frame is one frame of located objects. The lists are the caller's and have equal lengths. No number occurs twice in ID.
 type Frame struct {
 	T        float64   // s
-	ShiftX   float64   // how far all objects were carried since the frame before, px: by the stage or the medium
+	ShiftX   float64   // common motion of all objects since the frame before, of the stage or the medium, px
 	ShiftY   float64   // the same along y
-	ID       []uint64  // of the objects
-	X, Y     []float64 // px, as located
-	Variance []float64 // of a place along an axis, px²
-	Weight   []float64 // probability that the step that leads here is this object's; at 0 it is a neighbour only, as where it was not detected
+	ID       []uint64  // numbers of the objects
+	X, Y     []float64 // located places, px
+	Variance []float64 // variance of a place along an axis, px²
+	Weight   []float64 // probability that the step to here is this object's; 0 makes it only a neighbour, as if undetected
 }
 
-// check refuses a frame whose lists are not of one length, or that is not later than another.
+// check refuses a frame whose lists differ in length or whose time is not after last.
 func (f *Frame) check(last float64) error {
 	n := len(f.ID)
 	if len(f.X) != n || len(f.Y) != n || len(f.Variance) != n || len(f.Weight) != n {

@@ -5,34 +5,34 @@ import "math"
 // normal95 is the 97.5 % point of a normal law.
 const normal95 = 1.96
 
-// Curve is the force between two objects by their distance, above zero where it drives them apart.
+// Curve is the force between two objects by their distance. A positive force drives them apart.
 type Curve struct {
 	R         []float64 // distance, px
-	F         []float64 // velocity that an object has by another, px/s
+	F         []float64 // velocity of one object due to another, px/s
 	SE        []float64 // standard error of F, px/s
 	Low, High []float64 // 95 % interval of F, px/s
-	Pairs     []float64 // how many times an object's step began at about this distance from another; 0 where F is only believed
-	G         []float64 // pair distribution function: pairs beside those of places without order; NaN where the picture's edge is closed
-	Mean      []float64 // F averaged over what is believed, none included, px/s: the best guess of one curve, drawn towards zero
-	D         float64   // coefficient of diffusion, px²/s, so that F/D is the force over kT, 1/px; NaN before there are steps
-	Noise     float64   // variance of a place with the blur in it, px²
+	Pairs     []float64 // number of steps that began at about this distance from another object; 0 if only the prior determines F
+	G         []float64 // pair distribution function: pairs relative to places without order; NaN if the picture's edge is closed
+	Mean      []float64 // F averaged over all priors and no force, px/s: the best guess of a curve, drawn towards zero
+	D         float64   // coefficient of diffusion, px²/s; F/D is the force over kT, 1/px; NaN before the first steps
+	Noise     float64   // variance of a place including the blur, px²
 	Evidence  float64   // ln p(steps | a pair force)/p(steps | none)
-	Steps     float64   // that it rests on
+	Steps     float64   // number of steps used
 }
 
-// Reset empties the lists of a curve, and keeps their memory.
+// Reset empties the lists of a curve and keeps their memory.
 func (c *Curve) Reset() {
 	for _, l := range []*[]float64{&c.R, &c.F, &c.SE, &c.Low, &c.High, &c.Pairs, &c.G, &c.Mean} {
 		*l = (*l)[:0]
 	}
 }
 
-// Force is F at a knot over kT with its interval, 1/px.
+// Force returns F over kT at a knot with its interval, 1/px.
 func (c *Curve) Force(knot int) (f, low, high float64) {
 	return c.F[knot] / c.D, c.Low[knot] / c.D, c.High[knot] / c.D
 }
 
-// Curve writes the force as the steps so far tell it into dst.
+// Curve writes the force learnt so far into dst.
 func (e *Estimator) Curve(dst *Curve) {
 	dst.Reset()
 	dst.D, dst.Noise, dst.Steps, dst.Evidence = e.law.d(), e.law.noise(), e.sums.shown, 0

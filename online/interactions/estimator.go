@@ -6,34 +6,34 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// refresh is how many frames the known force of the forecasts stands, (3): half a second, in which the sums hardly change.
+// refresh is the number of frames between updates of the known force in forecasts, (3): half a second, in which the sums hardly change.
 const refresh = 25
 
-// guard is how many standard deviations of two objects' relative step lie between the resolution and the least distance that is learnt from: of steps that
-// begin further away, one in 700 ends where two objects are seen as one.
+// guard is the number of standard deviations of two objects' relative step between the resolution and the least distance that is learnt from:
+// of steps that begin further away, one in 700 ends at a distance at which two objects are seen as one.
 const guard = 3
 
-// Estimator learns the force between pairs of objects. Its methods are called from one goroutine. The zero value is not used: New makes one.
+// Estimator learns the force between pairs of objects. One goroutine calls its methods. New makes one; the zero value is unusable.
 type Estimator struct {
 	config Config
 	law    law
 	sums   sums
 	priors []prior
 	work   work
-	known  values // force that the forecasts know of, px/s
+	known  values // force used in forecasts, px/s
 
 	cells  numbers.Grid
 	movers []mover
-	slots  map[uint64]int32 // of movers
+	slots  map[uint64]int32 // slot of each object in movers
 	free   []int32
 	met    []meeting
 	now    []int32 // slots of the frame's objects, in its order
-	before []int32 // of the frame before
+	before []int32 // slots of the frame before
 	frame  uint64
 	last   float64 // time of the frame before
 }
 
-// New is an estimator that has seen nothing.
+// New returns an Estimator without data.
 func New(c Config) (*Estimator, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func New(c Config) (*Estimator, error) {
 	return &Estimator{config: c, priors: newPriors(), cells: numbers.NewGrid(c.Width, c.Height, c.Reach), slots: map[uint64]int32{}, last: math.Inf(-1)}, nil
 }
 
-// Cut has no step lead to the next frame.
+// Cut leaves out the step to the next frame.
 func (e *Estimator) Cut() {
 	for _, s := range e.now {
 		e.remove(s)
@@ -55,7 +55,7 @@ func (e *Estimator) Reset() {
 	e.law, e.sums, e.known, e.last = law{}, sums{}, values{}, math.Inf(-1)
 }
 
-// Update takes in a frame. The error refuses it, and changes nothing.
+// Update adds a frame. On an error it changes nothing.
 func (e *Estimator) Update(f *Frame) error {
 	if err := f.check(e.last); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (e *Estimator) Update(f *Frame) error {
 	return nil
 }
 
-// take brings the filter of the frame's object i up to date, and gives its slot.
+// take updates the filter of the frame's object i and returns its slot.
 func (e *Estimator) take(f *Frame, i int, dt float64) int32 {
 	slot, there := e.slots[f.ID[i]]
 	if !there {
@@ -108,7 +108,7 @@ func (e *Estimator) take(f *Frame, i int, dt float64) int32 {
 	return slot
 }
 
-// fresh is the slot of an object that was not there in the frame before.
+// fresh returns the slot of an object that was not in the frame before.
 func (e *Estimator) fresh(id uint64) int32 {
 	var slot int32
 	if n := len(e.free); n > 0 {
@@ -122,7 +122,7 @@ func (e *Estimator) fresh(id uint64) int32 {
 	return slot
 }
 
-// bury removes the objects that are no longer there.
+// bury removes lost objects.
 func (e *Estimator) bury() {
 	for _, s := range e.before {
 		if e.movers[s].frame != e.frame {
@@ -131,13 +131,14 @@ func (e *Estimator) bury() {
 	}
 }
 
-// remove gives a slot back.
+// remove frees a slot.
 func (e *Estimator) remove(s int32) {
 	delete(e.slots, e.movers[s].id)
 	e.free = append(e.free, s)
 }
 
-// learn adds the frame's innovations to the sums, once the hats of both ends of each step are known, and makes the responses those of this frame.
+// learn adds the frame's innovations to the sums, once the hats at both ends of each step are known. It then updates the responses to this
+// frame.
 func (e *Estimator) learn(f *Frame, dt float64, ready bool) {
 	for _, s := range e.now {
 		m := &e.movers[s]

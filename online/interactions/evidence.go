@@ -2,16 +2,16 @@ package interactions
 
 import "math"
 
-// work is the posterior, and the memory that it takes.
+// work is the posterior with its working memory.
 type work struct {
-	mean     values  // force over all priors, and none, px/s
+	mean     values  // force over all priors and no force, px/s
 	odds     float64 // ln p(steps | a pair force)/p(steps | none)
 	curve    values  // force by the priors of the whole reach and the largest energy, doc.go (7)
-	variance values  // of it
+	variance values  // variance of curve
 
 	information table  // G = A'M⁻¹A
 	pull        values // A'M⁻¹b
-	root        table  // of M
+	root        table  // root of M
 	column      values
 	projected   table // L'GL
 	product     table // GL
@@ -25,11 +25,11 @@ type work struct {
 type option struct {
 	log   float64
 	mean  values
-	whole bool   // it is of the curve
+	whole bool   // it contributes to the curve
 	plain values // variance
 }
 
-// weigh brings the posterior up to date; unit is the force that does an energy of kT over the reach, px/s.
+// weigh updates the posterior. unit is the force that does work of kT over the reach, px/s.
 func (w *work) weigh(s *sums, priors []prior, unit float64) {
 	w.reduce(s)
 	w.options = w.options[:0]
@@ -47,7 +47,7 @@ func (w *work) weigh(s *sums, priors []prior, unit float64) {
 	w.average()
 }
 
-// reduce makes G and its pull of the sums. A knot that no step has met has no row in M.
+// reduce computes G and b from the sums. A knot without steps has no row in M.
 func (w *work) reduce(s *sums) {
 	n, largest, excess := Knots, 0.0, s.excess()
 	for i, v := range s.spread {
@@ -57,7 +57,7 @@ func (w *work) reduce(s *sums) {
 		largest = max(largest, w.root[i*Knots+i])
 	}
 	for i := range n {
-		// what is 1e-9 of the best known knot is not known: its step was one, far away
+		// knots below 1e-9 of the best known one are unknown: they had one step, far away
 		w.root[i*Knots+i] += 1e-9*largest + math.SmallestNonzeroFloat64
 	}
 	cholesky(&w.root, n)
@@ -84,7 +84,7 @@ func (w *work) reduce(s *sums) {
 	}
 }
 
-// project makes L'GL and L'b of a prior.
+// project computes L'GL and L'b of a prior.
 func (w *work) project(p *prior) {
 	n := p.knots
 	w.product, w.projected, w.turned = table{}, table{}, values{}
@@ -107,7 +107,7 @@ func (w *work) project(p *prior) {
 	}
 }
 
-// solve is an option's evidence and mean, for a force of a size.
+// solve computes an option's evidence and mean, for a force of that size.
 func (w *work) solve(o *option, p *prior, size float64) {
 	n := p.knots
 	for i := range n {
@@ -132,7 +132,7 @@ func (w *work) solve(o *option, p *prior, size float64) {
 	}
 }
 
-// spread is the variance of an option's mean, whose kernel was solved last.
+// spread computes the variance of the mean of the option solved last.
 func (w *work) spread(o *option, p *prior, size float64) {
 	n := p.knots
 	for i := range n {
@@ -146,7 +146,7 @@ func (w *work) spread(o *option, p *prior, size float64) {
 	}
 }
 
-// average weighs the options, doc.go (6) and (7).
+// average averages the options, doc.go (6) and (7).
 func (w *work) average() {
 	most := 0.0
 	for i := range w.options {

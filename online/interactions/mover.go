@@ -2,16 +2,16 @@ package interactions
 
 import "math/bits"
 
-// values are one for each knot.
+// values holds one value per knot.
 type values [Knots]float64
 
-// field is what the neighbours of an object make of each knot's hat, along both axes; shown has the knots that are not zero.
+// field is the sum of each knot's hat over an object's neighbours, along both axes. shown lists the nonzero knots.
 type field struct {
 	x, y  values
 	shown uint32
 }
 
-// least is the share of a full response below which it is dropped: a thousandth of the force, far below its standard error.
+// least is the fraction of a full response below which it is dropped: a thousandth of the force, far below its standard error.
 const least = 1e-3
 
 // add adds a hat's height along a direction.
@@ -21,7 +21,7 @@ func (f *field) add(knot int, x, y float64) {
 	f.shown |= 1 << knot
 }
 
-// clear has no knot shown.
+// clear empties shown.
 func (f *field) clear() {
 	for s := f.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -40,7 +40,7 @@ func (f *field) accumulate(w float64, g *field) {
 	f.shown |= g.shown
 }
 
-// fade multiplies a field, and drops what has become less than the least share of a second.
+// fade multiplies a field and drops values below least of a second.
 func (f *field) fade(by, second float64) {
 	for s := f.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -53,7 +53,7 @@ func (f *field) fade(by, second float64) {
 	}
 }
 
-// dot is the velocity of a force with values c at the knots.
+// dot returns the velocity of a force with values c at the knots.
 func (f *field) dot(c *values) (x, y float64) {
 	for s := f.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -66,13 +66,13 @@ func (f *field) dot(c *values) (x, y float64) {
 // mover is one object: its filter, doc.go (3), and how it responds to each hat, (4).
 type mover struct {
 	id     uint64
-	frame  uint64 // in which it was there last
+	frame  uint64 // last frame that shows it
 	begun  bool   // it has a place
 	barred bool   // the step that begins here is not learnt from
-	doubt  bool   // it may be another object: a neighbour only
+	doubt  bool   // it may be another object, and counts only as a neighbour
 
 	zx, zy     float64 // filtered place
-	variance   float64 // of it
+	variance   float64 // variance of the filtered place
 	mx, my     float64 // located place
 	step       struct{ x, y float64 }
 	stepped    bool
@@ -80,15 +80,15 @@ type mover struct {
 		x, y, variance, weight, gain float64
 		there, barred                bool
 	}
-	spread struct{ squares, n float64 } // of innovations, in units of the variance that all have
-	known  struct{ x, y float64 }       // response to the force that is already known
-	hats   field                        // as of this frame
-	later  field                        // as of the next one, while it is taken in
+	spread struct{ squares, n float64 } // of innovations, in units of the variance common to all
+	known  struct{ x, y float64 }       // response to the known force
+	hats   field                        // at this frame
+	later  field                        // at the next frame, while that is added
 	by     field                        // response to hats at the beginning of each step
 	mid    field                        // response to hats at the mean of its beginning and end
 }
 
-// begin has the next step be the first.
+// begin makes the next step the first.
 func (m *mover) begin(x, y, variance float64) {
 	m.zx, m.zy, m.variance, m.begun = x, y, variance, true
 	m.mx, m.my, m.stepped = x, y, false
@@ -98,16 +98,16 @@ func (m *mover) begin(x, y, variance float64) {
 	m.mid.clear()
 }
 
-// How the variance of one object's innovations is told from that of all: it is that of all for so many steps, and is the mean over so many.
+// A mover starts with the innovation variance of all objects, as if from spreadPrior steps. It then averages its own over spreadMemory steps.
 const (
-	spreadPrior  = 4.0   // steps: D differs by two between objects where it differs
-	spreadMemory = 200.0 // steps: a tenth
+	spreadPrior  = 4.0   // steps: D differs by a factor of two between objects if it differs
+	spreadMemory = 200.0 // steps: known to a tenth
 )
 
-// scale is the variance of this object's innovations beside that of all.
+// scale returns the variance of this object's innovations over that of all.
 func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
 
-// advance takes in a place after dt s, under the pooled law of steps and a known force; doc.go (3).
+// advance adds a place after dt s, under the pooled law of steps and a known force; doc.go (3).
 func (m *mover) advance(p place, law *law, c *values) {
 	fx, fy := m.hats.dot(c)
 	m.known.x, m.known.y = m.known.x+p.dt*fx, m.known.y+p.dt*fy
@@ -128,7 +128,7 @@ func (m *mover) advance(p place, law *law, c *values) {
 	m.spread.squares, m.spread.n = keep*m.spread.squares+(ex*ex+ey*ey)/(2*s), keep*m.spread.n+1
 }
 
-// place is where an object was located, dt s after the frame before.
+// place is an object's located place, dt s after the frame before.
 type place struct {
 	x, y, variance, weight, dt, shiftX, shiftY float64
 }

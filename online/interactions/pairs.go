@@ -2,7 +2,7 @@ package interactions
 
 import "math"
 
-// meet finds the hats of every object of the frame, and which steps are not learnt from.
+// meet computes the hats of every object of the frame, and marks the steps that are not learnt from.
 func (e *Estimator) meet(f *Frame) {
 	e.cells.Clear()
 	for i, s := range e.now {
@@ -41,7 +41,7 @@ type meeting struct {
 	low  float64
 }
 
-// nearest is the least distance that is learnt from, px.
+// nearest returns the least distance that is learnt from, px.
 func (e *Estimator) nearest() float64 {
 	if e.config.Resolution == 0 || e.law.steps == 0 {
 		return e.config.Resolution
@@ -50,13 +50,13 @@ func (e *Estimator) nearest() float64 {
 	return e.config.Resolution + guard*math.Sqrt(2*step)
 }
 
-// atEdge says whether an object may have neighbours beyond the picture.
+// atEdge reports whether an object may have neighbours beyond the picture.
 func (e *Estimator) atEdge(m *mover) bool {
 	c := &e.config
 	return !c.Closed && (m.zx < c.Reach || m.zy < c.Reach || m.zx > c.Width-c.Reach || m.zy > c.Height-c.Reach)
 }
 
-// pair adds what two objects are to each other: by (1), f along the line from one to the other, shared by the two hats that their distance lies between.
+// pair adds the force of two objects on each other: by (1), f along the line between them, shared by the two hats around their distance.
 func (e *Estimator) pair(a, b *mover, near float64) {
 	dx, dy := a.zx-b.zx, a.zy-b.zy
 	square := dx*dx + dy*dy

@@ -2,11 +2,11 @@ package interactions
 
 import "math"
 
-// What is believed of a force before the steps are seen, doc.go (6).
+// Priors of a force, doc.go (6).
 var (
-	lengths  = [...]float64{1. / 16, 1. / 8, 1. / 4, 1. / 2} // over which a force changes, of the reach: the least is one and a half knots
-	cutoffs  = [...]float64{1, 1. / 2, 1. / 4}               // where it ends, of the reach
-	energies = [...]float64{8, 32, 128}                      // what it does over the reach, kT
+	lengths  = [...]float64{1. / 16, 1. / 8, 1. / 4, 1. / 2} // length over which a force changes, in reaches: the least is one and a half knots
+	cutoffs  = [...]float64{1, 1. / 2, 1. / 4}               // distance at which it ends, in reaches
+	energies = [...]float64{8, 32, 128}                      // work over the reach, kT
 )
 
 // noForcePrior is the probability that there is no force.
@@ -15,11 +15,11 @@ const noForcePrior = 0.5
 // prior is one length, cutoff and scale of distances: S = LL' for a force of unit size.
 type prior struct {
 	root  table // L, lower triangle
-	knots int   // that are not beyond the cutoff
+	knots int   // knots within the cutoff
 	whole bool  // the cutoff is the reach
 }
 
-// newPriors are all lengths, cutoffs and scales.
+// newPriors returns all lengths, cutoffs and scales.
 func newPriors() []prior {
 	var all []prior
 	for _, cutoff := range cutoffs {
@@ -32,13 +32,14 @@ func newPriors() []prior {
 	return all
 }
 
-// even has a force change alike at all distances.
+// even lets a force change alike at all distances.
 func even(r float64) float64 { return r }
 
-// contact has a force change nine times faster at contact than at the reach, of which r is the share: most do. An eighth is the knee.
+// contact lets a force change nine times faster at contact than at the reach, as most do. r is the distance in reaches; the knee is at an
+// eighth.
 func contact(r float64) float64 { return math.Log1p(8*r) / math.Log(9) }
 
-// newPrior is one, for a cutoff and a length of the reach.
+// newPrior returns the prior of a cutoff and a length, both in reaches.
 func newPrior(cutoff, length float64, scale func(float64) float64) prior {
 	p := prior{whole: cutoff == 1, knots: int(math.Ceil(cutoff * Knots))}
 	var s table
@@ -68,7 +69,7 @@ func taper(of float64) float64 {
 	return c * c
 }
 
-// cholesky makes the lower triangle of the first n rows L, of LL'; the upper one is not read.
+// cholesky overwrites the lower triangle of the first n rows with L of LL'; it does not read the upper one.
 func cholesky(a *table, n int) {
 	for i := range n {
 		row := a[i*Knots:][:n]
@@ -88,7 +89,7 @@ func cholesky(a *table, n int) {
 	}
 }
 
-// forward makes x of Ly = x y.
+// forward solves Ly = x in place of x.
 func forward(l *table, x *values, n int) {
 	for i := range n {
 		v := x[i]
@@ -99,7 +100,7 @@ func forward(l *table, x *values, n int) {
 	}
 }
 
-// backward makes x of L'y = x y.
+// backward solves L'y = x in place of x.
 func backward(l *table, x *values, n int) {
 	for i := n - 1; i >= 0; i-- {
 		v := x[i]

@@ -2,17 +2,17 @@ package interactions
 
 import "math/bits"
 
-// table has a number for every two knots, row by row.
+// table holds a number for every two knots, row by row.
 type table [Knots * Knots]float64
 
-// sums are those of doc.go (5), over steps and axes.
+// sums are the sums of doc.go (5), over steps and axes.
 type sums struct {
 	spread   table   // M, of an instrument with itself
 	response table   // A, of an instrument with a response
 	pull     values  // b, of an instrument with an innovation
 	near     values  // ordered pairs, by the hats that they are in
 	heard    float64 // Σ |h|²/S
-	missed   float64 // Σ |h|²/S e²/2S: what it would be by the innovations' own squares
+	missed   float64 // Σ |h|²/S e²/2S: the same weighted by the innovations' own squares
 	shown    float64 // steps
 	ideal    float64 // Σ over movers of the density of all others, px⁻²
 }
@@ -30,7 +30,7 @@ func (s *sums) fade(by float64) {
 	s.heard, s.missed, s.shown, s.ideal = s.heard*by, s.missed*by, s.shown*by, s.ideal*by
 }
 
-// add takes in the innovation of a step.
+// add adds the innovation of a step.
 func (s *sums) add(m *mover) {
 	w := m.innovation.weight / m.innovation.variance
 	ex, ey := m.innovation.x, m.innovation.y
@@ -62,7 +62,7 @@ func (s *sums) counted(k int, low, high float64) {
 	}
 }
 
-// excess is the variance of innovations beside S.
+// excess returns the variance of innovations over S.
 func (s *sums) excess() float64 {
 	if s.heard == 0 {
 		return 1

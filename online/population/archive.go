@@ -2,7 +2,7 @@ package population
 
 import "driftscope/internal/kit/archive"
 
-// Archive passes on the velocity; the tracks that it was made of are not part of it.
+// Archive reads or writes the velocity, without the tracks that it was made from.
 func (c *Common) Archive(a *archive.Codec) {
 	a.Float(&c.X)
 	a.Float(&c.Y)

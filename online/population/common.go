@@ -2,30 +2,30 @@ package population
 
 import "math"
 
-// commonMemory is how many frames the common motion is the mean of, about: a stage drifts over minutes, and a frame or two tell nothing of 1 px/s.
-// leastShared is the least number of objects that have a motion in common.
+// commonMemory is the averaging time of the common motion in frames, about: a stage drifts over minutes, and one or two frames cannot resolve
+// 1 px/s. leastShared is the least number of objects with a common motion.
 const (
 	commonMemory = 50.0
 	leastShared  = 3
 )
 
-// Common is the velocity that the objects of a field share, px/s: of the stage, or of a medium that flows.
+// Common is the velocity that the objects of a field share, px/s: of the stage, or of a flowing medium.
 //
-// The mean velocity of objects that each go their own way is zero to its standard error, by the spread between objects. What is taken off is the
-// mean shrunk towards zero by the share that is chance (James and Stein, positive part): v (1 - SE²/v²)⁺, so that no threshold decides.
+// The mean velocity of independent objects is zero to its standard error, by the spread between objects. Common shrinks the mean towards zero
+// by the fraction that is chance (James and Stein, positive part): v (1 - SE²/v²)⁺, so that no threshold decides.
 type Common struct {
 	X, Y float64 // px/s
-	SD   float64 // standard error an axis, px/s
+	SD   float64 // standard error per axis, px/s
 
 	x, y, seconds  float64 // Σ over tracks
 	xx, yy, xs, ys float64 // Σ of products, for the variance between tracks
 	ss, tracks     float64
 }
 
-// Begin forgets the tracks, not the velocity.
+// Begin forgets the tracks and keeps the velocity.
 func (c *Common) Begin() { *c = Common{X: c.X, Y: c.Y, SD: c.SD} }
 
-// Add takes in what a track did of late.
+// Add adds the recent motion of a track.
 func (c *Common) Add(l *Law) {
 	r := l.recent
 	if r.seconds <= 0 {
@@ -37,7 +37,7 @@ func (c *Common) Add(l *Law) {
 	c.tracks++
 }
 
-// End has the velocity of the tracks that were added.
+// End computes the velocity of the added tracks.
 func (c *Common) End() {
 	if c.tracks < leastShared {
 		c.X, c.Y, c.SD = 0, 0, 0

@@ -1,6 +1,6 @@
-// Package population has the law of every object of a field by its own steps, and the motion that all share.
+// Package population estimates the law of every object of a field by its own steps, and the motion that all share.
 //
-// A track's steps Δ, along an axis, are those of a diffusion located with noise (Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014):
+// A track's steps Δ along an axis follow a diffusion located with noise (Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014):
 //
 //	E Δₙ²     = 2DΔt + 2(σ² - 2RDΔt)     Δt the time of a step, σ² the variance of a place, R = exposure/6Δt the blur by motion
 //	E Δₙ Δₙ₊₁ = -(σ² - 2RDΔt)

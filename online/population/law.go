@@ -2,10 +2,10 @@ package population
 
 import "math"
 
-// axes are those of the picture.
+// axes is the number of the picture's axes.
 const axes = 2
 
-// sums are those of a track's steps over both axes.
+// sums are sums over a track's steps along both axes.
 type sums struct {
 	squares float64 // Σ Δ²
 	steps   float64
@@ -14,39 +14,39 @@ type sums struct {
 	seconds float64 // Σ Δt
 }
 
-// Law is what the steps of one track tell. The zero value has seen nothing.
+// Law estimates the motion of one track. The zero value has no steps.
 type Law struct {
 	sums   sums
-	path   float64 // px, the common motion taken off
+	path   float64 // px, without the common motion
 	dx, dy float64 // Σ Δ
 	from   struct {
 		x, y, t float64
 		known   bool
 	}
-	step struct { // the last one, where the detection before it was the last but one
+	step struct { // the last step, if the place before it ended one
 		x, y, weight float64
 		known        bool
 	}
 	recent struct{ x, y, seconds float64 } // Σ Δ and Σ Δt, with forgetting
 }
 
-// Place is where an object was detected.
+// Place is a detection of an object.
 type Place struct {
 	X, Y, T float64 // px, s
-	Weight  float64 // of the step that leads here, 0 to 1
+	Weight  float64 // probability of the step to here, 0 to 1
 }
 
-// Diffusion is a coefficient of diffusion with its 95 % interval, px²/s. It is not a number before there are two steps.
+// Diffusion is a coefficient of diffusion with its 95 % interval, px²/s. It is NaN before there are two steps.
 type Diffusion struct {
 	D, Low, High float64
-	Noise        float64 // sd of a place, px, an axis; blur taken off
+	Noise        float64 // sd of a place, px per axis, without the blur
 }
 
-// Step is what an object did from one detection to the next, the common motion taken off.
+// Step is the motion of an object from one detection to the next, without the common motion.
 type Step struct{ X, Y, DT float64 } // px, s
 
-// Add takes in a place at a time, seconds, and gives the step that leads to it; false where none does. Of the step the common velocity is taken off, px/s; it
-// counts by its weight, the probability that it is this object's.
+// Add adds a place at a time, s, and returns the step to it, or false if there is none. It subtracts the common velocity, px/s, from the step.
+// The step counts by its weight, the probability that it is this object's.
 func (l *Law) Add(p Place, common *Common) (step Step, ok bool) {
 	x, y, t, w := p.X, p.Y, p.T, p.Weight
 	if l.from.known && t > l.from.t {
@@ -78,16 +78,16 @@ func (l *Law) remember(dx, dy, dt float64) {
 	r.x, r.y, r.seconds = keep*r.x+dx, keep*r.y+dy, keep*r.seconds+dt
 }
 
-// Cut has the next place begin anew: no step leads to it.
+// Cut leaves out the step to the next place.
 func (l *Law) Cut() { l.from.known, l.step.known = false, false }
 
-// Path is how far the object went, px.
+// Path returns the length of the object's path, px.
 func (l *Law) Path() float64 { return l.path }
 
-// Steps is how many the law rests on.
+// Steps returns the number of steps.
 func (l *Law) Steps() uint64 { return uint64(l.sums.steps) }
 
-// Drift is the mean velocity, px/s.
+// Drift returns the mean velocity, px/s.
 func (l *Law) Drift() (x, y float64) {
 	if l.sums.seconds == 0 {
 		return 0, 0
@@ -95,7 +95,7 @@ func (l *Law) Drift() (x, y float64) {
 	return l.dx / l.sums.seconds, l.dy / l.sums.seconds
 }
 
-// D is the mean square of the steps as diffusion, px²/s, before the noise can be told from them; NaN without a step.
+// D returns the mean square of the steps as diffusion, px²/s, with the noise included; NaN without a step.
 func (l *Law) D() float64 {
 	if l.sums.steps == 0 {
 		return math.NaN()
@@ -107,7 +107,7 @@ func (l *Law) D() float64 {
 	return max(d, 0)
 }
 
-// Diffusion is the law's, for frames exposed for some seconds. Where the object runs, its mean velocity is taken off.
+// Diffusion returns the diffusion of the track. exposure is that of a frame, s. If the object runs, its mean velocity is subtracted.
 func (l *Law) Diffusion(exposure float64, runs bool) Diffusion {
 	s := l.sums
 	if runs && s.steps > 1 {
@@ -116,7 +116,7 @@ func (l *Law) Diffusion(exposure float64, runs bool) Diffusion {
 	return s.diffusion(exposure)
 }
 
-// still are the sums less what the mean velocity makes of them; the mean itself takes one step of N.
+// still returns the sums without the part of the mean velocity; the mean itself takes one step of N.
 func (l *Law) still() sums {
 	s := l.sums
 	square := (l.dx*l.dx + l.dy*l.dy) / s.steps
@@ -125,14 +125,14 @@ func (l *Law) still() sums {
 	return s
 }
 
-// estimate is D, the variance of a place with the blur in it, and the mean time of a step.
+// estimate returns D, the variance of a place including the blur, and the mean time of a step.
 func (s *sums) estimate() (d, noise, dt float64) {
 	dt = s.seconds / s.steps
 	noise = -s.crossed / s.pairs / axes
 	return (s.squares/s.steps/axes/2 - noise) / dt, noise, dt
 }
 
-// diffusion is D with the interval of the covariances, the variance at D itself.
+// diffusion returns D with its interval by the covariances; the variance is at D itself.
 func (s *sums) diffusion(exposure float64) Diffusion {
 	if s.pairs < 1 {
 		return Diffusion{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
@@ -146,7 +146,7 @@ func (s *sums) diffusion(exposure float64) Diffusion {
 // normal95 is the 97.5 % point of a normal law.
 const normal95 = 1.96
 
-// sd is the standard deviation of D by N steps along both axes.
+// sd returns the standard deviation of D by N steps along both axes.
 func (s *sums) sd(d, noise, dt float64) float64 {
 	// D² (6 + 4ε + 2ε²), ε = noise/DΔt, written so that D may be zero
 	d, e := max(d, 0), max(noise, 0)/dt

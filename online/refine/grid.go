@@ -13,17 +13,17 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// How the drift is laid out for the eye.
+// Size and extent of the displayed grid.
 const (
-	gridLine   = 25  // points where one dimension moves,
-	gridSide   = 11  // a side where more do
+	gridLine   = 25  // points if one dimension moves
+	gridSide   = 11  // points a side if more move
 	gridSpan   = 2.5 // spreads of the latents on either side of their mean
-	gridDraws  = 64  // drifts that the standard errors are taken from, which knows these to 9 %
-	gridScarce = 10  // latents within half a spread of a point, below which it is called scarce
+	gridDraws  = 64  // random drifts behind the standard errors, which are then known to 9 %
+	gridScarce = 10  // latents within half a spread of a point below which it counts as scarce
 )
 
-// layOut lays the drift out over the plane of the first two dimensions that move, or along the only one, nil where none does. p is what the
-// track says of the correction, and carried the drift that has it.
+// layOut evaluates the drift on a plane of the first two dimensions that move, or on the only one, and returns nil if none moves. p is the
+// posterior of the correction. carried is the drift including it.
 func layOut(p *regression.Posterior, t *trajectory.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
 	active := p.Active()
 	if len(active) == 0 {
@@ -53,7 +53,7 @@ func layOut(p *regression.Posterior, t *trajectory.Track, carried *drift.Field, 
 	return f
 }
 
-// lattice are the grid's points, in spreads from the mean, the first axis slowest.
+// lattice returns the grid's points, in spreads from the mean, the first axis slowest.
 func lattice(axes int) (points [][]float64) {
 	if axes == 1 {
 		for i := range gridLine {
@@ -69,7 +69,7 @@ func lattice(axes int) (points [][]float64) {
 	return points
 }
 
-// visited is the mean of a track and its standard deviation in each dimension.
+// visited returns the mean and standard deviation of a track per dimension.
 func visited(t *trajectory.Track) (mean, sd []float64) {
 	for i := range t.Dim() {
 		column := make([]float64, t.Len())
@@ -89,7 +89,7 @@ func pick(x []float64, axes []int) (out []float64) {
 	return out
 }
 
-// ArchiveField gives the field that was read, or f where one is written.
+// ArchiveField reads or writes a field. It returns the field read, or f.
 func ArchiveField(a *archive.Codec, f *latent.Field, dim int) *latent.Field {
 	var axes, points uint64
 	if f != nil {

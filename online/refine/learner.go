@@ -14,40 +14,39 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// leastOdds are those of a change of the drift against none at which it is believed, at the very least; a priori there is one somewhere or
-// none, as likely.
+// leastOdds is the smallest ratio of evidence at which a change of the drift is believed; a priori a change and none are equally likely.
 const leastOdds = 200
 
-// Config is what a Learner is made from.
+// Config configures a Learner.
 type Config struct {
 	Dim         int
 	Replay      int            // transitions remembered
 	Seed        uint64         // of the networks
 	AlarmFrames float64        // frames between false changes of the drift, at least
-	Prior       *drift.Network // the model's own drift, nil for none; never written
-	Forget      float64        // γ of the banks; 0: 1, none is forgotten
-	Exposure    time.Duration  // of a frame
+	Prior       *drift.Network // the model's own drift, nil for none; read only
+	Forget      float64        // γ of the banks; 0 means 1, which forgets none
+	Exposure    time.Duration  // exposure of a frame
 }
 
-// Learner is what one slice of refinement leaves to the next. It is not written after, so that reading it waits for no slice.
+// Learner is the state that one slice of refinement leaves to the next. It is immutable, so readers never wait for a slice.
 type Learner struct {
 	prior      *drift.Network
 	alarms     float64 // frames between false changes
 	seed       uint64
 	memory     *trajectory.Track
-	buffer     *trajectory.Track // the next one's memory is made here; not used otherwise
-	longest    float64           // s, that memory has been
-	before     *diffusion.Banks  // of all latents up to memory's first, each about the drift that was in use when memory gave it up; replaced, never written
-	banks      *diffusion.Banks  // of all latents up to memory's last, those in memory about the drift of this slice; replaced at every slice
-	correction *drift.Correction // of prior, replaced at every slice
-	field      *latent.Field     // the drift laid out, nil where nothing moves
-	nonlinear  *drift.Network    // that part of the correction, as Posterior.Network gives it; nil at first
+	buffer     *trajectory.Track // memory of the next Learner
+	longest    float64           // longest time that memory has covered, s
+	before     *diffusion.Banks  // of all latents up to memory's first, each about the drift in use when it left memory; replaced, never written
+	banks      *diffusion.Banks  // of all latents up to memory's last, with those in memory about this slice's drift; replaced at every slice
+	correction *drift.Correction // correction of prior; replaced at every slice
+	field      *latent.Field     // the drift on a grid, nil if nothing moves
+	nonlinear  *drift.Network    // nonlinear part of the correction, from Posterior.Network; nil at first
 	hidden     float64           // likelihood ratio of a coordinate that the latents do not show
-	changes    uint64            // of the drift found so far; what came before one is forgotten
-	failed     uint64            // slices whose numbers were beyond floating point, or a network's bounds; they leave the drift as it was
+	changes    uint64            // changes of the drift found so far
+	failed     uint64            // slices whose numbers left floating point or a network's bounds; they left the drift unchanged
 }
 
-// Job is one slice of work: new latents to take in, and what was found of the dimensions. All are lent, to be read only, until it is done.
+// Job is one slice of work: new latents, and what was found of the dimensions. All are lent, read only, until the slice ends.
 type Job struct {
 	In       *trajectory.Track
 	Found    []diffusion.Estimate
@@ -55,7 +54,7 @@ type Job struct {
 	cancel   *drift.Cancel
 }
 
-// NewLearner remembers nothing yet.
+// NewLearner returns a Learner with an empty memory.
 func NewLearner(c Config) *Learner {
 	if c.Forget == 0 {
 		c.Forget = 1
@@ -67,23 +66,23 @@ func NewLearner(c Config) *Learner {
 	}
 }
 
-// Correction is what the drift is beyond the model's own.
+// Correction returns the difference of the drift from the model's own.
 func (l *Learner) Correction() *drift.Correction { return l.correction }
 
-// Field is the drift laid out, nil where nothing moves.
+// Field returns the drift on a grid, nil if nothing moves.
 func (l *Learner) Field() *latent.Field { return l.field }
 
-// Hidden is the likelihood ratio of a coordinate that the latents do not show.
+// Hidden returns the likelihood ratio of a coordinate that the latents do not show.
 func (l *Learner) Hidden() float64 { return l.hidden }
 
 // Changes counts the changes of the drift found so far.
 func (l *Learner) Changes() uint64 { return l.changes }
 
-// Failed counts the slices that left the drift as it was, because numbers were out of bounds.
+// Failed counts the slices that left the drift unchanged because numbers were out of bounds.
 func (l *Learner) Failed() uint64 { return l.failed }
 
-// After is the learner that has taken in what is new, forgotten what came before the drift last changed, and learnt anew from all that is
-// left what the drift is beyond the model's own. One slice at a time begins from l, and none once one begins from what it gave.
+// After runs a slice and returns its Learner. It adds the new latents, forgets those before the drift last changed, and relearns the
+// correction from the rest. Only one slice at a time may start from l, and none once a slice has started from its result.
 func (l *Learner) After(j Job) *Learner {
 	next := *l
 	next.memory, next.buffer = l.buffer, l.memory
@@ -95,7 +94,7 @@ func (l *Learner) After(j Job) *Learner {
 	return &next
 }
 
-// take has memory take in what is new. The banks before it go on to its first latent.
+// take adds new latents to memory and moves the banks before it up to its new first latent.
 func (l *Learner) take(in *trajectory.Track) {
 	before := l.memory.Len()
 	l.giveUp(max(0, in.Len()-l.memory.Room()))
@@ -110,7 +109,7 @@ func (l *Learner) take(in *trajectory.Track) {
 	l.memory.Take(in)
 }
 
-// giveUp forgets the first n latents of memory. Their transitions stay in the banks as the drift in use has them.
+// giveUp forgets the first n latents of memory. The banks keep their transitions, about the drift in use.
 func (l *Learner) giveUp(n int) {
 	if n == 0 {
 		return
@@ -120,16 +119,16 @@ func (l *Learner) giveUp(n int) {
 	l.memory.Drop(n)
 }
 
-// Banks are those of all latents taken in, as if the drift of this slice had been in use as long as memory reaches. They are lent, to be read only.
+// Banks returns the banks of all latents, as if this slice's drift had been used as long as memory reaches. They are lent, read only.
 func (l *Learner) Banks() *diffusion.Banks { return l.banks }
 
-// slice learns from what memory holds, of which j.In are the latest.
+// slice learns from memory. j.In holds its latest latents.
 func (l *Learner) slice(j Job) {
 	w := regression.NewWhitener(j.Found, j.Activity, l.prior)
 	p, hidden := regression.NewPosterior(w, l.memory.Dim(), j.cancel), 0.0
 	if len(w.Active()) > 0 {
 		s := w.Steps(l.memory)
-		if s.Len() < 2 { // latents that each began a trajectory have no scale: the drift stays as it was
+		if s.Len() < 2 { // latents that each begin a trajectory have no scale: the drift stays
 			return
 		}
 		s, err := l.learn(p, s, max(leastOdds, l.alarms/float64(j.In.Len())))
@@ -150,8 +149,8 @@ func (l *Learner) slice(j Job) {
 	l.field = layOut(p, l.memory, drift.NewField(l.prior, l.correction), rand.New(rand.NewPCG(l.seed, 4)))
 }
 
-// learn has p learn from those steps of memory since the drift last changed, which it believes at these odds, and forgets the rest. It
-// returns the steps that p was learnt from.
+// learn fits p to the steps of memory since the drift last changed, if the change is believed at these odds, and forgets the rest. It returns
+// the steps used.
 func (l *Learner) learn(p *regression.Posterior, s *regression.Steps, odds float64) (*regression.Steps, error) {
 	l.longest = max(l.longest, floats.Sum(l.memory.DT()))
 	s.PartOf(l.longest)
@@ -163,14 +162,14 @@ func (l *Learner) learn(p *regression.Posterior, s *regression.Steps, odds float
 	return s, err
 }
 
-// Archive passes on what a slice begins from.
+// Archive reads or writes the state from which a slice begins.
 func (l *Learner) Archive(a *archive.Codec) {
 	l.memory.Archive(a)
 	if l.memory.Len() > 0 {
 		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
-	before := l.before.Clone() // a slice may be reading it, and Archive derives what is not kept anew
+	before := l.before.Clone() // a slice may be reading it, and Archive recomputes what is not stored
 	before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	if a.Reading() {
 		l.before = before

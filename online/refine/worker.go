@@ -6,21 +6,21 @@ import (
 	"driftscope/online/drift"
 )
 
-// Worker has the learner made after each slice, beside the frame path. Its methods are called from the estimator's goroutine, and only Idle and Close wait.
+// Worker runs slices beside the frame path. The estimator's goroutine calls its methods, and only Idle and Close wait.
 type Worker struct {
 	Slices *system.Worker[*Learner]
 
-	learner *Learner      // in use, from which the slice begins
-	next    *Learner      // after the slice, once that has come back
-	cancel  *drift.Cancel // of the slice begun last; nil before the first
+	learner *Learner      // in use; a slice starts from it
+	next    *Learner      // result of the slice, once it has ended
+	cancel  *drift.Cancel // of the latest slice; nil before the first
 }
 
-// NewWorker starts the goroutine, which gives way to others in a live run; Close ends it.
+// NewWorker starts the goroutine, which yields to the frame path in a live run. Close ends it.
 func NewWorker(l *Learner, live bool) *Worker {
 	return &Worker{learner: l, Slices: system.NewWorker[*Learner](live)}
 }
 
-// Begin has a slice made of a job, from what the last one left on. None may be running.
+// Begin starts a slice from the learner in use. None may be running.
 func (w *Worker) Begin(j Job) {
 	w.cancel = new(drift.Cancel)
 	j.cancel = w.cancel
@@ -28,7 +28,7 @@ func (w *Worker) Begin(j Job) {
 	w.Slices.Begin(func(func()) *Learner { return from.After(j) })
 }
 
-// Latest puts what the slice left to use, where one has come back, and lends it.
+// Latest takes over the result of a finished slice, if any, and lends the learner in use.
 func (w *Worker) Latest() *Learner {
 	if w.next != nil {
 		w.learner, w.next = w.next, nil
@@ -36,10 +36,10 @@ func (w *Worker) Latest() *Learner {
 	return w.learner
 }
 
-// Remembered is how many latents the learner in use remembers.
+// Remembered returns the number of latents in the memory of the learner in use.
 func (w *Worker) Remembered() int { return w.learner.memory.Len() }
 
-// Replace goes on from l. A slice that is under way is cancelled: it ends soon, and its outcome is dropped.
+// Replace takes l into use. A running slice is cancelled: it ends soon, and its result is dropped.
 func (w *Worker) Replace(l *Learner) {
 	if w.Slices.Drop() {
 		w.cancel.Set()
@@ -47,7 +47,7 @@ func (w *Worker) Replace(l *Learner) {
 	w.learner, w.next = l, nil
 }
 
-// Idle says whether no slice is running, waiting for the running one to end if wait is set.
+// Idle reports whether no slice is running. With wait it first waits for the running one.
 func (w *Worker) Idle(wait bool) bool {
 	patience := system.Always
 	if !wait {
@@ -65,7 +65,7 @@ func (w *Worker) Archive(a *archive.Codec) {
 	learner.Archive(a)
 }
 
-// Close ends the goroutine, once a slice that it works at has ended, which is cancelled; a second call does nothing.
+// Close cancels a running slice, waits for it, and ends the goroutine. A second call does nothing.
 func (w *Worker) Close() {
 	w.Replace(w.learner)
 	w.Slices.Close(system.Always)

@@ -48,7 +48,7 @@
 // dimensions) cost less than the sums, and nothing need be left out.
 //
 // A combination without constants says that the drift is 0 at c, which is where the latents were on average, not a place that was known before. A
-// spring's centre is 1/(κ√T) off it, so that the drift at c is N(0, 1/T), and its mean step does not tell: Σ Δx is where the path began and ended. So no
+// spring's centre is 1/(κ√T) off it, so that the drift at c is N(0, 1/T), and its mean step says nothing: Σ Δx is the path's end minus its start. So no
 // evidence is for constants. Draws, of which the standard errors of the drift come, have constants of that variance wherever the drift has a shape.
 //
 // The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
@@ -74,7 +74,7 @@
 //
 // # Diffusion that changes
 //
-// What each part of the past tells is weighed by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
+// Each part of the past counts by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
 // in a segment and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. Of
 // all ways to cut the K blocks of 20 steps, a cut at a cost of ln(200 K), the likeliest is taken. Δx and Δt of (12) are then divided by
 // their segment's σ². Otherwise more diffusion looks like another drift, and less of it has hardly a say.
@@ -97,7 +97,7 @@
 //
 // # Too few dimensions
 //
-// Where the latents show all that moves them, what the mean drift leaves of the steps (12), e = (Δx - μΔt)/√Δt, is white. A coordinate that
+// If the latents show all that moves them, the residuals of the steps (12), e = (Δx - μΔt)/√Δt, are white. A coordinate that
 // they do not show makes e remember. Of a memory of τ steps and the share a of the variance
 //
 //	e = √a x + √(1-a) w;  x ← φx + √(1-φ²) w';  φ = exp(-1/τ);  w, w' ~ N(0, 1)                (21)

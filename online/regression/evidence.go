@@ -23,7 +23,7 @@ func priorVariances(seconds float64) [1 + priorLevels]float64 {
 	return [1 + priorLevels]float64{0, 0.2 * unit, 2 * unit, 20 * unit}
 }
 
-// logPrior is that of k given groups of n, each at a given variance above 0.
+// logPrior returns the log prior of k given groups of n, each at a given variance above 0.
 func logPrior(k, n int) float64 {
 	if k == 0 {
 		return math.Log(noDriftPrior)
@@ -96,7 +96,7 @@ func linearOptions(m *moments, l *linear) []option {
 	return options
 }
 
-// rbfOptions are no radial basis functions, and those of every length scale.
+// rbfOptions returns the option without radial basis functions, and one per length scale.
 func rbfOptions(clip float64, all []*rbf) []option {
 	options := []option{{}}
 	taus := priorVariances(clip)

@@ -13,8 +13,8 @@ var (
 	hiddenPowers   = [...]float64{1, 4}                    // its share of a step's variance, times that memory
 )
 
-// Hidden is how much likelier the steps are where a coordinate that the latents do not show moves them too than where the mean drift and
-// white noise alone do: the mean likelihood ratio over what it may be like, and over whether it moves one dimension or all of them.
+// Hidden returns the likelihood ratio of the steps, with a hidden coordinate that moves them to the mean drift and white noise alone. It is
+// the mean over the coordinate's memory and share, and over whether it moves one dimension or all.
 func (p *Posterior) Hidden(s *Steps) float64 {
 	left, sum := p.residuals(s), 0.0
 	for _, memory := range hiddenMemories {

@@ -158,7 +158,7 @@ func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 			copy(dst, o.mean)
 			floats.AddScaled(dst, -one.radial, o.coupling)
 		}
-		if part == 0 && c.on > o.on { // a drift that has a shape has it about some place, and the mean place is off by what the constants are
+		if part == 0 && c.on > o.on { // a shaped drift is anchored to a place, and the constants' variance is the error of the mean place
 			for i := range dst {
 				dst[i] += rng.NormFloat64() / math.Sqrt(p.seconds)
 			}

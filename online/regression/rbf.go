@@ -47,7 +47,7 @@ type rbf struct {
 	g      mat.Dense  // G with the radial field, rank×d
 }
 
-// allRBFs are those of every length scale; none beyond maxRBFDim dimensions.
+// allRBFs returns the functions of every length scale; none above maxRBFDim dimensions.
 func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	lengths := rbfLengths(s.dim)
 	if len(lengths) == 0 {

@@ -10,10 +10,10 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// ErrTimeOrder is wrapped by the error about a latent that was not taken later than the one before it in its trajectory.
+// ErrTimeOrder reports a latent whose time is not after the latent before it in its trajectory.
 var ErrTimeOrder = errors.New("acquisition times must increase")
 
-// ErrLatent is wrapped by the error about a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
+// ErrLatent reports a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
 var ErrLatent = errors.New("unusable latent")
 
 // MaxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
@@ -32,7 +32,7 @@ func Check(z *latent.Latent, dim int) error {
 	return nil
 }
 
-// Clock says which latents form increments, and over which time steps: two of one trajectory that follow each other, at most MaxGap apart.
+// Clock decides which latents form increments and over which time steps: consecutive latents of one trajectory, at most MaxGap apart.
 type Clock struct {
 	MaxGap time.Duration // 0: no limit
 
@@ -41,8 +41,8 @@ type Clock struct {
 	time       time.Time
 }
 
-// Advance moves the clock to z. It gives the time since the latent that z pairs with, s, 0 where there is none. After ErrTimeOrder the next
-// latent pairs with none: one bad reading costs one increment.
+// Advance moves the clock to z. It returns the time since the latent that z pairs with, s, 0 if none. After ErrTimeOrder the next latent pairs
+// with none: one bad reading costs one increment.
 func (c *Clock) Advance(z *latent.Latent) (dt float64, err error) {
 	same, before := c.linked && z.Trajectory == c.trajectory, c.time
 	c.trajectory, c.time, c.linked = z.Trajectory, z.Time, true
@@ -60,13 +60,13 @@ func (c *Clock) Advance(z *latent.Latent) (dt float64, err error) {
 	return gap.Seconds(), nil
 }
 
-// TooLong says whether no increment is formed over dt seconds.
+// TooLong reports whether dt seconds are too long for an increment.
 func (c *Clock) TooLong(dt float64) bool { return c.MaxGap > 0 && dt > c.MaxGap.Seconds() }
 
 // Cut makes the next latent pair with none.
 func (c *Clock) Cut() { c.linked = false }
 
-// Archive passes on which latent came last. MaxGap is not part of it.
+// Archive reads or writes the last latent's time and trajectory, without MaxGap.
 func (c *Clock) Archive(a *archive.Codec) {
 	a.Bool(&c.linked)
 	a.Uint(&c.trajectory)

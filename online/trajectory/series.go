@@ -10,12 +10,12 @@ import (
 // Series is one coordinate of a path.
 type Series struct {
 	M       []float64 // measured
-	DT      []float64 // s since the last; 0 where a trajectory begins
+	DT      []float64 // s since the last; 0 at the beginning of a trajectory
 	Seconds float64   // Σ DT
-	Steps   int       // how many of DT are not 0
+	Steps   int       // number of nonzero DT
 }
 
-// NewSeries takes a coordinate out of a path. It returns ErrLatent or ErrTimeOrder, with the frame.
+// NewSeries takes one coordinate of a path. It returns ErrLatent or ErrTimeOrder, with the frame.
 func NewSeries(path []latent.Latent, coordinate int) (*Series, error) {
 	s := &Series{}
 	for i := range path {

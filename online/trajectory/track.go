@@ -6,31 +6,31 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Track is a list of latents as measured, in the order they came, in memory that is kept.
+// Track is a list of latents as measured, in order of arrival, in reused memory.
 type Track struct {
 	dim int
 	m   []float64 // n×dim
-	dt  []float64 // n: since the one before, s; 0 where a trajectory begins
+	dt  []float64 // n: time since the one before, s; 0 at the beginning of a trajectory
 }
 
-// NewTrack has room for n latents.
+// NewTrack makes a Track with room for n latents.
 func NewTrack(dim, n int) *Track {
 	return &Track{dim: dim, m: make([]float64, 0, n*dim), dt: make([]float64, 0, n)}
 }
 
-// Dim is the latents' dimension.
+// Dim returns the latents' dimension.
 func (t *Track) Dim() int { return t.dim }
 
-// Len is how many latents there are.
+// Len returns the number of latents.
 func (t *Track) Len() int { return len(t.dt) }
 
-// Room is how many more there may be.
+// Room returns how many more fit.
 func (t *Track) Room() int { return cap(t.dt) - len(t.dt) }
 
 // Row lends latent k.
 func (t *Track) Row(k int) []float64 { return t.m[k*t.dim : (k+1)*t.dim] }
 
-// DT lends the time of each latent since the one before, s; 0 where a trajectory begins.
+// DT lends the time of each latent since the one before, s; 0 at the beginning of a trajectory.
 func (t *Track) DT() []float64 { return t.dt }
 
 // Add appends m, dt after the one before it. There must be room.
@@ -41,12 +41,12 @@ func (t *Track) Add(m []float64, dt float64) {
 // Clear forgets all latents, and keeps the memory.
 func (t *Track) Clear() { t.m, t.dt = t.m[:0], t.dt[:0] }
 
-// Copy makes t what from is. There must be room.
+// Copy copies from into t. There must be room.
 func (t *Track) Copy(from *Track) {
 	t.m, t.dt = append(t.m[:0], from.m...), append(t.dt[:0], from.dt...)
 }
 
-// Drop forgets the first n latents; a trajectory that they began begins with the next.
+// Drop forgets the first n latents. The next one then begins its trajectory.
 func (t *Track) Drop(n int) {
 	if n == 0 {
 		return
@@ -58,7 +58,7 @@ func (t *Track) Drop(n int) {
 	}
 }
 
-// Take appends what fits of in's latents, the latest, and forgets as many of the first.
+// Take appends the latest of in's latents, as many as fit, and forgets as many of the first.
 func (t *Track) Take(in *Track) {
 	from := max(0, in.Len()-cap(t.dt))
 	t.Drop(max(0, in.Len()-from-t.Room()))
@@ -71,7 +71,7 @@ func (t *Track) Take(in *Track) {
 	}
 }
 
-// Began is the row of the latent that transition k, counted over all trajectories, began at.
+// Began returns the row of the latent at which transition k, counted over all trajectories, began.
 func (t *Track) Began(k int) int {
 	for row, dt := range t.dt {
 		if dt == 0 {
@@ -85,7 +85,7 @@ func (t *Track) Began(k int) int {
 	return t.Len()
 }
 
-// Box is the least and the largest of the latents, dimension by dimension.
+// Box returns the smallest and the largest value of each dimension.
 func (t *Track) Box() (low, high []float64) {
 	low, high = make([]float64, t.dim), make([]float64, t.dim)
 	for k := range t.Len() {
@@ -113,7 +113,7 @@ func (t *Track) Near(z []float64, axes []int, spread []float64) (n int) {
 	return n
 }
 
-// Archive passes on the latents, as many as there is room for.
+// Archive reads or writes the latents, at most as many as fit.
 func (t *Track) Archive(a *archive.Codec) {
 	n := uint64(t.Len())
 	a.Uint(&n)

@@ -36,13 +36,17 @@ type Config struct {
 // Objects says whether every object of a field is followed, in place of one scene by a model.
 type Objects struct {
 	Enabled  bool    `yaml:"enabled"`
-	Max      int     `yaml:"max"`              // spots a frame; of more those that stand out least are left out
-	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
-	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
-	Every    int     `yaml:"population_every"` // frames between two messages about all objects
-	Pairs    bool    `yaml:"interactions"`     // the force between two objects is looked for
-	Lag      int     `yaml:"lag"`              // frames by which a frame's objects are told later, and are more often who they are said to be
+	Find     string  `yaml:"find" json:",omitempty"` // what a recording shows: "auto" has it looked at first; "one", "many" or "bodies" says so; empty: spots
+	Max      int     `yaml:"max"`                    // spots a frame; of more those that stand out least are left out
+	Template float64 `yaml:"template_px"`            // sd of an object's light, px; 0: found in the first frames
+	Polarity string  `yaml:"polarity"`               // "bright", "dark", or empty: found in the first frames
+	Every    int     `yaml:"population_every"`       // frames between two messages about all objects
+	Pairs    bool    `yaml:"interactions"`           // the force between two objects is looked for
+	Lag      int     `yaml:"lag"`                    // frames by which a frame's objects are told later, and are more often who they are said to be
 }
+
+// FindAuto is Objects.Find where the recording is looked at first.
+const FindAuto = "auto"
 
 // Optics says what of the specimen is seen.
 type Optics struct {

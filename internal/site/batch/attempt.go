@@ -94,7 +94,7 @@ func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
 	return err
 }
 
-// changes is how often a change of what others change, too, is tried.
+// changes is how often a change of a shared record is tried.
 const changes = 10
 
 // tries changes what is known of a job's attempts. What was read may be old: only the server's word that it was the latest counts.

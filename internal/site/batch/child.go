@@ -31,7 +31,7 @@ const (
 	resultName  = "result"         // with the job's ending
 )
 
-// order is what the child is told.
+// order is the input of a child process.
 type order struct {
 	Job   job    `json:"job"`
 	Film  string `json:"film"`  // where it is
@@ -97,7 +97,7 @@ func (o *order) track(ctx context.Context, folder string) (a account, err error)
 	return settle(lines, result, o.Job.Ending)
 }
 
-// sinksOf are the messages and, where a table is asked for, it.
+// sinksOf returns the sink of messages and, if a table is requested, the table's sink.
 func sinksOf(lines, result, ending string) ([]config.Component, error) {
 	messages, err := config.NewComponent("jsonl", map[string]any{"path": lines})
 	if err != nil || ending == ".jsonl" {
@@ -111,7 +111,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 	return []config.Component{messages, table}, err
 }
 
-// settle makes the result and the account of what was written.
+// settle writes the result and the account of what was written.
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func settle(lines, result, ending string) (account, error) {
 	return a, errors.Join(err, to.Close())
 }
 
-// trackApart has a child track a film in its folder, and reads what it left.
+// trackApart runs a child that tracks a film in its folder, and reads the child's output.
 func trackApart(ctx context.Context, folder string, o order) (account, error) {
 	data, err := json.Marshal(o)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// silence is how long a watcher may tell nothing before another is asked, which begins with all that is known: one that fell behind a server's
-	// restart would be silent for ever.
+	// silence is how long a watcher may report nothing before it is replaced. A new watcher begins with all records. One that fell behind a
+	// server's restart would stay silent for ever.
 	silence = time.Minute
 
 	fetches = 3           // of a result, before it counts as lost
@@ -92,8 +92,8 @@ func (s *sending) watch(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// requeue has jobs be in the queue that are waited for, if somebody emptied it: a job that is there is refused, and of one that has ended the worker
-// finds the record.
+// requeue puts jobs back that this process waits for, in case the queue was emptied. The server refuses a job that is still queued. For a
+// finished job the worker finds the record.
 func (s *sending) requeue(ctx context.Context) error {
 	s.mu.Lock()
 	waiting := slices.Collect(maps.Values(s.waiting))
@@ -125,7 +125,7 @@ func (s *sending) told(ctx context.Context, e jetstream.KeyValueEntry) error {
 // fetch puts a job's result where its films' results are to be, and the server's room to use.
 func (s *sending) fetch(ctx context.Context, w *waited, r *record) error {
 	s.mu.Lock()
-	delete(s.waiting, w.job.ID) // from here on a copy of the film is asked for anew
+	delete(s.waiting, w.job.ID) // a later copy of the film is a new job
 	s.mu.Unlock()
 	for i := range w.films {
 		f := &w.films[i]
@@ -156,7 +156,7 @@ func (s *sending) conclude(e *entry) error {
 	return err
 }
 
-// release frees what the server has of a film: the film, unless another job is of the same; without a server of its own the result, too.
+// release frees the server's copy of a film, unless another job uses it. Without a server of its own it also frees the result.
 func (s *sending) release(ctx context.Context, w *waited, r *record) error {
 	s.mu.Lock()
 	s.there -= w.sent

@@ -101,7 +101,7 @@ func packFile(t *tar.Writer, folder, name string) error {
 	return nil
 }
 
-// files are those that a film's folder is read from: of pictures, they and their times; of what has an index, all that is there.
+// files returns the files of a film's folder: the pictures and their times, or every file if there is an index.
 func (f *film) files() (names []string, err error) {
 	err = filepath.WalkDir(f.path, func(path string, e fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(f.path, path)
@@ -150,7 +150,7 @@ func unpack(from io.Reader, folder string, bytes int64) error {
 	}
 }
 
-// writeFile makes a new file of what from gives.
+// writeFile writes the content of from to a new file.
 func writeFile(path string, from io.Reader) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -92,7 +92,7 @@ func (w *Worker) whole(h hash.Hash, j *job) error {
 	return nil
 }
 
-// models are those that a worker has fetched: files by their digest.
+// models caches the files that a worker has fetched, by digest.
 type models struct {
 	conn   *bus.Conn
 	folder string

@@ -37,7 +37,7 @@ type search struct {
 	passed []string // what is no film, and why
 }
 
-// find gives the films among what a person named: a film; or a folder that holds films, which are those of its files and folders that are.
+// find returns the films among the arguments. An argument is a film, or a folder of films: files and folders that are films.
 func find(args []string, out string) ([]film, []string, error) {
 	s := search{}
 	var err error
@@ -108,7 +108,7 @@ func (s *search) add(f film) error {
 	return nil
 }
 
-// folder takes in a folder as a film, or the films in it; name is that of its result where it is one.
+// folder adds a folder as a film, or the films in it. name is the name of its result if it is one film.
 func (s *search) folder(path, name string, depth int) error {
 	if path == s.out {
 		return nil

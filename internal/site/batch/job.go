@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// jobVersion is that of a job's and a record's form. It is in every id: another form is another job.
+// jobVersion is the version of the format of jobs and records. Every id contains it: another format makes another job.
 const jobVersion = 1
 
 // maxJob bounds a job, whose configuration is nearly all of it.
@@ -41,7 +41,7 @@ type job struct {
 
 	Config string `json:"config"` // YAML, its source without a path
 	Model  string `json:"model,omitempty"`
-	// ModelDigest is the SHA-256 of a model that the server keeps: a job is of that model, not of whatever has its name later.
+	// ModelDigest is the SHA-256 of a model that the server keeps. It ties the job to that model, not to a later one of the same name.
 	ModelDigest string `json:"model_digest,omitempty"`
 	Ending      string `json:"ending"`
 }
@@ -55,7 +55,7 @@ func (j *job) settings() string {
 	return digestOf(fmt.Sprint(jobVersion), j.Config, model, j.Ending)
 }
 
-// identify gives j its id: 32 digits are enough, nobody gains by a collision of his own films.
+// identify sets the id of j. 32 digits are enough: users gain nothing by a collision among their own films.
 func (j *job) identify() { j.ID = digestOf(j.Digest, j.settings())[:32] }
 
 // digestOf is the SHA-256 of texts, each with its length, in hexadecimal.
@@ -101,7 +101,7 @@ func (j *job) check() error {
 	return checkToken(j.Batch)
 }
 
-// checkToken accepts what may stand in a subject and in a key.
+// checkToken accepts names that are valid in a subject and in a key.
 func checkToken(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name == "" || len(name) > 64 || strings.Trim(name, letters) != "" {
@@ -139,7 +139,7 @@ func alone(cfg config.Config) config.Config {
 type record struct {
 	V        int      `json:"v"`
 	Film     string   `json:"film"`
-	Failed   []string `json:"failed,omitempty"` // why, one an attempt; empty where there is a result
+	Failed   []string `json:"failed,omitempty"` // reasons, one per attempt; empty if there is a result
 	Attempts int      `json:"attempts"`
 	Worker   string   `json:"worker"`
 	Build    string   `json:"build"` // of the worker

@@ -24,8 +24,8 @@ const (
 // latency is the one field of the kept records that a clock beside the film decides.
 var latency = []byte(`,"latency_ms":`)
 
-// timeless copies the messages of a run, one a line, without what another run of the same film would write otherwise: health and events, which are
-// of this process and its clock, are taken into the account, and the latency of a frame that nobody waited for is 0.
+// timeless copies the messages of a run, one a line, without what would differ in another run of the same film. Health and events depend on
+// this process and its clock: timeless adds them to the account. It sets the latency of a frame to 0.
 func timeless(to io.Writer, from io.Reader) (account, error) {
 	a, in := account{}, bufio.NewReaderSize(from, 1<<16)
 	for {
@@ -75,7 +75,7 @@ func kindOf(line []byte) (latent.Kind, error) {
 	return latent.Kind(kind), nil
 }
 
-// health takes the counts: the last ones are those of the whole film.
+// health takes the counts. The last message has those of the whole film.
 func (a *account) health(line []byte) error {
 	var r message.HealthRecord
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -25,7 +25,7 @@ type sending struct {
 
 	ledger   *ledger
 	progress *progress
-	kick     chan struct{} // a record may be there that the watcher has not told of
+	kick     chan struct{} // a record may exist that the watcher has not reported
 
 	mu      sync.Mutex
 	waiting map[string]*waited // by job

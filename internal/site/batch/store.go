@@ -17,8 +17,8 @@ const (
 	// ackWait is how long a worker may be silent before its film is another's. Shorter ones flap where the server is busy.
 	ackWait = 30 * time.Second
 
-	// maxDeliver bounds how often the server hands a job out, whatever becomes of it; mostDeliveries is when a worker reports instead, so that the
-	// server's bound, of which nobody would hear, is never met.
+	// maxDeliver bounds how often the server delivers a job in any case. At mostDeliveries a worker reports a failure instead, so that the job
+	// never reaches the server's bound, which the server does not report.
 	maxDeliver     = 40
 	mostDeliveries = 30
 
@@ -80,7 +80,7 @@ func (o *site) consumer(ctx context.Context, wait time.Duration) (jetstream.Cons
 	return c, explain(err)
 }
 
-// objects is the store of a batch's films and results, made where there is none.
+// objects opens the store of a batch's films and results, and makes it if missing.
 func (o *site) objects(ctx context.Context, batch string) (jetstream.ObjectStore, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -99,8 +99,8 @@ func (j *job) tried() string { return j.Batch + "." + j.ID + ".tried" }
 // filmObject is a film's name in the batch's store.
 func filmObject(digest string) string { return "film/" + digest }
 
-// enqueue puts a job in the queue, unless it is there. again is the revision of the record of the same job that was deleted, or 0: with it the
-// server takes what it would else take for a copy of what it had minutes ago.
+// enqueue puts a job in the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. With it the server
+// accepts a job that it would otherwise reject as a copy of one sent minutes ago.
 func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	data, err := json.Marshal(j)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	attempts = 3
 
 	later    = 10 * time.Second // before a film for which there was no room is offered again
-	pulling  = 2 * time.Second  // a request for a film lasts; whoever stops waits for its end, or the film would be nobody's for ackWait
+	pulling  = 2 * time.Second  // lifetime of a request for a film; a worker that stops waits for its end, or the film would be delivered to it and lie unused for ackWait
 	restart  = time.Second      // between two looks for a server, or a queue, that is away
 	parting  = 5 * time.Second  // to give a film back at the end
 	workName = "driftscope-work-"
@@ -85,7 +85,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// own makes the worker's folder, and removes those of workers that were killed.
+// own makes the worker's folder, and removes the folders of killed workers.
 func (w *Worker) own() (lock *os.File, err error) {
 	temp, err := filepath.Abs(cmp.Or(w.Temp, os.TempDir())) // the child that tracks a film works in another folder
 	if err != nil {
@@ -126,7 +126,8 @@ func (w *Worker) pull(ctx context.Context) {
 	}
 }
 
-// take does one job, and tells the queue what became of it. A queue that does not hear it gives the job to another, who finds the record.
+// take runs one job and reports the outcome to the queue. If the report is lost, the queue gives the job to another worker, which finds the
+// record.
 func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
 	j, err := parseJob(m.Data())
 	if err != nil {

@@ -185,8 +185,8 @@ type row struct {
 	Cores   float64   `json:"cores"`
 	Labels  []string  `json:"labels,omitempty"`
 	Pinned  string    `json:"pinned,omitempty"`
-	Waiting string    `json:"waiting,omitempty"` // why no worker has it
-	Problem string    `json:"problem,omitempty"` // why the worker that has it does not run it
+	Waiting string    `json:"waiting,omitempty"` // why the stream has no worker
+	Problem string    `json:"problem,omitempty"` // why its worker does not run it
 }
 
 // listed is what is listed of a site.

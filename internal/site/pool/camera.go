@@ -15,13 +15,13 @@ type camera struct {
 	combine.Camera
 	counts
 	time    time.Time
-	law     uint64  // 1 and the frame up to which the law was learnt; 0 where there is none
+	law     uint64  // 1 + the last frame that the law was learnt from; 0 if there is no law
 	pixel   float64 // square of a pixel's side, µm²
 	pooled  bool    // it is an experiment's: no camera
 	refused string  // why its law cannot be pooled; empty where it can
 }
 
-// counts are those that add up.
+// counts are counters that add up over cameras.
 type counts struct {
 	count, spots, directed int
 	births, deaths         uint64

@@ -137,7 +137,7 @@ type pooling struct {
 	before         uint64    // records until then
 }
 
-// loop hears, and publishes once a second: what is new of the law, who is left out, and health.
+// loop receives records, and publishes once a second: the law if it changed, the streams left out, and health.
 func (p *pooling) loop(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -196,7 +196,7 @@ func (p *pooling) publish() error {
 	return nil
 }
 
-// send publishes a record. While the server is away it is lost, which is told once; the connection comes back by itself.
+// send publishes a record. While the server is away the record is lost, which is reported once. The connection reconnects by itself.
 func (p *pooling) send(kind latent.Kind, r message.Record) error {
 	subject := p.subject.Of(string(kind))
 	line, err := json.Marshal(r)

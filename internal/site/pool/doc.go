@@ -1,12 +1,12 @@
-// Package pool is the command pool: it hears the population records of several streams, makes one law of theirs, and publishes it as the population record of
+// Package pool implements the command pool: it receives the population records of several streams, pools their laws, and publishes the result as the population record of
 // a stream named after the experiment, with health and events as any stream has them.
 //
 //	command.go   Command: its flags, and the loop
-//	members.go   the streams that are heard: who is in, who is left out and why
+//	members.go   the streams: which are in, which are left out and why
 //	camera.go    a record as a camera's law
 //	record.go    the law of all as a record
-//	health.go    the experiment as a stream: its state, its cameras, and when each was heard
+//	health.go    the experiment as a stream: its state, its cameras, and the time of each camera's last record
 //
-// Messages may come from anybody: what is no record of the stream whose subject it has is counted and left out. Nothing is kept: who subscribes later has the
+// Any client may publish messages: one that is no record of its subject's stream is counted and skipped. Nothing is stored: a later subscriber gets the
 // law with the next record of any stream.
 package pool

@@ -40,13 +40,13 @@ func (p *pooling) health(now time.Time) *message.HealthRecord {
 	return &message.HealthRecord{Header: message.Header{V: latent.Version, Kind: latent.KindHealth, Stream: p.name}, Health: h, Cameras: m.cameras()}
 }
 
-// event is the record of what happened.
+// event makes the record of an event.
 func (p *pooling) event(e latent.Event) *message.EventRecord {
 	e.Seq, e.Time = p.seq, e.Time.UTC()
 	return &message.EventRecord{Header: message.Header{V: latent.Version, Kind: latent.KindEvent, Stream: p.name}, Event: e}
 }
 
-// end publishes the last health: the experiment has stopped, and because of what, where it was a failure.
+// end publishes the last health: the experiment has stopped, and the cause if it failed.
 func (p *pooling) end(why error) error {
 	h := p.health(time.Now())
 	h.State, h.FPS, h.Queue = "stopped", 0, 0

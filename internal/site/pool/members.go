@@ -14,14 +14,14 @@ import (
 	"driftscope/sinks/message"
 )
 
-// everyoneOf is the subject of every stream's population, of the site that s is of.
+// everyoneOf returns the subject of the population of every stream in the site of s.
 func everyoneOf(s bus.Subject) string {
 	tokens := strings.Split(s.Of(string(latent.KindPopulation)), ".")
 	tokens[len(tokens)-2] = everyone
 	return strings.Join(tokens, ".")
 }
 
-// tellEvery is how often one kind of fault is told while it lasts.
+// tellEvery is the least time between reports of one kind of fault.
 const tellEvery = 10 * time.Second
 
 // member is one stream.
@@ -50,14 +50,14 @@ type members struct {
 	counters
 }
 
-// counters are those of health: taken = tracked + dropped.
+// counters are the counts in health: taken = tracked + dropped.
 type counters struct {
 	taken, tracked uint64
 	dropped        map[string]uint64 // by cause
 	outs           uint64            // how often it was told that a camera is left out
 }
 
-// lawless is why a stream is left out that says what it sees, and no law.
+// lawless is the reason to leave out a stream that reports objects but no law.
 const lawless = "it has no law yet"
 
 // Causes why a record does not count.
@@ -141,7 +141,7 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 	m.law = m.law || was != known.in() || law && known.in()
 }
 
-// unasked says that a stream is another experiment, which with '*' nobody has named: none is missed.
+// unasked reports whether a stream is another experiment, matched by '*' and not by name: it is not missed.
 func (m *members) unasked(of *member) bool { return m.any && of.pooled }
 
 // lose counts a record that does not count, and tells of it.
@@ -181,7 +181,7 @@ func (m *members) expire(now time.Time) {
 	}
 }
 
-// tell tells who was left out or taken in since the last call: a stream that goes to and fro is told as often as this is called.
+// tell returns events for the streams left out or taken in since the last call. A stream that alternates makes one event per call.
 func (m *members) tell(now time.Time) (events []latent.Event) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		of := m.all[stream]

@@ -15,8 +15,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// configuration is what a worker runs of what is desired: with its secrets, on the worker's own connection, and nothing on the screen. The law and the
-// results of a leased stream are always kept: another worker has them from there.
+// configuration returns the configuration that a worker runs for a desired stream: with its secrets, on the worker's own connection, and
+// without screen output. The law and the results of a leased stream are always kept, because another worker may continue from them.
 func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg, err := config.Parse(name, []byte(text))
 	if err != nil {
@@ -67,7 +67,7 @@ const secretPrefix = "DRIFTSCOPE_SECRET_"
 // mostSecret is how many bytes a secret has.
 const mostSecret = 4 << 10
 
-// secret is what ${secret:NAME} stands for on this machine: a variable of the environment, or a file that systemd hands over.
+// secret returns the value of ${secret:NAME} on this machine: a variable of the environment, or a file from systemd's credentials.
 func secret(name string) (string, error) {
 	variable := secretPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if value, ok := os.LookupEnv(variable); ok {

@@ -158,7 +158,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	w.after(ctx, r)
 }
 
-// after gives up a run that has ended by itself, so that its stream is claimed anew: with an epoch beyond that of what is kept.
+// after gives up a run that ended by itself. The next claim has an epoch beyond that of the kept data.
 func (w *Worker) after(ctx context.Context, r *run) {
 	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
 		console.Say("stream %s is not run here any more: its lease is lost: %v", r.name, err)
@@ -183,7 +183,7 @@ func from(before string) string {
 	return ", taken over from " + before
 }
 
-// holder is who ran a stream until now, as far as anybody knows.
+// holder returns the last known worker of a stream.
 func (w *Worker) holder(name string) string {
 	for _, l := range w.site.Leases() {
 		if l.Stream == name && l.Record.Worker == w.o.Name && l.Record.ID != w.leases.ID() {
@@ -196,7 +196,7 @@ func (w *Worker) holder(name string) string {
 	return ""
 }
 
-// take claims a stream with an epoch beyond that of what is kept of it.
+// take claims a stream with an epoch beyond that of its kept data.
 func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	ctx, done := context.WithTimeout(ctx, lately)
 	defer done()
@@ -221,7 +221,7 @@ func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	return w.leases.Claim(ctx, name, *after)
 }
 
-// giveUp ends a run, and has another worker take it: the one called to, or anybody.
+// giveUp ends a run and frees its lease for the worker called to, or for any if to is empty.
 func (w *Worker) giveUp(ctx context.Context, r *run, to string) {
 	w.mu.Lock()
 	r.leaving = true
@@ -232,7 +232,7 @@ func (w *Worker) giveUp(ctx context.Context, r *run, to string) {
 	w.forget(r)
 }
 
-// release gives the lease back. Where that fails another worker has it after a TTL.
+// release frees the lease. If that fails, another worker can claim it after a TTL.
 func (w *Worker) release(ctx context.Context, r *run, to string) {
 	if to == w.o.Name {
 		to = ""

@@ -19,7 +19,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Options are those of a worker.
+// Options configure a worker.
 type Options struct {
 	NATS     config.NATS // the connection, and whose site it is
 	Name     string
@@ -28,7 +28,7 @@ type Options struct {
 	Allow    *reach.Allowed // what streams may reach here
 	Store    string         // folder for what waits to be kept, and for films
 	Films    int            // of batches that it tracks at once; 0 takes none
-	Replicas int            // of what it makes
+	Replicas int            // of the resources it makes
 	TTL      time.Duration  // where it makes the site
 	Version  string
 	Log      *slog.Logger // nil is silent
@@ -51,7 +51,7 @@ type Worker struct {
 	elsewhere map[string]wish // where the plan wants what runs here
 	cores     map[string]float64
 	waiting   []message.WaitingRecord
-	builds    map[string]bool // other builds that were told of
+	builds    map[string]bool // other builds already reported
 	usage     usage
 
 	nudged chan struct{} // holds a token when it is time to look again
@@ -59,10 +59,10 @@ type Worker struct {
 
 // claim is what is known of a stream that this worker does not run.
 type claim struct {
-	alone time.Time // since when nobody has held it, as seen here
+	alone time.Time // since when no worker has held it, as seen here
 	again time.Time // before which it is not tried
 	busy  bool      // a try is under way
-	after *uint64   // the epoch of what is kept of it; nil where that was not read
+	after *uint64   // the epoch of the kept data; nil if not read
 }
 
 // wish is where the plan wants a stream.

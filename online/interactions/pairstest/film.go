@@ -1,4 +1,4 @@
-// Package pairstest has films of objects that act on each other by a known force, for tests and for measuring.
+// Package pairstest simulates films of objects that act on each other by a known force.
 package pairstest
 
 import (
@@ -6,35 +6,33 @@ import (
 	"math/rand/v2"
 )
 
-// Film is what is simulated: objects in a square whose opposite edges are one,
-//
-//	dx_i = Σ_j f(r_ij) r̂_ij dt + √2D dW
+// Film simulates objects in a square with periodic edges, dx_i = Σ_j f(r_ij) r̂_ij dt + √2D dW.
 type Film struct {
 	Seed     uint64
 	Objects  int
 	Side     float64                 // of the square, px
-	D        float64                 // px²/s; of an object, exp(Spread·N(0, 1)) times that
-	Spread   float64                 // of ln D between objects
+	D        float64                 // px²/s; each object has exp(Spread·N(0, 1)) times this
+	Spread   float64                 // sd of ln D between objects
 	Noise    float64                 // sd of a place along an axis, px
 	Frame    float64                 // s from frame to frame
-	Exposed  float64                 // share of it over which a place is averaged
-	Parts    int                     // of a frame, in which the motion is computed
-	Force    func(r float64) float64 // px/s; nil where there is none
+	Exposed  float64                 // fraction of the frame over which a place is averaged
+	Parts    int                     // simulation steps a frame
+	Force    func(r float64) float64 // px/s; nil for no force
 	Cutoff   float64                 // distance from which on Force is zero, px
-	Diameter float64                 // of hard discs, px; 0 where they pass through each other
+	Diameter float64                 // of hard discs, px; 0 if they pass through each other
 }
 
-// Soft is a repulsion by the distance, px: 30 px/s at none, 1/e of it every 3 px. At D = 5 px²/s two that touch have 18 kT.
+// Soft is a repulsion by the distance, px: 30 px/s at contact, 1/e of it every 3 px. At D = 5 px²/s two that touch have 18 kT.
 func Soft(r float64) float64 { return 30 * math.Exp(-r/3) }
 
-// Shot is one frame. An object that goes over an edge comes back under another number.
+// Shot is one frame. An object that crosses an edge comes back under another number.
 type Shot struct {
 	T    float64
 	ID   []uint64
 	X, Y []float64
 }
 
-// state is a film as it runs.
+// state is a running film.
 type state struct {
 	film       *Film
 	rng        *rand.Rand
@@ -46,7 +44,7 @@ type state struct {
 	pairs      [][2]int32
 }
 
-// Run shows n frames of a film, each lent until the next. The first comes after as many s as settle.
+// Run passes n frames of a film to show, each lent until the next. The first is settle s after the start.
 func (f *Film) Run(n int, settle float64, show func(*Shot)) {
 	s := f.begin()
 	for range int(settle / f.Frame) {
@@ -64,7 +62,7 @@ func (f *Film) Run(n int, settle float64, show func(*Shot)) {
 	}
 }
 
-// begin places the objects at random; hard discs one by one where there is room.
+// begin places the objects at random; hard discs one by one without overlap.
 func (f *Film) begin() *state {
 	s := &state{film: f, rng: rand.New(rand.NewPCG(f.Seed, 1))}
 	for len(s.x) < f.Objects {
@@ -81,7 +79,7 @@ func (f *Film) begin() *state {
 	return s
 }
 
-// room says whether a hard disc has room.
+// room reports whether a hard disc fits.
 func (s *state) room(x, y float64) bool {
 	for i := range s.x {
 		if dx, dy := s.between(x-s.x[i], y-s.y[i]); s.film.Diameter > 0 && math.Hypot(dx, dy) < s.film.Diameter {
@@ -91,12 +89,12 @@ func (s *state) room(x, y float64) bool {
 	return true
 }
 
-// between is the way to the nearest image.
+// between returns the vector to the nearest image.
 func (s *state) between(dx, dy float64) (float64, float64) {
 	return dx - s.film.Side*math.Round(dx/s.film.Side), dy - s.film.Side*math.Round(dy/s.film.Side)
 }
 
-// advance moves all by a frame; the exposure is its last part.
+// advance moves all objects by a frame; the exposure is its last part.
 func (s *state) advance() {
 	s.neighbours()
 	dt := s.film.Frame / float64(s.film.Parts)
@@ -122,7 +120,7 @@ func (s *state) advance() {
 	}
 }
 
-// wrap has an object that went over an edge come back as another.
+// wrap gives an object that crossed an edge a new number.
 func (s *state) wrap(i int) {
 	wx, wy := s.film.Side*math.Floor(s.mx[i]/s.film.Side), s.film.Side*math.Floor(s.my[i]/s.film.Side)
 	if wx == 0 && wy == 0 {
@@ -133,7 +131,8 @@ func (s *state) wrap(i int) {
 	s.next++
 }
 
-// neighbours lists the pairs that may act on each other within a frame: six standard deviations of a step, and what the force does, are 4 px at most here.
+// neighbours lists the pairs that may act on each other within a frame: six standard deviations of a step, plus the force's part, are 4 px at
+// most here.
 func (s *state) neighbours() {
 	const skin = 4
 	s.pairs = s.pairs[:0]
@@ -150,7 +149,7 @@ func (s *state) neighbours() {
 	}
 }
 
-// act is what the force does to each object in dt s, px.
+// act computes the displacement of each object by the force in dt s, px.
 func (s *state) act(dt float64) {
 	clear(s.fx)
 	clear(s.fy)
@@ -171,7 +170,7 @@ func (s *state) act(dt float64) {
 	}
 }
 
-// collide puts hard discs that overlap apart until they touch (Heyes and Melrose, Journal of Non-Newtonian Fluid Mechanics 46, 1, 1993).
+// collide moves overlapping hard discs apart until they touch (Heyes and Melrose, Journal of Non-Newtonian Fluid Mechanics 46, 1, 1993).
 func (s *state) collide() {
 	if s.film.Diameter == 0 {
 		return
