@@ -17,7 +17,7 @@ import (
 // that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
 // posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
 //
-// Where objects are located that are all that moves, nothing is trained: what they leave says as much.
+// If located objects explain all motion, training is skipped: their residual gives the same information.
 type Growth struct {
 	clip    *video.Clip
 	config  Config
@@ -28,7 +28,7 @@ type Growth struct {
 	grown   []Grown // of 1, 2, ... latents
 }
 
-// Grown is what a model of some dimension came to on held-out pairs.
+// Grown is the result of a model of one dimension on held-out pairs.
 type Grown struct {
 	Latent    int
 	Nats      float64 // a frame, of the picture and of the latents that draw it
@@ -79,7 +79,7 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	return g.grown, nil
 }
 
-// leftByAll is leftByLatents where those that serve are all that moves; else nil.
+// leftByAll returns leftByLatents if the useful latents explain all motion, or nil.
 func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, seed)

@@ -39,7 +39,7 @@ func (s *session) look() (*Look, error) {
 	return &l, err
 }
 
-// judge fills in what the model makes of the held-out pairs.
+// judge evaluates the model on the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
 	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.mean)
 	l.Explained = min(1, l.Explained/s.job.moving) // what moves is itself estimated

@@ -117,7 +117,7 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	return t.settle(j.clip)
 }
 
-// settle makes latents of the places; nil if a place is constant or the sprites do not move independently.
+// settle converts the places to latents. It returns nil if a place is constant or the sprites do not move independently.
 func (t *tracked) settle(c *video.Clip) *tracked {
 	t.sprites.Unwrap(t.places)
 	if !t.standardise(t.places, 2*len(t.sprites.Templates)) || !t.independent(c.Pairs(c.MaxGap())) {

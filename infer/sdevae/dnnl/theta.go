@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Segment says where one tensor lies in theta. Shape is OIHW, row-major, for a "weight" and a single length for "bias", "gamma" and "beta".
+// Segment is the range of one tensor in theta. Shape is OIHW, row-major, for a "weight" and a single length for "bias", "gamma" and "beta".
 type Segment struct {
 	Layer  int // index into the layers given to New
 	Name   string

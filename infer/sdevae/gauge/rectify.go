@@ -95,7 +95,7 @@ func (l *likelihood) most() []float64 {
 	if math.IsInf(l.nll(l.train, x), 1) { // an axis is constant
 		return x
 	}
-	// The line search gives up where rounding ends progress: that is the minimum.
+	// The line search stops when rounding ends progress: that is the minimum.
 	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
 		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
 	return end.X

@@ -125,7 +125,7 @@ func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth
 	return r, &worth, nil
 }
 
-// Rectified says what straightening the latents was worth.
+// Rectified reports the gain of straightening the latents.
 type Rectified struct {
 	Gain    float64 // nats a held-out pair
 	Inverse float64 // rms error of the way back, in the latents' standard deviations
