@@ -49,7 +49,7 @@ type runner interface {
 // buffers are a graph's inputs and outputs.
 type buffers struct {
 	input   []float32   // row-major; write here, then forward
-	scalar  *float32    // the second input; nil where the graph has none
+	scalar  *float32    // the second input; nil if the graph has none
 	outputs [][]float32 // overwritten by forward
 }
 

@@ -118,7 +118,7 @@ func (q *profile) refine(b *bank, top float64) {
 // isFinite reports whether x is neither NaN nor infinite.
 func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
-// argmax is the index of the largest of x, which is not empty.
+// argmax returns the index of the largest of x, which is not empty.
 func argmax(x []float64) int {
 	best := 0
 	for k, v := range x {

@@ -92,7 +92,7 @@ var errNewer = errors.New("a newer state is written instead")
 type BucketOptions struct {
 	Stream   string
 	Replicas int          // servers of a cluster that have it, where it is made
-	Lease    Lease        // under which the stream runs; nil where it needs none
+	Lease    Lease        // under which the stream runs; nil if it needs none
 	Log      *slog.Logger // nil is silent
 }
 
