@@ -32,15 +32,16 @@ func Place(text string) (v float64, err error) {
 // maxRow bounds a row, which has a few dozen bytes: a quotation mark that is never closed would make the whole file one.
 const maxRow = 1 << 20
 
-// Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
-// order; trajectory is taken for particle. Where there is a column light, rows with 0 there are dark. An error of each is told with the row's line.
+// Rows calls each with every row of a table of tracks, in the file's order. The table is CSV with a header that names at least frame,
+// particle, x and y, in any order; trajectory is a synonym of particle. If there is a column light, rows with 0 in it are dark. An error of
+// each is returned with the row's line.
 func Rows(path string, each func(particle int64, at Point) error) error {
 	return opened(path, func(r io.Reader) error {
 		return rows(r, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
 	})
 }
 
-// RowsWith is Rows with the values of some columns beside each row, lent. Columns that the table does not have are told by absent, in their order.
+// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order.
 func RowsWith(path string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
 	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
 	named := func(header []string) {
@@ -93,7 +94,7 @@ func utf8Only(f io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// rows hands over the header, where somebody wants it, and every row as it is read and as it stands there, lent.
+// rows passes the header, if named is not nil, and every row, both parsed and as text, lent.
 func rows(r io.Reader, named func(header []string), each func(particle int64, at Point, row []string) error) error {
 	bounded := &boundedRows{from: r}
 	rows := csv.NewReader(bounded)
@@ -213,7 +214,7 @@ func InOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	return tracks, nil
 }
 
-// names are those of the columns that are read; the last need not be there.
+// names are the columns that are read; the last is optional.
 var names = [...]string{"frame", "particle", "x", "y", "light"}
 
 // light is that one's index.
