@@ -1,6 +1,5 @@
-// Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
-// A key that nobody reads is an error with its file, line and path. The package knows no source, step or sink: each of them
-// reads its own options through Component.Decode.
+// Package config reads a configuration: one strict YAML file that names the source, the model and the sinks of a stream. An unknown key is an
+// error with its file, line and path. The package knows no source, step or sink: each of them reads its own options through Component.Decode.
 package config
 
 import (
@@ -36,12 +35,12 @@ type Config struct {
 // Objects says whether every object of a field is followed, in place of one scene by a model.
 type Objects struct {
 	Enabled  bool    `yaml:"enabled"`
-	Max      int     `yaml:"max"`              // spots a frame; of more those that stand out least are left out
+	Max      int     `yaml:"max"`              // largest number of spots a frame; the faintest beyond it are dropped
 	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
 	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
 	Every    int     `yaml:"population_every"` // frames between two messages about all objects
 	Pairs    bool    `yaml:"interactions"`     // the force between two objects is looked for
-	Lag      int     `yaml:"lag"`              // frames by which a frame's objects are told later, and are more often who they are said to be
+	Lag      int     `yaml:"lag"`              // delay of a frame's objects in frames; a larger one makes identities more reliable
 }
 
 // Optics says what of the specimen is seen.
@@ -56,7 +55,7 @@ type Online struct {
 	Memory          int           `yaml:"memory"`                             // transitions that the drift is learnt from; older ones are forgotten
 	MaxGap          time.Duration `yaml:"max_gap"`                            // a longer pause between two frames forms no increment; 0: as the model was trained
 	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, over which motion blurs it; 0: a flash
-	State           string        `yaml:"state"`                              // file that the law is kept in, and goes on from where it is there; empty keeps none
+	State           string        `yaml:"state"`                              // file of the law, loaded if it exists; empty keeps none
 	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two states of the law that are kept
 	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
@@ -70,7 +69,7 @@ type Online struct {
 // Record says where a copy of the source's frames is kept.
 type Record struct {
 	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
-	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
+	MaxGB float64 `yaml:"max_gb"` // disk limit, in units of 10^9 bytes; at the limit recording stops and tracking continues
 }
 
 // NATS says where messages go and how their subjects begin.
@@ -90,8 +89,8 @@ type NATS struct {
 
 	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
-	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
-	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept messages
+	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept messages, and of the spool
 	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
@@ -143,7 +142,7 @@ func Load(path string) (Config, error) {
 	return c, console.About(console.ConfigurationPage, err)
 }
 
-// Parse is Load for bytes already read; name stands for the file in errors.
+// Parse is Load for bytes already read; name is the file's name in errors.
 func Parse(name string, data []byte) (Config, error) {
 	data, rest := shorten(name, data)
 	root, err := parse(name, data)
