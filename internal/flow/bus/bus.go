@@ -26,7 +26,7 @@ const (
 	// Embedded is the URL of the server inside this process.
 	Embedded = "embedded"
 
-	// MaxAge is how old a message can get on its way out before the connection is given up and what it carried is forgotten.
+	// MaxAge is the greatest age of an outgoing message. Beyond it the connection is given up and its messages are dropped.
 	MaxAge = pingEvery * (pingsMissed + 1)
 
 	pingEvery    = time.Second

@@ -52,7 +52,7 @@ type Model struct {
 	Put    time.Time
 }
 
-// Models are those of this bus.
+// Models returns the model store of this bus.
 func (c *Conn) Models() (*Models, error) {
 	js, err := jetstream.New(c.nats)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Conn) Models() (*Models, error) {
 	return m, nil
 }
 
-// Put keeps a file under a name, in place of the one that is there. The store is made where there is none.
+// Put stores a file under a name and replaces an earlier one. It makes the store if it is missing.
 func (m *Models) Put(ctx context.Context, name, about string, data []byte) error {
 	if checkToken("model", name) != nil {
 		return ErrName
@@ -109,7 +109,7 @@ func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, err
 	return data, explain(err)
 }
 
-// unopened is why there is no store to ask; nil where there is one.
+// unopened returns why the store is unavailable, or nil if it is open.
 func (m *Models) unopened(ctx context.Context) error {
 	_, err := m.js.ObjectStore(ctx, m.bucket)
 	return err
@@ -135,14 +135,14 @@ func (m *Models) List(ctx context.Context) ([]Model, error) {
 	for _, subject := range subjects[:min(len(subjects), maxModels)] {
 		info, err := m.pieces.at(ctx, subject)
 		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, ErrTorn) {
-			continue // removed, or somebody else's
+			continue // removed, or not a model
 		}
 		if err != nil {
 			return nil, explain(err)
 		}
 		digest, err := jetstream.DecodeObjectDigest(info.Digest)
 		if err != nil || checkToken("model", info.Name) != nil {
-			continue // somebody else's
+			continue // not a model
 		}
 		models = append(models, Model{info.Name, info.Description, hex.EncodeToString(digest), int64(info.Size), info.put})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The headers of what a stream gives directly (ADR-31 of NATS).
+// Headers of a stream's direct replies (ADR-31 of NATS).
 const (
 	directStatus   = "Status"
 	directSequence = "Nats-Sequence"
@@ -24,8 +24,8 @@ const (
 // maxModelPieces bounds how many messages a model is read from; nats.go makes pieces of 128 KiB.
 const maxModelPieces = 1 << 16
 
-// pieces reads an object store message by message, by requests of the stream's direct API alone. The client library has a consumer deliver
-// them, and who may make consumers may have them deliver anywhere: nobody is given that right who only reads models.
+// pieces reads an object store message by message, by requests of the stream's direct API alone. The client library uses a consumer instead.
+// The right to make consumers includes delivery to any subject, so a user who only reads models does not get it.
 type pieces struct {
 	nc     *nats.Conn
 	bucket string
@@ -69,12 +69,12 @@ func (p *pieces) direct(ctx context.Context, subject string, request any) (*nats
 	return m, nil
 }
 
-// metaSubject is where the store keeps what it knows of an object.
+// metaSubject returns the subject of an object's metadata.
 func (p *pieces) metaSubject(name string) string {
 	return "$O." + p.bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// info is what is known of an object; jetstream.ErrObjectNotFound where there is none, or none any more.
+// info returns an object's metadata, or jetstream.ErrObjectNotFound if it does not exist or was deleted.
 func (p *pieces) info(ctx context.Context, name string) (*objectInfo, error) {
 	return p.at(ctx, p.metaSubject(name))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// OnDisk reports whether the embedded server has the files of a JetStream stream in its folder. If somebody deletes them, the server writes on into files
-// without a name and confirms every message. Of any other server the disk is out of sight: OnDisk is true.
+// OnDisk reports whether the embedded server has the files of a JetStream stream in its folder. If a user deletes them, the server continues
+// to write to unlinked files and confirms every message. The disk of another server is out of reach: OnDisk returns true.
 func (c *Conn) OnDisk(stream string) bool {
 	if c.server == nil {
 		return true

@@ -21,7 +21,7 @@ const refusedEvery = 2 * time.Millisecond
 
 // Resource is a JetStream stream, a key-value bucket or an object store as Driftscope makes it. One of the three configurations is set; resources.go has all.
 type Resource struct {
-	Holds   string // what it keeps, for people
+	Holds   string // description of its contents, for display
 	Init    string // what driftscope site init is given to make it, beside the server
 	Stream  *jetstream.StreamConfig
 	Bucket  *jetstream.KeyValueConfig

@@ -103,7 +103,7 @@ func Loopback(host string) bool {
 // faults is a server.Logger that keeps the first fatal line and is silent otherwise.
 type faults chan string
 
-// Fatalf keeps the line. The server returns from it: the process goes on.
+// Fatalf keeps the line. The server returns from it, and the process continues.
 func (f faults) Fatalf(format string, v ...any) {
 	select {
 	case f <- fmt.Sprintf(format, v...):

@@ -2,8 +2,8 @@ package bus
 
 import "github.com/nats-io/nats.go"
 
-// mostTries is how many tries in a row may fail before another server is asked: doubled with each move, three times at most, because a cluster whose servers
-// elect a leader is no better at another of them.
+// mostTries is the number of consecutive failed tries before a move to another server. It doubles with each move, three times at most, because
+// a cluster that elects a leader is no better at another of its servers.
 const mostTries = 3
 
 // Stay counts tries that fail at a server of a cluster, and moves the connection to another after too many. A server that is cut off from the others greets its

@@ -15,8 +15,8 @@ const (
 // maxToken is the longest token.
 const maxToken = 64
 
-// Subject builds the subjects of one stream, <prefix>.<site>.<stream>.<kind>: namespace first, what it is last, so that
-// driftscope.*.*.latent are the latents of every stream. The zero value is not usable; NewSubject makes one.
+// Subject builds the subjects of one stream, <prefix>.<site>.<stream>.<kind>: namespace first, kind last, so that driftscope.*.*.latent
+// matches the latents of every stream. The zero value is not usable; NewSubject makes one.
 type Subject struct{ prefix, site, stream string }
 
 // NewSubject checks the three tokens: 1 to 64 letters, digits, - and _. An empty prefix or site takes its default.
@@ -53,7 +53,7 @@ func (s Subject) Name() string {
 // name is KV_ and this, and has at most 31 characters too.
 func (s Subject) Bucket() string { return shortened(maxName-len("KV_"), s.prefix, s.site) }
 
-// BucketOf names another bucket of the site, as Bucket does, by what it holds.
+// BucketOf names another bucket of the site by its contents, as Bucket does.
 func (s Subject) BucketOf(what string) string {
 	return shortened(maxName-len("KV_"), s.prefix, s.site, what)
 }
@@ -81,12 +81,12 @@ func checkToken(name, token string) error {
 	return fmt.Errorf("nats %s: found %.80q, expected 1 to %d letters, digits, - or _%s", name, token, maxToken, advice)
 }
 
-// outside says that r may not stand in a token.
+// outside reports whether r is invalid in a token.
 func outside(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
-// dash replaces what may not stand in a token.
+// dash replaces characters that are invalid in a token.
 func dash(r rune) rune {
 	if outside(r) {
 		return '-'

@@ -12,14 +12,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// tellEvery is how often one kind of fault is told while it lasts: a refused connection is tried four times a second, and whoever may send
-// requests can cause a refusal with another text each.
+// tellEvery is the least time between reports of one kind of fault. A refused connection retries four times a second, and any client that may
+// send requests can cause refusals with ever new texts.
 const tellEvery = 30 * time.Second
 
-// mostKinds bounds the kinds of faults that are told apart; the others are one more kind.
+// mostKinds bounds the kinds of faults that are reported separately; all others count as one more kind.
 const mostKinds = 64
 
-// Seldom limits how often a kind of fault is told while it lasts: once in Every, or in 30 s. The zero value is ready. It may be used from any goroutine.
+// Seldom limits how often a lasting fault is reported: once in Every, or in 30 s. The zero value is ready. Any goroutine may use it.
 type Seldom struct {
 	Every time.Duration
 
@@ -80,7 +80,7 @@ var sentinels = []error{
 	nats.ErrMaxAccountConnectionsExceeded, nats.ErrMaxSubscriptionsExceeded, nats.ErrStaleConnection, nats.ErrMaxPayload, nats.ErrNoServers,
 }
 
-// kindOf names a fault by what it is, whatever its text says.
+// kindOf names a fault by its kind, independent of its text.
 func kindOf(err error) string {
 	for _, s := range sentinels {
 		if errors.Is(err, s) {

@@ -23,8 +23,8 @@ const (
 	PagesSteer Pages = "steer" // subscribe, and send commands
 )
 
-// nowhere is the one origin that the embedded WebSocket takes of a browser. No page has it: browsers come through the dashboard's
-// port, where their origin is checked.
+// nowhere is the only browser origin that the embedded WebSocket accepts. No page has it: browsers come through the dashboard's port, which
+// checks their origin.
 const nowhere = "http://pages.invalid"
 
 // openWebSocket has the server take pages on a free port of this machine.

@@ -56,7 +56,7 @@ func (c Component) Options() map[string]any {
 	return options
 }
 
-// YAML writes the component as a configuration has it.
+// YAML writes the component in the form of the configuration file.
 func (c Component) YAML() ([]byte, error) {
 	data, err := yaml.Marshal(map[string]any{c.Kind: quoted(c.Options())})
 	if err != nil {

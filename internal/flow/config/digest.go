@@ -7,8 +7,9 @@ import (
 	"fmt"
 )
 
-// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps, the estimator's settings, those of
-// objects where they are followed, and the triggers, as they are, defaults included. Where messages go and what they are called is none of it.
+// Digest returns the SHA-256, in hex, of the settings that decide the results: the source, the model's name, the steps, the estimator's
+// settings, the objects' settings if objects are followed, and the triggers, defaults included. Destinations and names of messages are not
+// part of it.
 func (c *Config) Digest() (string, error) {
 	components := func(list []Component) (out []any) {
 		for _, c := range list {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Frames says how the frames of a source nats are kept, by JetStream, where nobody has made their stream yet.
+// Frames configures how JetStream keeps the frames of a source nats, if their stream does not exist yet.
 type Frames struct {
 	Durable  bool          `yaml:"durable"`   // read what is kept, from its beginning on; no frame is dropped
-	MaxBytes int64         `yaml:"max_bytes"` // of what is kept
-	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept frames
+	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept frames
 	Replicas int           `yaml:"replicas"`  // servers of a cluster that have each message
 }
 

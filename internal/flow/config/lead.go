@@ -12,7 +12,7 @@ const leadAuto = "auto"
 // mostLead is beyond any loop: forecasts reach 64 frames.
 const mostLead = 10 * time.Second
 
-// ReadLead reads Lead: so long a time, after what it is measured to take where it begins with auto. Nothing written is none at all.
+// ReadLead reads Lead: a time, which is added to the measured one if Lead begins with auto. An empty Lead means no lead.
 func (o *Online) ReadLead() (auto bool, more time.Duration, err error) {
 	text := o.Lead
 	if text == "" {

@@ -24,7 +24,7 @@ const (
 	maxBlock  = 32      // depth of blocks
 )
 
-// maxTold is how many problems are told of one configuration; of the rest only how many there are.
+// maxTold is the number of problems of one configuration that are reported in full; the rest are only counted.
 const maxTold = 10
 
 // problem is one thing wrong with a configuration.

@@ -46,8 +46,8 @@ func (c Config) Public() (Config, error) {
 	return c, nil
 }
 
-// Reveal puts what Public left out of other back into c where c has it left out in the same way: c was read from what is public, and other is
-// what ran.
+// Reveal restores in c what Public left out of other, if c leaves it out in the same way: c was read from a public configuration, and other is
+// the one that ran.
 func (c Config) Reveal(other Config) (Config, error) {
 	public, err := other.Public()
 	if err != nil {
@@ -118,7 +118,7 @@ func hidden(v any) any {
 // withoutUsers is a text without the users, passwords and tokens of the addresses in it.
 func withoutUsers(text string) string { return users.ReplaceAllString(text, "$1") }
 
-// mistyped is an address for an error. Where it is wrong nobody knows, so all before its last @ is left out.
+// mistyped returns a malformed address for an error. The place of the mistake is unknown, so mistyped leaves out all before the last @.
 func mistyped(address string) string {
 	return secrets.ReplaceAllString(before.ReplaceAllString(address, "${1}xxxxx@"), "${1}xxxxx")
 }

@@ -6,10 +6,10 @@ import (
 	"regexp"
 )
 
-// reference stands for a secret that only who runs the stream knows: ${secret:NAME}.
+// reference matches a secret that only the machine of the stream knows: ${secret:NAME}.
 var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 
-// nobody is a user without a password before the @ of an address.
+// nobody matches a user without a password before the @ of an address.
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
 // ErrSecret is why a configuration may not be given to others as it is.

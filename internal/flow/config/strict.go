@@ -226,7 +226,7 @@ func (d *decoder) preprocess(node ast.Node, dst *Preprocess, path string) {
 	*dst = steps
 }
 
-// library leaves the conversion to the YAML library and keeps one line of what it says.
+// library leaves the conversion to the YAML library and keeps one line of its error.
 func (d *decoder) library(node ast.Node, v reflect.Value, path string) {
 	err := yaml.NodeToValue(node, v.Addr().Interface())
 	if err == nil {
@@ -293,7 +293,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// embeds says whether a field is a struct whose keys count as those of the one around it.
+// embeds reports whether a field is a struct whose keys count as keys of its parent.
 func embeds(field reflect.StructField) bool {
 	return field.Anonymous && field.Type.Kind() == reflect.Struct
 }

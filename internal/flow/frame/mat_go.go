@@ -21,7 +21,7 @@ type pixels struct {
 // MatType is OpenCV's number for a depth, in the low three bits, and one less than the count of channels above them.
 type MatType int
 
-// The types of pixels that sources give, by OpenCV's names, and depths alone: those of the low three bits.
+// Pixel types of sources, by OpenCV's names, and depths alone, which are the low three bits.
 const (
 	MatTypeCV8U    MatType = 0
 	MatTypeCV16U   MatType = 2
@@ -60,7 +60,7 @@ func NewMatWithSize(rows, cols int, kind MatType) Mat {
 	return Mat{&pixels{rows, cols, kind, make([]uint64, (rows*cols*kind.bytes()+7)/8)}}
 }
 
-// Ptr is nil where there is no Mat: before it was made, and behind Close.
+// Ptr returns nil if there is no Mat: before it is made, and after Close.
 func (m *Mat) Ptr() unsafe.Pointer { return unsafe.Pointer(m.p) }
 
 // Empty says that it has no pixels.
@@ -88,7 +88,7 @@ func (m *Mat) Size() []int { return []int{m.Rows(), m.Cols()} }
 // Total is the number of pixels.
 func (m *Mat) Total() int { return m.Rows() * m.Cols() }
 
-// Type is that of the pixels.
+// Type returns the pixel type.
 func (m *Mat) Type() MatType {
 	if m.p == nil {
 		return MatTypeCV8U

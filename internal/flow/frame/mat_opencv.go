@@ -11,7 +11,7 @@ type Mat = gocv.Mat
 // MatType is OpenCV's number for a depth and a count of channels.
 type MatType = gocv.MatType
 
-// The types of pixels that sources give, by OpenCV's names, and depths alone: those of the low three bits.
+// Pixel types of sources, by OpenCV's names, and depths alone, which are the low three bits.
 const (
 	MatTypeCV8U    = gocv.MatTypeCV8U
 	MatTypeCV16U   = gocv.MatTypeCV16U

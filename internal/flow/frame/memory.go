@@ -14,7 +14,7 @@ static void keep(int block, int total, int arenas) {
 */
 import "C"
 
-// What the C library keeps of freed pictures: those of up to keptBlock bytes, the most that it allows, keptTotal in all for each of its arenas.
+// Limits on freed pictures that the C library caches: blocks of up to keptBlock bytes, its maximum, and keptTotal in all per arena.
 const (
 	keptBlock = 32 << 20
 	keptTotal = 256 << 20

@@ -45,7 +45,7 @@ func Refuse(code int, format string, args ...any) error {
 	return &Refusal{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// Applied lists the commands that the runner applies, with what each does.
+// Applied lists the commands that the runner applies, with their effects.
 func Applied() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
 		{"pause", "tracking stops: a live stream's frames are dropped and counted, a file's wait"},

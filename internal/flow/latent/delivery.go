@@ -2,8 +2,8 @@ package latent
 
 import "fmt"
 
-// Undelivered says that a sink could not deliver a message now, as while a server is away. The sink goes on. In mode latest the runner drops and counts the
-// message; in mode lossless it tries again. The text is the cause's.
+// Undelivered reports that a sink could not deliver a message now, for example while a server is away. The sink continues. In mode latest the
+// runner drops and counts the message; in mode lossless it tries again. The text is the cause's.
 type Undelivered struct{ Cause error }
 
 func (u Undelivered) Error() string { return u.Cause.Error() }

@@ -186,7 +186,7 @@ type Law struct {
 // Level is how much an event matters.
 type Level string
 
-// Info needs nobody, Warning somebody soon, Error somebody now.
+// Info needs no action. Warning needs action soon, Error now.
 const (
 	Info    Level = "info"
 	Warning Level = "warning"

@@ -36,7 +36,7 @@ func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
 	return &checkpoints{law: e, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
 }
 
-// visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.
+// visit takes a checkpoint if one is due and none is being written. It returns the error of an earlier checkpoint that could not be written.
 func (c *checkpoints) visit(now time.Time) error {
 	var failed error
 	if c.outstanding {
@@ -59,8 +59,8 @@ func (c *checkpoints) visit(now time.Time) error {
 	return errors.Join(failed, err)
 }
 
-// ask takes a checkpoint now, or after the one that is being written, and calls answer once it is on the disk or could not be written. While idle no
-// frame comes after which to take it, so ask waits for it. The error is that of a checkpoint that could not be written.
+// ask takes a checkpoint now, or after the one that is being written, and calls answer once it is on the disk or could not be written. While
+// the stream is idle no frame arrives to trigger it, so ask waits for it. It returns the error of a checkpoint that could not be written.
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case c.write == nil:
@@ -77,7 +77,7 @@ func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	return nil
 }
 
-// rest is called where tracking is paused, so that whoever asked does not wait for the next frame.
+// rest runs while tracking is paused, so that a requested checkpoint does not wait for the next frame.
 func (c *checkpoints) rest() error {
 	if len(c.asked) == 0 {
 		return nil

@@ -179,7 +179,7 @@ func plain(c latent.Command) error {
 	return nil
 }
 
-// names are those of the commands that are applied here.
+// names returns the names of the commands applied here.
 func names() []string {
 	var names []string
 	for _, c := range latent.Applied() {

@@ -12,9 +12,9 @@ import (
 // noticeEvery is how often one cause of loss is published and logged; what happens in between is summed up.
 const noticeEvery = time.Second
 
-// counters counts what happened to every frame and message. All its methods may be called from any goroutine.
+// counters counts the outcome of every frame and message. Any goroutine may call its methods.
 //
-// frames = tracked + Σ dropped over the causes of frames (not those of sinks, which start with "sink_") once a run has ended.
+// frames = tracked + Σ dropped over the causes of frames (sinks' causes start with "sink_") once a run has ended.
 type counters struct {
 	mu        sync.Mutex
 	frames    uint64
@@ -24,12 +24,12 @@ type counters struct {
 	dropped   map[string]uint64
 	alarms    map[string]uint64
 	losses    map[string]*notice // by cause
-	remarks   map[string]*notice // of what a source warns of, by code
+	remarks   map[string]*notice // warnings of the source, by code
 	lines     map[string]*notice // of the log, by kind
 	refused   notice             // of commands
 }
 
-// notice sums up what has not yet been told of one cause.
+// notice sums up the unreported losses of one cause.
 type notice struct {
 	told  time.Time
 	event latent.Event // Count is what was lost since told

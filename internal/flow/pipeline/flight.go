@@ -6,7 +6,7 @@ import "sync"
 // bytes a value, and a second copy.
 const (
 	maxFlight  = 64 << 20 // on the lanes
-	maxShallow = 64 << 20 // waiting in a queue whose depth nobody asked for
+	maxShallow = 64 << 20 // bytes waiting in a queue of default depth
 	maxQueued  = 1 << 30  // waiting in a queue that may not lose a frame, or whose depth was asked for
 )
 

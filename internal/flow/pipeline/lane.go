@@ -138,7 +138,7 @@ func (w *workerPool) start(t *tracker, p phases) {
 	})
 }
 
-// closeTrack frees the steps, the encoders and the viewer, where there is one, of a model.
+// closeTrack frees the steps, the encoders and the viewer, if any, of a model.
 func closeTrack(steps []NamedStep, encoders []Encoder, viewer Viewer) error {
 	var errs []error
 	check := func(stage string, err error) {

@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// loss is frames that get no estimate, or messages that a sink does not get. Whoever loses some hands a loss to runner.lose, which counts it and
-// has it told.
+// loss is a number of frames without an estimate, or of messages that a sink did not get. Every loss goes to runner.lose, which counts and
+// reports it.
 type loss struct {
 	cause string // its counter in Health and the code of its event, lower_snake_case
 	why   error  // the text of its event
@@ -46,8 +46,9 @@ const sinkCause = "sink_"
 
 func (l loss) ofMessages() bool { return strings.HasPrefix(l.cause, sinkCause) }
 
-// lose counts l under its cause and has it told, at most once a second for each cause: at once by its caller, or by report. A sink's goroutine
-// must not wait for its own queue, so report tells of lost messages; nor may the reader wait for a sink where a live source loses nothing.
+// lose counts l under its cause and reports it at most once a second for each cause: at once by its caller, or later by report. A sink's
+// goroutine must not wait for its own queue, so report handles lost messages. The reader must not wait for a sink when a live source loses no
+// frame.
 func (r *runner) lose(ctx context.Context, l loss) {
 	switch due := r.counters.lose(time.Now(), l); {
 	case !due:
@@ -83,8 +84,8 @@ type streak struct {
 
 func (s *streak) add() uint64 { s.frames++; return s.frames }
 
-// tolerate returns err, which says that so many frames in a row were lost, where they are too many for a recording. A live source, or one that
-// anyone may write to, may give others again: it is told once a minute.
+// tolerate returns err, which reports that many lost frames in a row, if they are too many for a recording. A live source, or one with public
+// write access, may recover: its loss is reported once a minute.
 func (r *runner) tolerate(ctx context.Context, s *streak, err error) error {
 	const every = time.Minute
 	now := time.Now()

@@ -21,7 +21,7 @@ const (
 // ErrMode is returned for a source that waits in mode Latest.
 var ErrMode = errors.New("mode: latest is for live sources, and this source waits: leave mode out")
 
-// The queue of frames: its depth where none is asked for.
+// Default depth of the queue of frames.
 const (
 	shallow = 2
 	deep    = 256 // for a live source that may not lose a frame

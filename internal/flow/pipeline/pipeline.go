@@ -20,7 +20,7 @@ type OpenError struct{ error }
 
 func (e OpenError) Unwrap() error { return e.error }
 
-// ErrSkip is the reason why one frame cannot be tracked although the stream goes on.
+// ErrSkip is the reason why one frame cannot be tracked although the stream continues.
 type ErrSkip = frame.ErrSkip
 
 // Source gives frames, one at a time, in order.
@@ -30,9 +30,9 @@ type ErrSkip = frame.ErrSkip
 type Source interface {
 	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
 	Open(ctx context.Context) error
-	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
-	// *ErrSkip when one frame was lost and the next may be fine; 101 of those in a row end a recording, and are told of a live or Public source. It
-	// returns promptly when ctx ends, and keeps nothing of ctx.
+	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened, *ErrSkip when one frame was
+	// lost and the next may be fine. 101 of those in a row end a recording; for a live or Public source they are reported. It returns promptly
+	// when ctx ends, and keeps nothing of ctx.
 	Read(ctx context.Context) (*frame.Frame, error)
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
 	// or after an Open that failed.
@@ -75,9 +75,9 @@ type Abilities struct {
 	Independent bool
 	// Region is what a step cuts out of the picture; nil where it cuts none.
 	Region Region
-	// Look suits a step to whole films; nil where it has no use for them. Where a complete recording is read, Look is shown every frame of a
-	// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
-	// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
+	// Look prepares a step for whole films; nil if the step does not need it. For a complete recording, Look gets every frame of a trajectory as
+	// the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves its pixels
+	// unchanged. A stream never calls it, and the step uses the frames so far.
 	Look func(f *frame.Frame) error
 }
 
@@ -121,8 +121,9 @@ type Law interface {
 // estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
 type Estimator interface {
 	Law
-	// Update fills dst except Latency, which only the runner's clock knows. It copies what it keeps. An estimator may hold frames back: then dst is of an earlier
-	// frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it and goes on.
+	// Update fills dst except Latency, which only the runner's clock knows. It copies what it keeps. An estimator may hold frames back: then dst
+	// describes an earlier frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it
+	// and continues.
 	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
 	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
 	// the runner's. Estimates among them are of frames that were held back.
@@ -131,15 +132,15 @@ type Estimator interface {
 	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
 	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
-	// Follow has the latents of one of many objects published as those of a single object, 0 those of none; its error is a *latent.Refusal.
+	// Follow publishes the latents of one of many objects like those of a single object; 0 ends that. Its error is a *latent.Refusal.
 	Follow(id uint64) error
 }
 
-// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,
-// *latent.Track, *latent.Population. It copies what it keeps.
-// Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
+// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View, *latent.Track,
+// *latent.Population. It copies what it keeps. Write and Close are called from one goroutine. Close flushes, within ctx, and frees even if ctx
+// has ended.
 //
-// An error of Write ends the run, but for those of latent: Undelivered, CutShort and NotTaken say how the stream goes on.
+// An error of Write ends the run, except the errors of package latent: after Undelivered, CutShort and NotTaken the stream continues.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
@@ -156,14 +157,14 @@ type Watcher interface {
 // until Swap returns and left as it is, nil before one has come. The error refuses the command, and then nothing has changed.
 type Swap func(ctx context.Context, payload []byte, like *frame.Frame) (*Replacement, error)
 
-// Replacement is what a stream goes on with after a change of model. The runner owns the steps, the encoders and the viewer, the estimator while it
-// is in use: one that it has replaced is left as it is, open, and is Swap's again.
+// Replacement is the state of a stream after a change of model. The runner owns the steps, the encoders and the viewer. It owns the estimator
+// only while in use: a replaced one stays open and returns to Swap.
 type Replacement struct {
 	Model     string // for people: its name and digest
 	Steps     []NamedStep
 	Encoders  []Encoder
-	Viewer    Viewer                             // as Stages has it
-	Estimator Estimator                          // the one before, where it goes on
+	Viewer    Viewer                             // as in Stages
+	Estimator Estimator                          // the previous one if it continues
 	Keep      func(state []byte, at Place) error // as Options.Keep
 	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
 }

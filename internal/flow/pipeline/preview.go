@@ -13,7 +13,7 @@ import (
 
 // preview makes the Views of a pool's frames, one at a time and on a goroutine of its own: a View takes longer than many frames.
 type preview struct {
-	viewer Viewer            // nil where nobody looks
+	viewer Viewer            // nil without a display
 	busy   atomic.Bool       // a View has been asked for and is not published
 	frames chan previewFrame // at most one waits
 	closed sync.WaitGroup

@@ -17,7 +17,7 @@ func (r *runner) read(p phases) {
 	s := supervise(r)
 	err := r.readAll(p, s)
 	if p.read.Err() != nil {
-		err = nil // whatever a source says when it is told to stop
+		err = nil // ignore a source's error after it was told to stop
 	}
 	if closing := s.end(p.read); err == nil {
 		err = closing
@@ -72,8 +72,8 @@ func (r *runner) ended(err error) error {
 	return fmt.Errorf("source: after frame %d: %w", r.counters.lastSeq(), err)
 }
 
-// admit counts a frame and queues it; unread is how many Reads before it were skipped. Its error is that of a queue that may not lose
-// a frame and has no room for one.
+// admit counts a frame and queues it. unread is the number of skipped Reads before it. Its error reports a full queue that may not lose a
+// frame.
 func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) error {
 	if f.Meta.Arrived.IsZero() {
 		f.Meta.Arrived = time.Now()

@@ -16,7 +16,7 @@ import (
 
 const (
 	sinkDepth = 256         // messages waiting for one sink
-	maxSkips  = 100         // frames in a row that may be lost before a recording counts as broken, and a live source is told to be
+	maxSkips  = 100         // consecutive lost frames after which a recording counts as broken, and a live source is reported
 	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
 )
 
@@ -25,7 +25,7 @@ type Stages struct {
 	Source    Source
 	Steps     []NamedStep
 	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
-	Viewer    Viewer    // of the encoders' model; nil where nobody looks
+	Viewer    Viewer    // viewer of the encoders' model; nil without a display
 	Estimator Estimator
 	Watcher   Watcher // nil where there are no rules
 	Sinks     []NamedSink
@@ -39,7 +39,7 @@ type NamedStep struct {
 	Steps []Step
 }
 
-// NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
+// NamedSink is a sink with its name; its losses count under "sink_" + Name.
 type NamedSink struct {
 	Name     string
 	Sink     Sink
@@ -50,7 +50,7 @@ type NamedSink struct {
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
 type Options struct {
 	Stream    string        // for the log
-	Frames    uint64        // stop after reading this many; 0 goes on to the end, or until ctx ends
+	Frames    uint64        // stop after reading this many; 0 reads to the end, or until ctx ends
 	Mode      Mode          // what gives way when tracking is slower than the source; the source's own
 	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2 of 64 MiB, or 256 of a live source in mode Lossless
 	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
@@ -150,7 +150,7 @@ type runner struct {
 	reading, folding, publishing clock
 	encoding                     atomic.Pointer[[]*clock] // of the steps of the pool in use, in order, and of its encoders
 
-	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
+	depth, room, size int // requested depth of the queue of frames, its bytes, and the bytes of the last frame
 
 	mu     sync.Mutex
 	err    error    // the first failure
@@ -218,7 +218,7 @@ func (r *runner) flow(tracker *tracker, p phases) {
 	sinks.Wait()
 }
 
-// clocks are those of all stages, in order.
+// clocks returns the clocks of all stages, in order.
 func (r *runner) clocks() []*clock {
 	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
 }

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// call is what a source is asked to do.
+// call is an operation on a source.
 type call int
 
 const (
@@ -36,7 +36,7 @@ type sourceWorker struct {
 	patience time.Duration // for a call to return once stop has ended
 	requests chan request
 	outcomes chan outcome
-	alone    chan struct{} // closed when nobody waits for the call under way
+	alone    chan struct{} // closed when no caller waits for the running call
 	left     error         // why alone is closed
 }
 

@@ -19,7 +19,7 @@ type order struct {
 // swapModel is the command that changes the model.
 const swapModel = "model"
 
-// swap makes other models ready while tracking goes on, one at a time, until tracked ends.
+// swap prepares other models while tracking continues, one at a time, until tracked ends.
 func (t *tracker) swap(tracked, ctx context.Context) {
 	defer t.forget()
 	for {

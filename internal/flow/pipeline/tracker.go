@@ -25,7 +25,7 @@ type tracker struct {
 	pool     *workerPool   // that takes frames; it and what follows belong to the lane that holds dispatch
 	tickets  uint64        // frames that were dispatched
 	flight   flight        // their bytes, while they are on a lane
-	begun    uint64        // trajectory of the last of them, as the source has it
+	begun    uint64        // trajectory of the last frame, by the source's count
 	paused   bool
 	ending   bool      // the command stop was applied
 	viewed   time.Time // when the last frame was dispatched of which a View is made
@@ -38,7 +38,7 @@ type tracker struct {
 	inARow      streak // of frames that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
-	trajectories, revisions uint64                  // added to those of the source and the estimator, so that no model repeats those of the model before it
+	trajectories, revisions uint64                  // offsets on the numbers of the source and the estimator, so that no model repeats the numbers of an earlier one
 }
 
 func newTracker(r *runner) *tracker {
@@ -120,7 +120,7 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	return ticket{}, false
 }
 
-// overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
+// overviewEvery is the number of Views per overview picture, which changes more slowly and is larger.
 const overviewEvery = 3
 
 // issue gives f its ticket, and asks for a View where one is due. A frame that came too late, or from a live source while tracking is paused, is

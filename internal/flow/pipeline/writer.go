@@ -13,8 +13,8 @@ import (
 // retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
 const retryEvery = 100 * time.Millisecond
 
-// queued is a message that waits for a sink, and those that are told with it: all that one frame has to tell has one place in the queue, however much that
-// is. arrived is zero where no frame's arrival belongs to it.
+// queued is a message that waits for a sink, with the other messages of its frame: all messages of one frame take one place in the queue.
+// arrived is zero if the message belongs to no frame.
 type queued struct {
 	message latent.Message
 	more    []latent.Message // shared by all sinks; no estimates
@@ -76,8 +76,8 @@ func (r *runner) hand(ctx context.Context, q queued) {
 	}
 }
 
-// dispensable chooses the message to lose: the oldest estimate or view, each of which a newer one follows; without one, the oldest that is no
-// trigger; a trigger last, because somebody may steer by it.
+// dispensable chooses the message to lose: the oldest estimate or view, since a newer one follows; without one, the oldest that is no trigger;
+// a trigger last, because it may steer a device.
 func dispensable(waiting []queued) int {
 	other := -1
 	for i, m := range waiting {
@@ -94,8 +94,8 @@ func dispensable(waiting []queued) int {
 	return max(other, 0)
 }
 
-// remarkOnFrame is remark for events of single frames, since a source may warn of every one. Warnings of one code are told at most once a second,
-// with their number.
+// remarkOnFrame is remark for events of single frames, since a source may warn of every one. It reports warnings of one code at most once a
+// second, with their number.
 func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		told, tell := r.counters.remark(time.Now(), *e)
@@ -144,7 +144,7 @@ func (r *runner) write(ctx context.Context, w *writer) {
 		r.fail(fmt.Errorf("sink %s: %w", w.name, err))
 		r.abort()
 	}
-	w.queue.close() // nobody waits for a sink that has ended
+	w.queue.close() // no message waits for a sink that has ended
 	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
 		w.release(m)
 		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))

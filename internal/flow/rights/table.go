@@ -82,7 +82,7 @@ func (r *Role) May(d Door, class int, v Verb) bool {
 	return d.offers(v) && slices.Contains(r.Doors, d) && r.Has(class, v)
 }
 
-// all stands for every verb in a table.
+// all is the wildcard for every verb in a table.
 const all = "*"
 
 // columns reads a table: a line of roles, and a line of cells for every class, - for none. Every cell has to be there.

@@ -31,7 +31,7 @@ type Bucket struct {
 	Is     func() bus.Resource // as it is made
 	Makes  bool                // this process makes it
 	Every  time.Duration       // between two looks whether it is still the same
-	Reader Reader              // nil where nobody follows it
+	Reader Reader              // nil without a follower
 	Log    *slog.Logger
 
 	end    context.CancelFunc
@@ -135,7 +135,7 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 			b.Log.Warn("a KV bucket cannot be had: trying again", "bucket", is.Bucket.Bucket, "err", err)
 		}
 		again := b.Every / 10
-		if errors.Is(err, bus.ErrForbidden) { // somebody else makes it
+		if errors.Is(err, bus.ErrForbidden) { // another client makes it
 			again = b.Every
 		}
 		Pause(ctx, again)

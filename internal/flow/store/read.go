@@ -43,7 +43,7 @@ func (b *Bucket) Read(ctx context.Context) error {
 				switch {
 				case err == nil:
 					b.Reader.Take(e)
-				case !errors.Is(err, jetstream.ErrKeyNotFound) && !errors.Is(err, jetstream.ErrInvalidKey): // removed, or nobody's
+				case !errors.Is(err, jetstream.ErrKeyNotFound) && !errors.Is(err, jetstream.ErrInvalidKey): // removed, or not a valid key
 					failed = errors.Join(failed, fmt.Errorf("key %.70q: %w", key, err))
 				}
 				mu.Unlock()

@@ -16,7 +16,7 @@ import (
 type Queue interface {
 	// Next gives the next message, with its identity in Nats-Msg-Id, and nil where none waits that was not given yet. The sender sets other headers.
 	Next() (*nats.Msg, error)
-	// Stored forgets the first of the messages that were given: the stream has it.
+	// Stored forgets the oldest pending message, because the stream has stored it.
 	Stored() error
 }
 
@@ -35,7 +35,7 @@ type Sender struct {
 	Bytes    int                         // the same; one message more than this may be
 	Wait     time.Duration               // for the next confirmation
 	Ready    <-chan struct{}             // has a token when there may be a message in the queue
-	Look     func(context.Context) error // is called every second; nil where there is nothing to look at
+	Look     func(context.Context) error // called every second; may be nil
 }
 
 // ErrUnstored is the server's word that it has not stored a message.
@@ -102,7 +102,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 			number, _ := strconv.ParseUint(m.Subject[len(inbox)+1:], 10, 64)
 			first := last + 1 - uint64(len(sizes))
 			if !stored || number < first || number > last {
-				continue // somebody else's answer, or a second one
+				continue // another client's answer, or a duplicate
 			}
 			if number > first {
 				return errors.New("a confirmation out of turn: the one before it is lost")
@@ -127,8 +127,8 @@ func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) 
 	return s.Conn.PublishMsg(m)
 }
 
-// confirms says whether m is the stream's word that a message is stored. Whoever subscribes to what is kept may answer it, too: what is not the
-// stream's says nothing.
+// confirms reports whether m is the stream's confirmation that a message is stored. Subscribers of the stored messages may also answer;
+// confirms ignores answers that are not the stream's.
 func (s *Sender) confirms(m *nats.Msg) (bool, error) {
 	if m.Header.Get("Status") != "" {
 		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")

@@ -16,7 +16,7 @@ type alarmOptions struct {
 // alarmed asks whether any of some alarms is on. Alarms have their own hysteresis.
 type alarmed struct{ codes []string }
 
-// newAlarmed makes a rule about some of the known alarms; usual are those where none are named.
+// newAlarmed makes a rule about some of the known alarms; usual are the default ones.
 func newAlarmed(decode func(any) error, known, usual []string) (*Rule, error) {
 	o := alarmOptions{ruleOptions: promptly, Alarms: usual}
 	if err := decode(&o); err != nil {

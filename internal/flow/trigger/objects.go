@@ -30,7 +30,7 @@ type ofObjects struct {
 	single latent.Estimate // reused
 }
 
-// objectState is the rule as one object has it.
+// objectState is the state of the rule for one object.
 type objectState struct {
 	rule *Rule
 	seen uint64 // frame, as counted here

@@ -27,9 +27,9 @@ func newPath(over time.Duration, unit float64) *path {
 	return &path{over: over, unit: unit, points: make([]point, 0, marks+2)}
 }
 
-// speed is the distance from where the centroid was over ago, or at the last frame before that, by the time it took. It is not known until a
-// trajectory has lasted so long, and not where a frame has no centroid. Where the object was lost the path begins anew: the centroid was
-// another thing's.
+// speed returns the mean speed of the centroid over the time p.over, or since the last frame before that. It is unknown until a
+// trajectory has lasted that long, and without a centroid. The path restarts after the object was lost, because the centroid belonged to
+// something else.
 func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
 	if lost(e) {
 		p.points = p.points[:0]

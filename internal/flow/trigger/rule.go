@@ -25,8 +25,7 @@ type ruleOptions struct {
 	Rest   time.Duration `yaml:"rest"` // between two beginnings, at least, by acquisition times
 }
 
-// promptly is what ruleOptions are decoded over: a rule fires with the first frame, since whoever asks for feedback asks for it soon, and what noise
-// alone can do is kept out by the kinds' margins.
+// promptly holds the default options: a rule fires with the first frame, because feedback should come soon. The kinds' margins keep out noise.
 var promptly = ruleOptions{After: 1}
 
 var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -58,14 +57,14 @@ type answer struct {
 	lasts  bool    // it still holds, for a rule that is on: within a margin of where it began
 }
 
-// Rule is one condition with what keeps it from chattering. It is made by New.
+// Rule is one condition with its protection against chatter. New makes it.
 type Rule struct {
 	options   ruleOptions
 	condition condition
 	kind      string
 	unit      string
 	threshold float64
-	objects   *ofObjects // whose rule this is; nil where it is that of the one latent
+	objects   *ofObjects // states by object; nil for a rule about the one latent
 
 	on     bool
 	inARow int       // tracked frames in a row that speak for the other state
@@ -99,7 +98,7 @@ func (r *Rule) look(e *latent.Estimate) *latent.Trigger {
 	return r.trigger(e, a.value)
 }
 
-// resting says whether too little time has passed since the last beginning. Where a recording's times begin anew, enough has.
+// resting reports whether too little time has passed since the last beginning. If a recording's times restart, enough has passed.
 func (r *Rule) resting(now time.Time) bool {
 	if r.began.IsZero() {
 		return false
@@ -122,5 +121,5 @@ func (r *Rule) trigger(e *latent.Estimate, value float64) *latent.Trigger {
 	return t
 }
 
-// lost says that nobody knows where the object is: its latents are forecasts, or those of something else.
+// lost reports whether the object's position is unknown: its latents are forecasts, or belong to something else.
 func lost(e *latent.Estimate) bool { return slices.Contains(e.Alarms, latent.ObjectLost) }

@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Rules are those of one stream.
+// Rules are the rules of one stream.
 type Rules struct {
 	all  []*Rule
 	lent []*latent.Trigger

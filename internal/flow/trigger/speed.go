@@ -27,8 +27,8 @@ type speedOptions struct {
 	Margin *float64      `yaml:"margin"`        // how far below the threshold the condition ends, in its unit
 }
 
-// newSpeed knows two speeds. Where a path diffuses it has no velocity: Δz/Δt grows without bound as Δt falls. What it has is the drift μ of
-// dz = μ dt + σ dW, and a mean velocity over a stated time.
+// newSpeed offers two speeds. A diffusing path has no velocity: Δz/Δt grows without bound as Δt falls. It has the drift μ of dz = μ dt + σ dW,
+// and a mean velocity over a stated time.
 func newSpeed(decode func(any) error, env Env) (*Rule, error) {
 	o := speedOptions{ruleOptions: promptly, Over: defaultOver}
 	if err := decode(&o); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	marginSDs = 2    // sds of the filtered latent: 95 % of what noise alone does
-	marginPx  = 1    // of a centroid, which is localised better than that wherever it can be steered by
+	marginSDs = 2    // sds of the filtered latent: covers 95 % of noise alone
+	marginPx  = 1    // of a centroid, whose localisation error is smaller whenever it is good enough to steer by
 	maxSide   = 1e12 // latent or px
 )
 
@@ -42,8 +42,8 @@ type zone struct {
 	more     float64 // the margin, in the region's unit
 }
 
-// region is a set of places z. Its depth is how far inside z lies, negative outside; where sd is not nil the boundary is first moved outwards
-// by as many sds.
+// region is a set of places z. Its depth is how far z lies inside, negative outside. If sd is not nil the boundary is first moved outwards by
+// that many sds.
 type region interface {
 	depth(z, sd []float64, sds float64) float64
 }

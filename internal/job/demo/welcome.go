@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Welcome says what to do next to somebody who typed the program's name alone.
+// Welcome prints the next steps for a user who typed only the program's name.
 func Welcome(w io.Writer) error {
 	_, err := io.WriteString(w, console.Located(welcome))
 	return err

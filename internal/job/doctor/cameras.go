@@ -34,7 +34,7 @@ func cameras(ctx context.Context, m machine) []Finding {
 	return all
 }
 
-// kindOfCamera is a line of what this build reads cameras with.
+// kindOfCamera makes a finding of one line about a camera library of this build.
 func kindOfCamera(line string) Finding {
 	f := Finding{Check: "cameras", Grade: Good, Found: line, Page: console.CamerasPage}
 	kind, value, _ := strings.Cut(line, ": ")

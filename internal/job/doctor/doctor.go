@@ -28,7 +28,7 @@ type Finding struct {
 	Grade Grade  `json:"grade"`          //
 	Found string `json:"found"`          // a sentence
 	Mend  string `json:"mend,omitempty"` // a command; empty where nothing has to be done
-	Page  string `json:"page,omitempty"` // of the documentation, as the repository has it
+	Page  string `json:"page,omitempty"` // page of the documentation, as a path in the repository
 }
 
 // Report is what --json prints.

@@ -14,7 +14,7 @@ type folder struct{ path, use string }
 // leastFree is what a run may fill before its disk is noted as small: a minute of 8-bit pictures of a megapixel at 30 a second is 1.9 GB.
 const leastFree = 2 << 30
 
-// runFolders are those of a run without flags, and dir.
+// runFolders returns the folders of a run without flags, and dir.
 func runFolders(dir string) []folder {
 	all := []folder{{dir, "results and models"}, {os.TempDir(), "what is written for a while"}}
 	if cache, err := os.UserCacheDir(); err == nil { // driftscope work keeps its streams' state there

@@ -23,7 +23,7 @@ type port struct {
 	mend    string // where it is taken
 }
 
-// runPorts are those of a run without flags.
+// runPorts returns the ports of a run without flags.
 func runPorts() []port {
 	d := config.Default()
 	return []port{
@@ -84,8 +84,8 @@ func holder(proc, address string) string {
 	return unknown
 }
 
-// listening adds the sockets that listen on a port, as links of file descriptors name them. The columns are those of proc(5): the local
-// address, the state, of which 0A is listening, and the inode.
+// listening adds the sockets that listen on a port, as named by the links of file descriptors. The columns follow proc(5): the local address,
+// the state, with 0A for listening, and the inode.
 func listening(path string, port uint64, into map[string]bool) {
 	file, err := os.Open(path)
 	if err != nil {

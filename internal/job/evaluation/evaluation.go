@@ -132,8 +132,8 @@ func (c *Options) fitFrames(k *card.Card) string {
 	return k.Training.Frames
 }
 
-// Judge measures how far the judged latents, laid over the truth, are from it, and how far the learnt drift is from the true one: at the places
-// of the truth, as the paper has it, and at the latents, whose own distance counts once more there.
+// Judge measures the distance of the judged latents, aligned to the truth, from the truth, and the error of the learnt drift. It takes the
+// drift at the places of the truth, as in the paper, and at the latents, where their own distance counts too.
 func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
 	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
 	_, k := want.Dims()

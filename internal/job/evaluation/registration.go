@@ -42,7 +42,7 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	return nil
 }
 
-// Pairs lists those of the rows whose frame goes on from the row before in one trajectory. rows increase.
+// Pairs lists the rows whose frame follows the row before in the same trajectory. rows increase.
 func (e *Encoded) Pairs(rows []int) []int {
 	var later []int
 	for k := 1; k < len(rows); k++ {

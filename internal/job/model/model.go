@@ -48,7 +48,7 @@ func OpenScene(name string) (*infer.Model, error) {
 	return m, err
 }
 
-// Shipped is the file that embedded:NAME stands for; found is false for other names.
+// Shipped returns the file for embedded:NAME; found is false for other names.
 func Shipped(name string) (data []byte, found bool, err error) {
 	if name, found = strings.CutPrefix(name, Embedded); found {
 		data, err = configs.Model(name)

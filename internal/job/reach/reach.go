@@ -25,7 +25,7 @@ const (
 	untold = "" // the option has no tag
 )
 
-// reached is an option and what it reaches.
+// reached is an option that reaches something outside the program: a file, a device, a program or an address.
 type reached struct {
 	key   string // below the kind, such as url
 	what  string // a value of the tag

@@ -102,8 +102,7 @@ func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 	return films, err
 }
 
-// Clip reads the recordings into memory, preprocessed. Trajectories are numbered again, so that none goes on from one recording
-// to the next.
+// Clip reads the recordings into memory, preprocessed. It renumbers trajectories, so that none continues from one recording to the next.
 func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*video.Clip, error) {
 	c := &video.Clip{}
 	for _, r := range d {

@@ -11,7 +11,7 @@ import (
 	"driftscope/preprocess"
 )
 
-// singles is what defective pixels are told from: each pixel's sums over the frames, of its departure from the first, at full resolution.
+// singles holds the sums that reveal defective pixels: each pixel's sums over the frames, of its departure from the first, at full resolution.
 type singles struct {
 	first, previous      []float32
 	sum, squares, lagged []float32
@@ -39,7 +39,7 @@ func (s *singles) add(pixels []float32) {
 	}
 }
 
-// A defective pixel stands out of those around it, in the mean picture, and they do not stand out of those around them with it.
+// A defective pixel differs from its neighbours in the mean picture, and they do not differ from their own neighbours with it.
 const (
 	fewSingles   = 20   // frames below which a mean picture shows what moves
 	outstanding  = 6    // standard deviations of such differences over the picture: of all pixels none is there by chance
@@ -78,7 +78,7 @@ func (s *singles) defective(frames, width, height int) (found []int) {
 	return found
 }
 
-// lasts says that most of a pixel's variance is that of neighbouring frames together.
+// lasts reports whether most of a pixel's variance is shared by neighbouring frames.
 func (s *singles) lasts(p int, n float64) bool {
 	m := float64(s.sum[p]) / n
 	variance := float64(s.squares[p])/n - m*m

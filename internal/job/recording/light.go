@@ -9,7 +9,7 @@ import (
 	"driftscope/preprocess/illumination"
 )
 
-// film is what its lamp is told from: thumbnails of some frames of one trajectory, evenly over all of them.
+// film holds thumbnails for the estimate of the lamp: some frames of one trajectory, evenly over all of them.
 type film struct {
 	small      *illumination.Thumbnail
 	thumbnails [][]float32

@@ -83,7 +83,7 @@ func IsConfig(source string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// StreamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
+// StreamName makes a subject's token of a source's name: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
 // rtsp://user:password@scope becomes scope.
 func StreamName(source string) string {
 	var name string
@@ -114,8 +114,8 @@ func StreamName(source string) string {
 	return name[:min(len(name), 64)]
 }
 
-// addressName is what of an address may stand in every subject: the last element of its path, or its host. A user and password stay out of it,
-// also where a camera has them in the query, or in the path as user=admin&password=...; nothing is left of what cannot be read.
+// addressName returns the public part of an address: the last element of its path, or its host. It leaves out user and password, even if a
+// camera has them in the query, or in the path as user=admin&password=... It returns nothing of an unreadable address.
 func addressName(source string) string {
 	u, err := url.Parse(source)
 	if err != nil {

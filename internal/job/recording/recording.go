@@ -1,5 +1,5 @@
-// Package recording reads a source from its first frame to its last, as often as needed: what a person types, what it holds, and the surveys that
-// preprocessing is chosen from.
+// Package recording reads a source from its first frame to its last, as often as needed. It resolves the name of a source, its contents, and
+// the surveys that choose the preprocessing.
 package recording
 
 import (

@@ -33,8 +33,8 @@ func (r *Recording) scout(ctx context.Context, chain chain) (s *scout, err error
 	return s, err
 }
 
-// ahead shows the steps the whole film of f, unless f goes on with one that they have seen. Films before it, of which no frame is asked
-// for, are passed over: a step would take them for a part of it.
+// ahead shows the steps the whole film of f, unless f continues a film they have seen. It skips earlier films without requested frames: a step
+// would take them for a part of it.
 func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 	if s.source == nil || s.begun && f.Meta.Trajectory == s.film {
 		return nil

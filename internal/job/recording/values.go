@@ -15,9 +15,9 @@ const (
 	maxValues    = 1 << 20
 )
 
-// values is an even sample of what a recording's pixels show, and of how that differs from one frame to the next.
+// values is an even sample of a recording's pixel values, and of their changes from frame to frame.
 type values struct {
-	seen, changes []float32 // frame after frame, those of every stride-th
+	seen, changes []float32 // of every stride-th pixel, frame after frame
 	stride        int
 	frames        int
 	size, step    int       // of a frame, and from place to place
@@ -70,9 +70,9 @@ func (v *values) thin() {
 	v.stride *= 2
 }
 
-// window is the range from low to high, the extremes, less spikes: where it is more than spiky times what lies between the tails, those
-// are left out. Of pictures that are all but noise it is what they show in the mean and reach standard deviations of the noise on
-// either side, told by the median as normal noise has it: what lies beyond says little of the picture, and takes much of the range.
+// window returns the range of grey values from low to high, the extremes. It cuts spikes: if the range is more than spiky times that between
+// the tails, it leaves the spikes out. For pictures that are almost only noise it returns the range of the mean picture plus reach standard
+// deviations of the noise on either side, estimated by the median for normal noise. Values beyond that say little and widen the range much.
 func (v *values) window(low, high float64, lowSNR bool) (float64, float64) {
 	if noise := v.noise(); lowSNR && noise > 0 {
 		dark, bright := slices.Min(v.sum)/float64(v.frames), slices.Max(v.sum)/float64(v.frames)
@@ -124,5 +124,5 @@ func (h *hue) add(all []float32) {
 	h.previous = all
 }
 
-// lasts says that colours stay from frame to frame, 5 standard errors beyond what those of white noise do.
+// lasts reports whether colours persist from frame to frame, 5 standard errors beyond white noise.
 func (h *hue) lasts() bool { return h.product > 5*math.Sqrt(h.square) }

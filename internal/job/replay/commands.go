@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// wait returns when due has come and nobody has paused, when the replay was stopped, or when ctx has ended. Meanwhile it obeys and sends health.
+// wait returns at due unless the replay is paused, or when it is stopped, or when ctx ends. Meanwhile it applies commands and sends health.
 func (p *player) wait(ctx context.Context, due time.Time) error {
 	for !p.stopped {
 		var turn <-chan time.Time // never, while paused

@@ -31,7 +31,7 @@ type film struct {
 	view    latent.View
 }
 
-// openFilm reads the first frame, so that a film that cannot be read is told before anything is shown.
+// openFilm reads the first frame, so that an unreadable film fails before anything is shown.
 func openFilm(ctx context.Context, name string) (*film, error) {
 	r, err := recording.Open(name, 0, 0, "", recording.Whole)
 	if err != nil {

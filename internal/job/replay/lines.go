@@ -58,7 +58,7 @@ func (l *lines) rewind() error {
 func (l *lines) stream() string { return l.name }
 func (l *lines) close() error   { return l.file.Close() }
 
-// next is the next record. A last line without an end that is no record was torn when the run was killed: it is told and left out.
+// next returns the next record. An incomplete last line without an end was torn when the run was killed: next reports and skips it.
 func (l *lines) next() (*record, error) {
 	line, err := l.reader.ReadSlice('\n')
 	l.number++
@@ -85,7 +85,7 @@ func (l *lines) next() (*record, error) {
 	return &l.record, nil
 }
 
-// wrong says where the file is not what it should be.
+// wrong adds the place in the file to an error.
 func (l *lines) wrong(err error) error {
 	return fmt.Errorf("%s:%d: %w: give what run --out wrote", l.path, l.number, err)
 }
@@ -111,7 +111,7 @@ func (l *lines) take(line []byte) error {
 	return nil
 }
 
-// place says where in the film a record belongs. A trigger is told ahead of its frame's objects and latent, everything else behind them.
+// place returns the position of a record in the film. A trigger comes before its frame's objects and latent, everything else after them.
 func (r *record) place(of message.Record) {
 	switch of := of.(type) {
 	case *message.ObjectsRecord:

@@ -3,7 +3,7 @@ package replay
 import "time"
 
 const (
-	longestWait = 10 * time.Second       // for a frame: nobody waits for the pauses of a film
+	longestWait = 10 * time.Second       // longest wait for a frame, so that viewers skip the pauses of a film
 	mostLate    = 100 * time.Millisecond // what is made up for; where reading is slower than the pace, the pace gives way
 )
 
@@ -17,7 +17,7 @@ type pace struct {
 	due   time.Time // when it was due
 }
 
-// next is when frame seq, taken at at, is due; a first frame, and one behind which the film begins anew, now.
+// next returns when frame seq, taken at at, is due. A first frame, or the first of a film that restarts, is due now.
 func (p *pace) next(seq uint64, at, now time.Time) time.Time {
 	if !p.begun {
 		p.begun, p.due = true, now

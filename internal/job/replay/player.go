@@ -24,7 +24,7 @@ const (
 type player struct {
 	options  Options
 	results  results
-	film     *film // nil where there is none
+	film     *film // nil if there is none
 	sink     *natsink.Sink
 	health   *time.Ticker
 	estimate latent.Estimate // of a table's frame
@@ -169,7 +169,7 @@ func (p *player) taken(r *record, f *frame.Frame) time.Time {
 	return p.at.Add(time.Duration(min((float64(r.seq)-float64(p.seq))/rate, longestStep) * float64(time.Second)))
 }
 
-// publish sends a record, the first objects on a background where there is no film.
+// publish sends a record. Without a film it sends the first objects on a background.
 func (p *player) publish(ctx context.Context, r *record) error {
 	if r.size != (extent{}) {
 		if err := p.fit(ctx, r); err != nil {
@@ -185,7 +185,7 @@ func (p *player) publish(ctx context.Context, r *record) error {
 	return p.sink.Write(ctx, &p.estimate)
 }
 
-// fit wants a film of the size that the results say. Without a film the first size is that of an even background.
+// fit checks that the film has the size of the results. Without a film it makes an even background of the first size.
 func (p *player) fit(ctx context.Context, r *record) error {
 	switch {
 	case p.size == (extent{}):

@@ -64,8 +64,8 @@ func Check(cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// lintModel loads the model, unless a server has it, and compares its steps with those written. latents are the model's dimensions, 0 where
-// they are not known, and those of a place where objects are followed.
+// lintModel loads the model, unless a server has it, and compares its steps with the configured ones. latents is the model's number of
+// dimensions, 0 if unknown, and the dimensions of a place if objects are followed.
 func lintModel(cfg config.Config) (latents int, err error) {
 	if cfg.Objects.Enabled && cfg.Model == "" {
 		return objects.Dim, nil

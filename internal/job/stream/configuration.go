@@ -21,7 +21,7 @@ func Configuration(source string) (cfg config.Config, err error) {
 	return cfg, cfg.Validate()
 }
 
-// Implied is the configuration that a source's name stands for, dt seconds or fps frames a second where they are not 0.
+// Implied returns the configuration implied by a source's name. dt, s, or fps, frames a second, set the frame rate if not 0.
 func Implied(source string, dt, fps float64) (config.Config, error) {
 	cfg := config.Default()
 	component, err := recording.Source(source, dt, fps)

@@ -11,11 +11,10 @@ import (
 	"driftscope/sinks/web"
 )
 
-// DashboardToken names the environment variable that stands in for dashboard.token: other users of the machine cannot read it, as they
-// can flags.
+// DashboardToken names the environment variable that replaces dashboard.token: unlike flags, other users of the machine cannot read it.
 const DashboardToken = "DRIFTSCOPE_DASHBOARD_TOKEN"
 
-// NewMetrics is what is told of this process; nil where there is no bus, and so no dashboard that would tell it.
+// NewMetrics returns the metrics of this process, or nil without a bus, because then no dashboard serves them.
 func NewMetrics(conn *bus.Conn) *sinks.Metrics {
 	if conn == nil {
 		return nil
@@ -36,8 +35,8 @@ func checkDashboard(d config.Dashboard) error {
 	return web.Check(d.Address, tokenOf(d))
 }
 
-// ShowDashboard serves the streams on conn, and the metrics beside them. It returns nil where there is nothing to show or it is off. Where
-// the usual port is taken, a free one will do.
+// ShowDashboard serves the streams on conn, and the metrics. It returns nil if there is nothing to show or the dashboard is off. If the usual
+// port is taken, it uses a free one.
 func ShowDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*web.Server, error) {
 	d := cfg.Dashboard
 	if d.Address == config.DashboardOff || conn == nil {

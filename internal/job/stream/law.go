@@ -14,7 +14,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
+// restore loads the state at path into the estimator, if the file exists, and then returns path; otherwise "".
 func restore(e pipeline.Estimator, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
@@ -73,7 +73,7 @@ func (s *Stream) openBucket() (err error) {
 	return err
 }
 
-// restoreKept has the law go on from KV, of so many frames at most, and says up to which frames that is; false where it begins anew.
+// restoreKept loads the law from KV, of at most that many frames, and returns the frames it covers; false if there is none to load.
 func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	kept, err := s.bucket.State(s.tracking.first, frames)
 	switch {

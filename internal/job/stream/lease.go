@@ -14,8 +14,8 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// Leased makes a stream that a worker runs under a lease, on the worker's connection: the law goes on from KV, and where the frames are kept they come again
-// from where its checkpoint was taken. before says who ran it until now, for people; empty where nobody did.
+// Leased makes a stream that a worker runs under a lease, on the worker's connection. The law continues from KV, and if the frames are kept
+// they are replayed from its checkpoint. before is the name of the previous worker, for display; empty if there was none.
 func Leased(ctx context.Context, cfg config.Config, b *bus.Conn, lease natsink.Lease, before string) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: b, lease: lease}
 	if err := s.lead(ctx, before); err != nil {
@@ -52,8 +52,8 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	return s.tell(ctx, natsink.TakenOver, s.takenOver(before))
 }
 
-// takeOver has the law go on from its newest checkpoint of which all results are kept, and the frames come again from there. Where nothing is kept, as of a
-// stream that somebody deleted, the newest checkpoint is taken.
+// takeOver loads the newest checkpoint of the law whose results are all kept, and replays the frames from there. If nothing is kept, as for a
+// deleted stream, it loads the newest checkpoint.
 func (s *Stream) takeOver() error {
 	kept := s.standing.At
 	most := kept.Frames
@@ -81,7 +81,7 @@ func (s *Stream) takeOver() error {
 	return nil
 }
 
-// takenOver says where the stream goes on.
+// takenOver describes where the stream continues.
 func (s *Stream) takenOver(before string) string {
 	text := fmt.Sprintf("the stream is taken over from %s, at epoch %d", before, s.lease.Epoch())
 	switch {
@@ -96,8 +96,8 @@ func (s *Stream) takenOver(before string) string {
 // Fenced says whether a run ended because its lease was over.
 func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
 
-// Wrong says whether a stream cannot run because of what is configured, so that trying again is in vain until that changes. A model that the server does not
-// have, or does not give, may come.
+// Wrong reports whether the configuration prevents a stream from running, so that a retry is useless until the configuration changes. A model
+// that the server lacks, or does not give, may still arrive.
 func Wrong(err error) bool {
 	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore, bus.ErrForbidden} {
 		if errors.Is(err, passing) {

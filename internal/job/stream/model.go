@@ -21,10 +21,10 @@ import (
 type Model struct {
 	Net      *infer.Model
 	name     string
-	borrowed bool // nobody gave a model, and the shipped one was not trained on this specimen
+	borrowed bool // no model was given, and the shipped one was not trained on this specimen
 }
 
-// LoadModel loads the model that cfg names, or the shipped one. One on the server comes by b, which is nil where there is no connection.
+// LoadModel loads the model that cfg names, or the shipped one. A model on the server comes through b, which is nil without a connection.
 func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, error) {
 	m, err := findModel(ctx, cfg, b)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"driftscope/sinks"
 )
 
-// Own is what a caller has in place of what a configuration says.
+// Own holds what a caller supplies instead of the configuration.
 type Own struct {
 	Source  pipeline.Source
 	Model   *Model                      // nil is the configuration's
 	Steps   []config.Component          // nil is the model's
 	Applied []uint64                    // frames at which refined drifts are put to use; nil is when they are ready
 	Sink    func(sinks.Sink) sinks.Sink // put around the first sink; nil is none
-	// Wrote is told, from any goroutine, how long after a trigger a device had taken it; nil tells nobody.
+	// Wrote is called, from any goroutine, with the time from a trigger until a device had taken it; may be nil.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 

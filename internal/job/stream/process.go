@@ -32,12 +32,12 @@ type Process struct {
 
 	mu sync.Mutex // of all, once it runs, and of standard output
 
-	dashboard *web.Server // nil where there is none
+	dashboard *web.Server // nil if there is none
 }
 
 // SideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
 func SideBySide(sources []string, cfgs []config.Config) error {
-	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // each name to its source
 	results := map[string]string{}                                                          // paths of sinks, the same
 	file := -1                                                                              // the first that is one
 	for i, cfg := range cfgs {
@@ -246,7 +246,7 @@ func (p *Process) account(s *Stream, summary pipeline.Summary) {
 	}
 }
 
-// ofStream says which of several streams an error is of.
+// ofStream adds the stream's name to an error if there are several streams.
 func ofStream(stream string, streams int, err error) error {
 	if err == nil || streams == 1 {
 		return err

@@ -38,7 +38,7 @@ func (b *sceneBuilder) lanes(p plan) int {
 	return lanes
 }
 
-// steps puts one behind those of the plan, which follows the object's centroid.
+// steps appends a step that follows the object's centroid to the steps of the plan.
 func (b *sceneBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	steps, err := newSteps(p.steps, lanes)
 	if err != nil {

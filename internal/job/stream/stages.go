@@ -27,7 +27,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// natsSink is the kind of sink that a stream itself adds where there is a bus.
+// natsSink is the kind of sink that a stream adds itself if there is a bus.
 const natsSink = "nats"
 
 // Stream is everything that run needs, made from a configuration and not yet started.
@@ -36,25 +36,25 @@ type Stream struct {
 	written config.Config // the same before its source was pointed at our own server
 	Stages  pipeline.Stages
 	rules   []string                                    // names of the triggers' rules
-	told    func(t *latent.Trigger, took time.Duration) // when a device had taken a trigger; nil tells nobody
+	told    func(t *latent.Trigger, took time.Duration) // called when a device had taken a trigger; may be nil
 	ahead   *lead                                       // to which triggers forecast; nil where they do not
 	bus     *bus.Conn                                   // lent; nil where nats.url is off
 	service *natsink.Service                            // lent; nil where the stream ends with its run
 
-	metrics *sinks.Metrics // lent; nil where nobody can ask for them
+	metrics *sinks.Metrics // lent; nil if no client can read them
 
 	recorder *recorder.Recorder // of the source's frames; nil where none are kept
 	tracking *tracking          // nil before it is made
 	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
-	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
+	standing *natsink.Standing // checkpoints that frames are replayed from; nil if frames are not replayed
 	anew     error             // why no law that is kept was taken; nil where one was, or none was looked for
 	from     natsink.At        // where frames go on, the same
 	source   pipeline.Info     // of the source, before it is opened
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
-	restored string // from where the law goes on; empty where it begins
+	restored string // where the law was restored from; empty if it begins
 }
 
 // assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
@@ -131,8 +131,8 @@ func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 	}
 }
 
-// ofServer marks err as the user's, unless a server did not answer, or a worker runs the stream: what is configured may be right, and the same work later.
-// A cluster that has just made a bucket, or has lost a server, refuses what it takes a second later.
+// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right and
+// succeed later. A cluster that has just made a bucket, or has lost a server, refuses what it accepts a second later.
 func (s *Stream) ofServer(err error) error {
 	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {
 		return err
@@ -218,7 +218,7 @@ func longestStep(configured time.Duration, dt float64) time.Duration {
 	return max(time.Second, time.Duration(min(10*dt, time.Hour.Seconds())*float64(time.Second)))
 }
 
-// newSinks makes the sinks that are listed, NATS where there is a bus, and metrics where somebody can ask for them, all or none.
+// newSinks makes the listed sinks, NATS if there is a bus, and metrics if a client can read them. It makes all or none.
 func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	components := cfg.Sinks
 	if env.Bus != nil {
@@ -247,7 +247,7 @@ func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	return made, nil
 }
 
-// natsComponent is the NATS sink with what it keeps.
+// natsComponent returns the NATS sink with its retention settings.
 func natsComponent(o config.NATS) (config.Component, error) {
 	if !o.Durable {
 		return config.Component{Kind: natsSink}, nil
@@ -265,7 +265,7 @@ func closeSinks(made []pipeline.NamedSink) error {
 	return errors.Join(errs...)
 }
 
-// viewEvery is how often the encoder shows what it sees; without a bus nobody could look.
+// viewEvery returns how often the encoder shows its view; without a bus there is no viewer.
 func (s *Stream) viewEvery() time.Duration {
 	if s.bus == nil {
 		return 0

@@ -54,7 +54,7 @@ func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream 
 	}
 }
 
-// maxProblems is how many bytes an answer says of what is wrong.
+// maxProblems bounds the bytes of an answer that describe problems.
 const maxProblems = 16 << 10
 
 // notStarted says whose fault it is that a stream was not started, all that is wrong on one line.

@@ -22,9 +22,9 @@ import (
 type tracking struct {
 	builder
 	cfg    config.Config
-	bus    *bus.Conn       // nil where nobody asks for another model
+	bus    *bus.Conn       // nil if no client may request another model
 	bucket *natsink.Bucket // nil where nothing is kept in KV
-	first  string          // digest of what the run began with
+	first  string          // digest of the model that the run began with
 
 	mu      sync.Mutex // over now, which others ask for
 	now     plan
@@ -116,7 +116,7 @@ func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 
 // refusal says whose fault it is that a model could not be fetched.
 func refusal(err error) error {
-	code := latent.Conflict // the file is not what it should be, or there is no store
+	code := latent.Conflict // the file is invalid, or there is no store
 	switch {
 	case errors.Is(err, bus.ErrNoModel):
 		code = latent.Unknown
@@ -128,7 +128,7 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try encodes a copy of a frame with steps and an encoder of its own, so that those of the stream see no frame before their first.
+// try encodes a copy of a frame with separate steps and a separate encoder, so that those of the stream see no frame before their first.
 func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)
@@ -158,7 +158,7 @@ func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", p.about.name, err)
 }
 
-// another is the law of a plan. A new one goes on from what an earlier run of the model left.
+// another returns the law of a plan. A new law loads the state left by an earlier run of the model.
 func (t *tracking) another(p plan) (pipeline.Estimator, error) {
 	law, err := t.begin(p)
 	if err != nil || law == t.now.law {
@@ -170,7 +170,7 @@ func (t *tracking) another(p plan) (pipeline.Estimator, error) {
 	return law, err
 }
 
-// state is where the law of a plan is kept: online.state is the file of what the run began with, those of others lie beside it.
+// state returns the file for the law of a plan: online.state for the model that the run began with, files beside it for others.
 func (t *tracking) state(p plan) string {
 	if path := t.cfg.Online.State; path == "" || p.about.digest == t.first {
 		return path

@@ -22,7 +22,7 @@ type tracked struct {
 	seed    uint64 // of the training
 }
 
-// plan is by what frames are tracked: a model, its preprocessing and the law of what it sees.
+// plan says how frames are tracked: a model, its preprocessing and the law of its latents.
 type plan struct {
 	about tracked
 	model *Model             // nil where the objects of a field are followed without one
@@ -39,7 +39,7 @@ type builder interface {
 	steps(p plan, lanes int) ([]pipeline.NamedStep, error)
 	encoder(p plan) (pipeline.Encoder, error)
 	viewer(p plan) (pipeline.Viewer, error)
-	// begin makes the law of a plan, or gives the one that goes on through a change of model.
+	// begin makes the law of a plan, or returns the one that continues through a change of model.
 	begin(p plan) (pipeline.Estimator, error)
 	// reserve passes over so many numbers of objects.
 	reserve(numbers uint64)
@@ -78,8 +78,8 @@ func (p plan) make(b builder) (steps []pipeline.NamedStep, encoders []pipeline.E
 	return steps, encoders, nil
 }
 
-// track makes what comes after the source: the steps, the encoders, the estimator and the rules, and has the law go on from its file where there is one.
-// own.Model and own.Steps go before the configuration.
+// track makes the stages after the source: the steps, the encoders, the estimator and the rules, and loads the law from its file if there is
+// one. own.Model and own.Steps override the configuration.
 func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err error) {
 	m := own.Model
 	if m == nil && !(s.cfg.Objects.Enabled && s.cfg.Model == "") {

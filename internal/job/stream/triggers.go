@@ -13,8 +13,8 @@ import (
 	"driftscope/internal/flow/trigger"
 )
 
-// newWatcher makes the rules of a stream whose model has so many latents, 0 where that is not known, and gives their names. It is nil where
-// there are none. l, nil for none, is told how long frames take.
+// newWatcher makes the rules of a stream and returns their names; it is nil without rules. latents is the number of the model's latents, 0 if
+// unknown. l, which may be nil, receives the processing times of frames.
 func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, names []string, err error) {
 	var rules []*trigger.Rule
 	var errs []error
@@ -39,15 +39,15 @@ func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, na
 	return watcher, names, nil
 }
 
-// How many of the latest times a median is of: of frames one to five seconds, in which a machine's load is about the same; of pulses fewer, which are rare.
+// Numbers of recent times that a median covers: frames of one to five seconds, with about the same load; fewer pulses, because they are rare.
 const (
 	leadFrames = 101
 	leadPins   = 31
 )
 
-// lead is how long after a frame's acquisition the pulse arrives that it sets off: a fixed time, or as long as it takes here in the median, and a fixed time
-// more. What it takes is from the frame's arrival to its triggers, of every frame, and from a trigger to the device's being written, of every pulse. Its
-// methods may be called from any goroutine, and on nil.
+// lead is the time from a frame's acquisition to the arrival of the pulse it triggers: a fixed time, or the measured median plus a fixed time.
+// It measures from each frame's arrival to its triggers, and from each trigger to the write to the device. Any goroutine may call its methods,
+// also on nil.
 type lead struct {
 	auto  bool
 	fixed time.Duration
@@ -70,7 +70,7 @@ func newLead(cfg config.Config, waits bool) (*lead, error) {
 	return &lead{auto: auto, fixed: fixed, frames: recent{most: leadFrames}, pins: recent{most: leadPins}}, nil
 }
 
-// asked is what an estimator asks; nil where there is no lead.
+// asked returns the function that an estimator calls for the lead; nil without a lead.
 func (l *lead) asked() func() float64 {
 	if l == nil {
 		return nil

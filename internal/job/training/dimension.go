@@ -15,7 +15,7 @@ import (
 // auto is --latent's word for as many as the clip calls for.
 const auto = "auto"
 
-// dimension reads --latent; 0 stands for auto, and for that of --from.
+// dimension reads --latent; it returns 0 for auto, and for a dimension taken from --from.
 func (c *Options) dimension() (int, error) {
 	switch {
 	case c.Latent == "" && c.From != "", c.Latent == auto && c.From == "":

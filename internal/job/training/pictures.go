@@ -22,8 +22,8 @@ const (
 	reach        = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
 	mostPictures = 8000 // 300 steps of 50 pairs see each twice
 	fewPictures  = 200  // with fewer nothing can be held out
-	leastTrack   = 10   // pictures of one object: shorter ones say little of what changes
-	held         = 0.98 // share of the square of an object's light, and of what changes of it, that the encoder's square holds: of 200 pictures it is known to 0.014
+	leastTrack   = 10   // pictures of one object: shorter tracks say little about changes
+	held         = 0.98 // fraction of the square of an object's light, and of its changes, within the encoder's square: 200 pictures fix it to 0.014
 	levels       = 1e-3 // share of the pixels that may lie beyond either end of the grey levels
 )
 
@@ -38,7 +38,7 @@ type picture struct {
 	values []float32
 }
 
-// pictures are those of all objects, cut out at the widest side.
+// pictures holds the pictures of all objects, cut out at the widest side.
 type pictures struct {
 	light frame.Template // of an object
 	scale float64        // px of the frame a px

@@ -27,7 +27,7 @@ type choice struct {
 
 // origin is what a training begins with.
 type origin struct {
-	from *card.File   // the model to continue; nil where there is none
+	from *card.File   // the model to continue; nil if there is none
 	left *unfinished  // what an earlier run left
 	many census.Count // objects in the first recording
 }
@@ -101,8 +101,8 @@ func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recordi
 	return data.Survey(ctx, append(s.Behind(), step)...)
 }
 
-// choose finds grey window and crop from what one pass over the recordings told, CLAHE by how far what lasts from frame to frame stands out of the
-// pixels' noise with it and without, tau from the clip's energy, and the latent dimension where none is given; flags override each.
+// choose chooses grey window and crop from one pass over the recordings. It chooses CLAHE by the ratio of persistent signal to pixel noise
+// with and without it, tau by the clip's energy, and the latent dimension if none is given. Flags override each.
 func (c *Options) choose(ctx context.Context, data recording.Dataset, s *recording.Survey, latent int) (*choice, error) {
 	low, high, err := s.Window()
 	if err != nil {

@@ -25,7 +25,7 @@ func newBar(name string) *bar {
 		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(200*time.Millisecond))}
 }
 
-// watch is told after every step.
+// watch is called after every step.
 func (b *bar) watch(p sdevae.Progress) {
 	if p.Seeking > 0 {
 		console.Say("searching for rigid objects: %d at once", p.Seeking)

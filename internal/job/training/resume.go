@@ -19,8 +19,8 @@ import (
 // unfinished is a training's checkpoint in a file beside the model to come.
 type unfinished struct {
 	path  string
-	step  int                // of the checkpoint in the file; 0 where there is none
-	from  *sdevae.Checkpoint // what an earlier run left; nil where there is none
+	step  int                // step of the checkpoint in the file; 0 if there is none
+	from  *sdevae.Checkpoint // checkpoint of an earlier run; nil if there is none
 	notes notes
 }
 
@@ -70,8 +70,7 @@ func (u *unfinished) interrupted() error {
 	return fmt.Errorf("interrupted, no model was written; the same command continues from step %d", u.step)
 }
 
-// differs names a flag that two commands disagree in, with both values; empty where there is none. Where the model goes is none of
-// the training's business.
+// differs names a flag that differs between two commands, with both values; empty if none does. The path of the model may differ.
 func (c Options) differs(now Options) string {
 	was, is := reflect.ValueOf(c), reflect.ValueOf(now)
 	for i := range is.NumField() {
@@ -104,7 +103,7 @@ func (u *unfinished) complete(path string, model []byte) error {
 	return nil
 }
 
-// remove deletes the file once it is of no more use.
+// remove deletes the file when it is no longer needed.
 func (u *unfinished) remove() error {
 	if u.step == 0 {
 		return nil

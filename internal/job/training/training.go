@@ -25,10 +25,10 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Options are pretrain's flags, as the command documents them. They are kept in checkpoints, by these names: a training goes on only with the same.
+// Options are pretrain's flags, as the command documents them. Checkpoints keep them under these names: training resumes only with the same.
 type Options struct {
 	Source         []string // the recordings
-	Latent         string   // the dimension, or auto; empty where From has it
+	Latent         string   // the dimension, or auto; empty if From sets it
 	Objects        bool     // of the objects of a field, in place of a scene
 	Out            string   // the model to write; its report goes beside it
 	From           string   // the model to continue
@@ -160,11 +160,12 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.C
 	return many, nil
 }
 
-// leastServed is the share of what moves that a model of a film of many objects has to explain: with less than half it is not one of the scene. A model of 30
-// trapped spots has 0.04.
+// leastServed is the least fraction of the motion that a model of a film of many objects must explain: with less it does not model the scene.
+// A model of 30 trapped spots has 0.04.
 const leastServed = 0.5
 
-// serves refuses a model of next to nothing, where the film is better followed object by object. Whoever names the number of latents has it.
+// serves refuses a model that explains next to nothing of a film of many objects: follow it object by object. A user who sets the number of
+// latents gets the model.
 func (c *Options) serves(explained float64, many census.Count) error {
 	if c.Objects || c.Latent != auto || !many.Proposes() || explained >= leastServed {
 		return nil
@@ -217,7 +218,7 @@ func (c *Options) check() (frames recording.Span, err error) {
 	return recording.ParseSpan("--train-frames", c.TrainFrames)
 }
 
-// origin reads the model to continue, nil where there is none.
+// origin reads the model to continue, nil if there is none.
 func (c *Options) origin() (*card.File, error) {
 	if c.From == "" {
 		return nil, nil

@@ -22,7 +22,7 @@ func (c *Options) measured(clip *video.Clip) []float64 {
 			film = append(film, grey(clip, i))
 		}
 		places, err := recording.Track(film, clip.Width, clip.Height)
-		if err != nil { // nothing stands out of the noise in some frame
+		if err != nil { // no signal above the noise in some frame
 			return nil
 		}
 		for _, p := range places {
@@ -54,7 +54,7 @@ func worthless(v *verdict.Verdict) error {
 	return fmt.Errorf("no model is kept: %s", strings.Join(v.Reasons(), "; "))
 }
 
-// tell prints a verdict and what it rests on, the worst first.
+// tell prints a verdict and its evidence, the worst first.
 func tell(v *verdict.Verdict) {
 	console.Say("verdict: %s", v.Level)
 	for _, f := range v.Findings {

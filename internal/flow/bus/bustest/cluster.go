@@ -39,7 +39,7 @@ func Cluster(t testing.TB, n int) *Servers {
 // Each is every server, to be killed, frozen and run again.
 func (c *Servers) Each() []*Server { return c.all }
 
-// URL is that of all servers together, with commas between.
+// URL returns the addresses of all servers, separated by commas.
 func (c *Servers) URL() string {
 	urls := make([]string, len(c.all))
 	for i, s := range c.all {

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Operator signs who may come to its server: an account that may keep what it likes, and users of that account.
+// Operator signs the credentials for its server: an account without limits on storage, and users of that account.
 type Operator struct {
 	t       testing.TB
 	account nkeys.KeyPair
@@ -29,7 +29,7 @@ func StartOperated(t testing.TB, configuration string) (*Server, *Operator) {
 	return s, &Operator{t, account}
 }
 
-// Credentials writes those of a new user, as change wants it, to path.
+// Credentials writes the credentials of a new user to path, after change has edited the claims.
 func (o *Operator) Credentials(path string, change func(*jwt.UserClaims)) {
 	o.t.Helper()
 	user, key := identity(o.t, nkeys.CreateUser)

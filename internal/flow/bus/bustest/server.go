@@ -95,8 +95,8 @@ func started(binary string, args []string) (*exec.Cmd, error) {
 	}
 }
 
-// greeted connects and wants a NATS server's first word. A connection alone says little: to a port where nobody listens yet, the system may
-// connect a socket with itself.
+// greeted connects and waits for a NATS server's first word. A connection alone proves little: on a port without a listener, the system may
+// connect a socket to itself.
 func greeted(address string) error {
 	c, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -114,7 +114,7 @@ func greeted(address string) error {
 	return nil
 }
 
-// Kill ends the server as a crash would. What it does for a server that has ended is nothing.
+// Kill ends the server like a crash. It does nothing if the server has ended.
 func (s *Server) Kill() {
 	if s.process == nil {
 		return
@@ -150,7 +150,7 @@ func build(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// FreePort finds a port that nobody listens on, and that no other test gets while this one runs.
+// FreePort returns a port without a listener, which no other test gets while this one runs.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	var ports suite.ReservedPorts

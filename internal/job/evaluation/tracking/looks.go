@@ -18,7 +18,7 @@ type Looks struct {
 	R2     map[string]float64 `json:"r2"`
 }
 
-// known are the columns of a truth that a picture shows. Above and below the focus an object looks alike, so that only its distance is asked for.
+// known are the columns of a truth that a picture shows. An object looks alike above and below the focus, so only its distance counts.
 var known = map[string]func(float64) float64{"z": math.Abs, "light": func(v float64) float64 { return v }}
 
 var aLatent = regexp.MustCompile(`^z_\d+$`)
@@ -26,7 +26,7 @@ var aLatent = regexp.MustCompile(`^z_\d+$`)
 // mostLooks bounds the latents that are compared: a quadratic of them has 45 terms.
 const mostLooks = 8
 
-// detailed is a place with what its row says beyond it.
+// detailed is a place with the further columns of its row.
 type detailed struct {
 	Point
 	values []float64
