@@ -165,7 +165,7 @@ func (s *session) step() (float64, error) {
 	return loss, nil
 }
 
-// begin measures, before a phase's first step, what steps refer to: q and, where l1 is on, the decoder's gain.
+// begin measures the references of a phase's steps before the first step: q and, if l1 is on, the decoder's gain.
 func (s *session) begin() error {
 	if s.job.config.L1 > 0 {
 		if err := s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration)); err != nil {

@@ -168,7 +168,7 @@ func archiveAdam(a *network.Adam, to *archive.Codec, params []network.Parameter,
 	}
 }
 
-// archiveModel goes through what a look keeps.
+// archiveModel reads or writes the kept parts of an evaluated model.
 func archiveModel(m *network.Model, a *archive.Codec) {
 	for _, w := range m.Weights() {
 		a.Singles(*w)

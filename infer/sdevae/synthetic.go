@@ -164,7 +164,7 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 	return nil
 }
 
-// residualFor is what drawing k leaves of its frame; or the noise of some pair, moved to a random place, so that it is never met twice.
+// residualFor returns a frame minus its drawing k, or the noise of some pair, moved to a random place, so that it never repeats.
 func (s *session) residualFor(l *syntheticPhase, k int) []float32 {
 	size := s.job.clip.Size()
 	if l.noise == nil {

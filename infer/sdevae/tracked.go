@@ -62,7 +62,7 @@ func (t *tracked) pad(d int) {
 // division by zero occurs.
 const mutedScale = 1e-7
 
-// mutePadding has padding latents see next to nothing of a frame and draw nothing, until training says otherwise.
+// mutePadding sets the weights of padding latents so that they read almost nothing of a frame and draw nothing, until training changes them.
 func (t *tracked) mutePadding(m *network.Model) {
 	seed := len(m.SeedB)
 	for i, sd := range t.sd {

@@ -32,7 +32,7 @@ type Progress struct {
 	Seeking     int   // rigid objects that are searched for, before the first step; 0 in training
 }
 
-// Result is what training gives.
+// Result is the result of a training.
 type Result struct {
 	Model   *network.Model // the caller closes it
 	Config  Config         // with the defaults filled in

@@ -110,7 +110,7 @@ func (c *Camera) Unplug() {
 	}
 }
 
-// WithoutRawSockets restarts this process without the capability CAP_NET_RAW, if it has it. With it Aravis listens below the network
+// WithoutRawSockets restarts this process without the capability CAP_NET_RAW, if present. With it Aravis listens below the network
 // stack, where loopback traffic does not pass. A process that reads the camera calls it before anything else.
 func WithoutRawSockets() error {
 	if !mayOpenRawSockets() {

@@ -119,7 +119,7 @@ func (s *reconstructionSlope) String() string        { return fmt.Sprintf("Recon
 func (s *reconstructionSlope) WriteHash(h hash.Hash) { fmt.Fprint(h, s.String()) }
 func (s *reconstructionSlope) Hashcode() uint32      { return hashcode(s) }
 
-// owned answers what Gorgonia's compiler asks of an operation that owns its result.
+// owned implements the interface of Gorgonia's compiler for an operation that owns its result.
 type owned struct{}
 
 func (owned) ReturnsPtr() bool     { return true }

@@ -41,7 +41,7 @@ func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
 	return b.add(z, b.mul(b.times(p.below, b.mul(eps, b.give("column", at.column))), b.give("row-sum", at.row)))
 }
 
-// triangle says where the entries under L's diagonal lie: row is (entries, d) with a one at each entry's row, column (d, entries)
+// triangle returns the places of the entries under L's diagonal: row is (entries, d) with a one at each entry's row, column (d, entries)
 // with a one at its column.
 type triangle struct{ row, column *tensor.Dense }
 

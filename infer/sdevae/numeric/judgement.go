@@ -1,6 +1,6 @@
 package numeric
 
-// Numbers that several packages of the training share. They are set by judgement, as those that say tuned beside what they decide.
+// Numbers that several packages of the training share. They are set by judgement, like the ones marked tuned in other files.
 const (
 	Majority   float64 = 0.5  // tuned share.majority: the larger of two explanations wins: one object or two, a sprite or the rest of the motion, a sprite or the whole picture, motion or noise
 	LeastLayer float64 = 0.1  // tuned share.leastLayer: share of the motion below which a layer or latent equals the residual of the others; a padding latent has 1e-16 of its noise, and one ball leaves at most a tenth in four clips

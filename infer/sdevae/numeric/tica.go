@@ -70,7 +70,7 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 	return l
 }
 
-// principal holds the principal components, which all ridges share: they are what takes time.
+// principal holds the principal components, which all ridges share, because they take most of the time.
 type principal struct {
 	covariances *lagged
 	variances   []float64 // ascending

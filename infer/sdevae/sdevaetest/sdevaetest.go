@@ -14,7 +14,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Shape is what a test draws: an object's light at (dx, dy) from its middle.
+// Shape is an object for a test's drawing: its light at (dx, dy) from its middle.
 type Shape func(dx, dy float64) float64
 
 // Bar returns a short bar.
@@ -56,7 +56,7 @@ func Drifting(n int, seed uint64, objects ...Shape) (c *video.Clip, truth *mat.D
 	return c, truth
 }
 
-// AffineError is, for each coordinate of the truth, the root mean square by which an affine function of z misses it.
+// AffineError returns, for each coordinate of the truth, the root mean square error of the best affine function of z.
 func AffineError(t *testing.T, z []float64, truth *mat.Dense) (rms []float64) {
 	t.Helper()
 	n, d := truth.Dims()
@@ -265,7 +265,7 @@ func Films(n int) *video.Clip {
 	return clip
 }
 
-// Lingering is four films of one background, in each of which a ring stays about another place.
+// Lingering returns four films of one background. In each a ring stays near another place.
 func Lingering() *video.Clip {
 	clip, _ := Drifting(200, 5, func(x, y float64) float64 { return 0 })
 	rng := rand.New(rand.NewPCG(5, 1))

@@ -29,7 +29,7 @@ func (m *Set) Uncovered(ctx context.Context, c *video.Clip, frames []int) (found
 	return found
 }
 
-// coveredBy says which pixels a sprite covers at half of the places or more.
+// coveredBy returns the pixels that a sprite covers at half of the places or more.
 func (m *Set) coveredBy(places []float64) []bool {
 	h, w, n := m.plane.H, m.plane.W, len(m.Templates)
 	count := make([]int, h*w)

@@ -48,7 +48,7 @@ func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *De
 	return best
 }
 
-// deformed is m with as many modes as serve, and its nats a held-out frame: the fewest whose nats lie within a standard error of the least.
+// deformed returns m with the best number of modes, and its nats per held-out frame: the fewest modes within a standard error of the least nats.
 func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) {
 	d := &Deforming{Sprite: m}
 	places, _ := m.Track(c, frames)
@@ -150,7 +150,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach returns the support of template k with as much around it as its own radius: what changes may lie beside what does not.
+// reach returns the support of template k with a margin of its own radius: the changing part may be beside the constant part.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0
@@ -174,7 +174,7 @@ func (m *Set) reach(k int) []bool {
 	return near
 }
 
-// scored is what frames show of a deforming sprite.
+// scored holds the frames' scores of a deforming sprite.
 type scored struct {
 	places []float64 // of the light that does not change
 	energy []float64 // of each frame's departure from that light, over the whole picture

@@ -85,7 +85,7 @@ func (m *Set) Gaussian(width float64) [][]complex128 {
 	return s
 }
 
-// insignificant says of each pixel of a template (CHW) whether it may be noise, as most of the picture is: Σ v²/sd² over its channels lies within
+// insignificant reports for each pixel of a template (CHW) whether it may be noise, as most of the picture is: Σ v²/sd² over its channels lies within
 // so many standard deviations of a χ² of as many degrees.
 func insignificant(shape []float32, area int) []bool {
 	channels := float64(len(shape) / area)

@@ -41,7 +41,7 @@ const (
 	templateEdge float64 = 0.05 // tuned sprites.templateEdge: the same at the end: smaller values come from other objects
 )
 
-// Residual is what sprites leave of some frames, as spectra, with the place of each sprite.
+// Residual holds some frames minus their sprites, as spectra, with the place of each sprite.
 type Residual struct {
 	clip      *video.Clip
 	frames    []int

@@ -89,7 +89,7 @@ func (f *Residual) placesIn(i int) [][2]float64 {
 	return place
 }
 
-// retryFrom starts the sprites of frame i at their places in another frame, and keeps what that leads to if less is left.
+// retryFrom starts the sprites of frame i at their places in another frame, and keeps the result if its residual is smaller.
 func (m *Set) retryFrom(f *Residual, i, from int) {
 	place := f.placesIn(from)
 	left := m.residualOf(f, i, place)
@@ -109,7 +109,7 @@ func (m *Set) retryFrom(f *Residual, i, from int) {
 	}
 }
 
-// residualOf is what sprites at these places leave of frame i. A saturated pixel leaves nothing where they would have it brighter.
+// residualOf returns frame i minus the sprites at these places. The residual of a saturated pixel is 0 if the sprites would make it brighter.
 func (m *Set) residualOf(f *Residual, i int, place [][2]float64) [][]complex128 {
 	area, frame := m.plane.H*m.plane.W, f.clip.Frame(f.frames[i])
 	left, residual := make([][]complex128, m.channels), make([]float32, area)

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Latent is what is found of one latent.
+// Latent holds the findings on one latent.
 type Latent struct {
 	Still bool    // it varies by far less than the encoder is unsure of it: it holds nothing
 	R     float64 // R/(σ²Δt), the noise of one frame relative to a frame's step, by the covariance-based estimate; below 0 if steps persist, infinite without motion
@@ -18,7 +18,7 @@ type Latent struct {
 	Moves Share   // σ²Δt over the mean square of a step
 }
 
-// latents judges each: what varies by far less than the encoder is unsure of holds nothing, and what is mostly noise, or no motion at all, is in doubt.
+// latents judges each latent. One that varies far less than the encoder's uncertainty holds nothing. One that is mostly noise, or does not move, is doubtful.
 func (c *Case) latents() (Finding, []Latent) {
 	var all []Latent
 	var still, noisy []string

@@ -19,7 +19,7 @@ const (
 
 const ridge = 1e-6 // of standardised columns, against latents that are the same
 
-// noMeasurement is what is said where the film shows no object that can be measured.
+// noMeasurement is the message for a film without a measurable object.
 var noMeasurement = Finding{Level: Good, Reason: "no independent measurement exists: the film shows no single object whose place can be measured"}
 
 // agreement is how well the latents tell the measured place: R² of a regression on them, affine or quadratic, fitted on the frames that are not held out

@@ -48,7 +48,7 @@ func shareOf(num, den []float64, block []int) Share {
 	return s
 }
 
-// percent returns a share with its standard error, in as many digits as that knows.
+// percent formats a share with its standard error, to the digits that the error justifies.
 func percent(value, deviation float64) string {
 	digits := 1
 	if deviation >= 0.1 {

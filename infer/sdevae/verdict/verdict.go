@@ -29,7 +29,7 @@ type Finding struct {
 	Try    string // what may mend it; empty if it is good
 }
 
-// Verdict is what all findings say together.
+// Verdict combines all findings.
 type Verdict struct {
 	Level    Level     // the worst of the findings'
 	Nothing  bool      // the model tracks nothing: no latent, or no drawing, follows what lasts
@@ -87,7 +87,7 @@ func (v *Verdict) Reasons() (lines []string) {
 	return lines
 }
 
-// Line returns the reason, and what to try.
+// Line returns the reason, and the advice.
 func (f Finding) Line() string {
 	if f.Try == "" {
 		return f.Reason

@@ -72,13 +72,13 @@ func (c *Clip) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// minFrames is what training needs at least: below it nothing can be held out.
+// minFrames is the minimum for a training: with fewer frames none can be held out.
 const minFrames = 20
 
 // rounding is how far averages over areas of values in [0,1] may leave it: their float32 weights add up to 1 but for some last bits.
 const rounding = 1e-6
 
-// Check says why a clip cannot be trained on: too short, no pairs, static, or not pictures in [0,1].
+// Check returns an error if a clip is unfit for training: too short, without pairs, static, or not pictures in [0,1].
 func (c *Clip) Check() error {
 	switch {
 	case c.Len() < minFrames:

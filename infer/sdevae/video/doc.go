@@ -1,7 +1,7 @@
-// Package video is what is trained on: a Clip of frames in [0, 1] (n × CHW) with their times and trajectories, and what can be said of it before any
+// Package video holds the training data: a Clip of frames in [0, 1] (n × CHW) with their times and trajectories, and what can be said of it before any
 // model: the variance of its pixels' noise, its pairs of consecutive frames, the mean, median and principal pictures.
 //
-// A clip is read-only once it was made: what changes pixels returns another clip, which shares times and trajectories.
+// A clip is read-only: a function that changes pixels returns another clip, which shares times and trajectories.
 //
 //	pairs.go       Pair: a frame, its successor in the same trajectory, Δt; the split into training and held-out pairs
 //	noise.go       Noise: energy of the pixels' white noise by the median of squared differences between frames; Energy: about the mean picture

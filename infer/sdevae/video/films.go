@@ -29,7 +29,7 @@ func (c *Clip) byTrajectory(frames []int) (films [][]int) {
 }
 
 // Medians returns the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
-// variance): near 1 where films differ only by what moves.
+// variance): near 1 if films differ only by their motion.
 func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	var within float64
 	for _, frames := range films {

@@ -61,7 +61,7 @@ func (c *Clip) step() (at int) {
 // nearlyAll of an amount is all but share.leastLayer.
 func nearlyAll(amount float64) float64 { return (1 - numeric.LeastLayer) * amount }
 
-// sudden says that pixels go nearly all of their step from one frame to the next: what moves goes it by and by.
+// sudden reports that pixels make nearly all of their step from one frame to the next. A moving object makes it gradually.
 func (c *Clip) sudden(at int, pixels []int) bool {
 	var gone, whole float64
 	for _, p := range pixels {
