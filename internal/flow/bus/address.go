@@ -45,7 +45,7 @@ func redacted(u *url.URL) string {
 	return u.Redacted()
 }
 
-// Redacted is an address, or several with commas between, without passwords and tokens, for errors and logs.
+// Redacted returns an address, or several with commas between, without passwords and tokens, for errors and logs.
 func Redacted(at string) string {
 	addresses := strings.Split(at, ",")
 	for i, address := range addresses {

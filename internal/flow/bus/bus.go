@@ -70,7 +70,7 @@ type Options struct {
 	Site        string       // second token of every subject; DefaultSite
 	Pages       Pages        // the embedded server: what web pages may do; none connects by default
 	MQTT        string       // where the embedded server takes MQTT clients, host:port; nowhere where empty. Needs Store, and beyond this machine Token
-	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
+	WebSocket   string       // any other server: where pages connect, ws://host:port; empty if they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
 	// Patience is how long the network may take nothing more before the server counts as away; a quarter of a second, because
@@ -217,13 +217,13 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 	return c, err
 }
 
-// URL is where others connect, without secrets.
+// URL returns where others connect, without secrets.
 func (c *Conn) URL() string { return c.url }
 
 // NATS lends the connection, for publishing and subscribing. Close alone closes it.
 func (c *Conn) NATS() *nats.Conn { return c.nats }
 
-// Connected says whether the server is there. It never waits, as every method of NATS may while a server that says nothing is tried.
+// Connected reports whether the server is there. It never waits, as every method of NATS may while a server that says nothing is tried.
 func (c *Conn) Connected() bool { return c.up.Load() }
 
 // Away returns an error that says why the server is not there, such as credentials that have expired, or nil if the server is there. Away never waits.

@@ -88,7 +88,7 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 	return nil
 }
 
-// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn where the digest is not that of the bytes.
+// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn if the digest is not that of the bytes.
 func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if checkToken("model", name) != nil {
 		return nil, ErrName

@@ -79,7 +79,7 @@ func (p *pieces) info(ctx context.Context, name string) (*objectInfo, error) {
 	return p.at(ctx, p.metaSubject(name))
 }
 
-// at is what a subject of the store's own tells.
+// at returns what a subject of the store's own tells.
 func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
 	m, err := p.direct(ctx, "."+subject, nil)
 	if err != nil {

@@ -33,7 +33,7 @@ type telling struct {
 	more uint64
 }
 
-// Due says whether a fault of a kind must be told now, and how often it has come since it was told last.
+// Due reports whether a fault of a kind must be told now, and how often it has come since it was told last.
 func (s *Seldom) Due(kind string) (before uint64, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Seldom) News() {
 	s.kinds = nil
 }
 
-// Warnings is a logger that writes warnings and errors to standard error.
+// Warnings returns a logger that writes warnings and errors to standard error.
 func Warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

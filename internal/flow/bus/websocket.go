@@ -92,7 +92,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// WebSocket is where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
+// WebSocket returns where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
 func (c *Conn) WebSocket() string { return c.webSocket }
 
 // checkWebSocket accepts the address of another server's WebSocket.

@@ -117,7 +117,7 @@ const (
 	NATSOff      = "off"
 )
 
-// Default is what a file or the flags are read over: everything but the source.
+// Default returns what a file or the flags are read over: everything but the source.
 func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,

@@ -50,13 +50,13 @@ func Start(t testing.TB, configuration string) *Server {
 	return s
 }
 
-// Port is where the server listens, also after it was killed and run again.
+// Port returns where the server listens, also after it was killed and run again.
 func (s *Server) Port() int { return s.port }
 
-// URL is where the server listens.
+// URL returns where the server listens.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// Log is what the server has logged, all its runs.
+// Log returns what the server has logged, all its runs.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.log)
 	if err != nil {
