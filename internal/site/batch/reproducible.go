@@ -65,7 +65,7 @@ func (a *account) copy(to io.Writer, line []byte) error {
 	return err
 }
 
-// kindOf is the kind of a line; every one begins alike, so that the large ones are not parsed for it.
+// kindOf returns the kind of a line; every one begins alike, so that the large ones are not parsed for it.
 func kindOf(line []byte) (latent.Kind, error) {
 	rest, ok := bytes.CutPrefix(line, fmt.Appendf(nil, `{"v":%d,"kind":"`, latent.Version))
 	kind, _, closed := bytes.Cut(rest, []byte{'"'})
