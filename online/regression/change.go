@@ -49,7 +49,7 @@ func newPrefixSums(s *Steps, b *basis) *prefixSums {
 	return p
 }
 
-// evidence is the log evidence of one affine drift between two entries: the mean over prior variances of the constants
+// evidence returns the log evidence of one affine drift between two entries: the mean over prior variances of the constants
 // and of the slopes.
 func (p *prefixSums) evidence(from, to int) float64 {
 	var normal mat.SymDense
@@ -109,7 +109,7 @@ func (p *prefixSums) gains() (gains []float64) {
 	return gains
 }
 
-// likeliest are the places of the largest gains, none near another.
+// likeliest returns the places of the largest gains, none near another.
 func likeliest(gains []float64) (places []int) {
 	left := slices.Clone(gains)
 	for range changePlaces {
@@ -125,7 +125,7 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// changed returns the step before which the drift changed at these odds, 0 if it did not, given the ln evidence of one drift for all steps. Affine drifts
 // say where that may have been, if anywhere; what is nonlinear looks to them like a change, so in up to maxRBFDim
 // dimensions all fields decide.
 func changed(s *Steps, whole, odds float64) (at int, err error) {
@@ -148,7 +148,7 @@ func changed(s *Steps, whole, odds float64) (at int, err error) {
 	return at, nil
 }
 
-// evidenceApart is the ln evidence of a drift before a step and another one from it on.
+// evidenceApart returns the ln evidence of a drift before a step and another one from it on.
 func evidenceApart(s *Steps, at int) (sum float64, err error) {
 	all := *s
 	all.longest = max(s.longest, floats.Sum(s.dt))

@@ -32,10 +32,10 @@ func (p *Posterior) Hidden(s *Steps) float64 {
 // mostRatio bounds a likelihood ratio.
 const mostRatio = 1e10
 
-// ratio is the likelihood ratio of which l is the logarithm.
+// ratio returns the likelihood ratio of which l is the logarithm.
 func ratio(l float64) float64 { return min(math.Exp(l), mostRatio) }
 
-// residuals are what the mean drift leaves of the steps, n×d, each dimension in units of its root mean square.
+// residuals returns what the mean drift leaves of the steps, n×d, each dimension in units of its root mean square.
 func (p *Posterior) residuals(s *Steps) *mat.Dense {
 	left, square := mat.NewDense(s.Len(), s.dim, nil), make([]float64, s.dim)
 	for k, mu := range s.averaged(s.dim, p.whitenedDrift) {

@@ -32,7 +32,7 @@ func (s *Steps) square(from, to int) (sum float64) {
 	return sum
 }
 
-// segments are the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
+// segments returns the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
 func (s *Steps) segments() []int {
 	blocks := (s.Len() + changeBlock - 1) / changeBlock
 	cost := math.Log(segmentCost * float64(blocks))
@@ -59,7 +59,7 @@ func (s *Steps) segments() []int {
 	return cuts
 }
 
-// spreadEvidence is the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
+// spreadEvidence returns the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
 // not known: one over a Gamma of shape and rate 1 a priori.
 func spreadEvidence(n int, square float64) float64 {
 	shape := 1 + float64(n)/2
