@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/rights"
 )
 
-// Pages says what web pages may do on the bus.
+// Pages is the rights of web pages on the bus.
 type Pages string
 
 // Looking and asking for what a run does is all that pages can do, even when they command: a page never publishes a result.

@@ -32,7 +32,7 @@ type Config struct {
 	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
 }
 
-// Objects says whether every object of a field is followed, in place of one scene by a model.
+// Objects configures the tracking of every object of a field, instead of one scene by a model.
 type Objects struct {
 	Enabled  bool    `yaml:"enabled"`
 	Max      int     `yaml:"max"`              // largest number of spots a frame; the faintest beyond it are dropped
@@ -43,7 +43,7 @@ type Objects struct {
 	Lag      int     `yaml:"lag"`              // delay of a frame's objects in frames; a larger one makes identities more reliable
 }
 
-// Optics says what of the specimen is seen.
+// Optics describes the view of the specimen.
 type Optics struct {
 	FocalDepth float64 `yaml:"focal_depth"` // of the slab in which objects are seen, µm; 0: not known
 }
@@ -66,13 +66,13 @@ type Online struct {
 	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
-// Record says where a copy of the source's frames is kept.
+// Record is the place of a copy of the source's frames.
 type Record struct {
 	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
 	MaxGB float64 `yaml:"max_gb"` // disk limit, in units of 10^9 bytes; at the limit recording stops and tracking continues
 }
 
-// NATS says where messages go and how their subjects begin.
+// NATS is the destination of messages and the prefix of their subjects.
 type NATS struct {
 	URL    string `yaml:"url"`    // "embedded", "off", nats://host:port, several with commas between, or context:NAME
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
@@ -98,7 +98,7 @@ type NATS struct {
 	MQTT      string `yaml:"mqtt"` // host:port where the embedded server takes MQTT clients; empty: nowhere
 }
 
-// Dashboard says where people look.
+// Dashboard configures the dashboard.
 type Dashboard struct {
 	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
 	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
@@ -117,7 +117,7 @@ const (
 	NATSOff      = "off"
 )
 
-// Default returns what a file or the flags are read over: everything but the source.
+// Default returns the defaults that a file or flags override: everything but the source.
 func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,

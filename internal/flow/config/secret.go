@@ -9,7 +9,7 @@ import (
 // reference matches a secret that only the machine of the stream knows: ${secret:NAME}.
 var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 
-// nobody matches a user without a password before the @ of an address.
+// nobody is the pattern of a user without a password before the @ of an address.
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
 // ErrSecret is why a configuration may not be given to others as it is.

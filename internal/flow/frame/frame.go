@@ -3,7 +3,7 @@ package frame
 
 import "time"
 
-// Meta is what a source knows of a frame beside its pixels.
+// Meta is a source's information about a frame besides its pixels.
 type Meta struct {
 	File       string    // the file it came from, empty for cameras and simulations
 	Trajectory uint64    // increments are never formed across two of these
@@ -16,7 +16,7 @@ type Meta struct {
 	Template   Template  // of a field's objects
 }
 
-// Template is what the objects of a field look like.
+// Template is the appearance of the objects of a field.
 type Template struct {
 	SD   float64 // of a Gaussian, pixels of the picture that the encoder sees; 0 while it is not known
 	Dark bool    // they are darker than what is around them
@@ -51,7 +51,7 @@ func New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 // Mat lends the pixels until the next Replace or Close.
 func (f *Frame) Mat() *Mat { return &f.mat }
 
-// Bytes returns the memory that the pixels take.
+// Bytes returns the memory of the pixels.
 func (f *Frame) Bytes() int { return f.mat.Total() * f.mat.ElemSize() }
 
 // Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.

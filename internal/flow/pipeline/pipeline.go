@@ -121,7 +121,7 @@ type Law interface {
 // estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
 type Estimator interface {
 	Law
-	// Update fills dst except Latency, which only the runner's clock knows. It copies what it keeps. An estimator may hold frames back: then dst
+	// Update fills dst except Latency, which only the runner's clock knows. It copies data that it keeps. An estimator may hold frames back: then dst
 	// describes an earlier frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it
 	// and continues.
 	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
@@ -132,12 +132,12 @@ type Estimator interface {
 	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
 	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
-	// Follow publishes the latents of one of many objects like those of a single object; 0 ends that. Its error is a *latent.Refusal.
+	// Follow publishes the latents of one of many objects in the form of a single object; 0 stops this. Its error is a *latent.Refusal.
 	Follow(id uint64) error
 }
 
 // Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View, *latent.Track,
-// *latent.Population. It copies what it keeps. Write and Close are called from one goroutine. Close flushes, within ctx, and frees even if ctx
+// *latent.Population. It copies data that it keeps. Write and Close are called from one goroutine. Close flushes, within ctx, and frees even if ctx
 // has ended.
 //
 // An error of Write ends the run, except the errors of package latent: after Undelivered, CutShort and NotTaken the stream continues.

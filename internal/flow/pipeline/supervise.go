@@ -72,7 +72,7 @@ func (s *supervisor) connect(stop, within context.Context) error {
 	return s.worker.do(stop, request{opening, ctx}).err
 }
 
-// read returns the next frame, and first reopens a lost source. It returns the source's errors, except those of a loss.
+// read returns the next frame, and first reopens a lost source. It returns the source's errors, except for a loss.
 func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	for {
 		if s.broken {

@@ -17,7 +17,7 @@ const answers = 5 * time.Second
 
 // Reader receives the entries of a bucket. One goroutine calls it.
 type Reader interface {
-	// Begin starts a reading of the bucket from its beginning. Earlier entries, or those of a deleted bucket of the name, are void. An error refuses the bucket.
+	// Begin starts a reading of the bucket from its beginning. Entries from before, or from a deleted bucket of the name, are void. An error refuses the bucket.
 	Begin(*jetstream.StreamInfo) error
 	// Take receives the newest value of a key; nil marks the end of the existing values.
 	Take(jetstream.KeyValueEntry)

@@ -20,7 +20,7 @@ import (
 // Options say what is shown, and how.
 type Options struct {
 	Results string  // what run --out wrote: JSON Lines, or where the name ends in .csv a table of tracks
-	Film    string  // a recording that provides the pictures; if empty, those of the JSON Lines, or an even background
+	Film    string  // a recording that provides the pictures; if empty, the JSON Lines' pictures, or an even background
 	Speed   float64 // times the film's own pace
 	FPS     float64 // frames a second in place of that; 0 goes by the times
 	From    uint64  // the first frame

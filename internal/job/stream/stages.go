@@ -131,7 +131,7 @@ func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 	}
 }
 
-// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right and
+// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right, and the same run may
 // succeed later. A cluster that has just made a bucket, or has lost a server, refuses what it accepts a second later.
 func (s *Stream) ofServer(err error) error {
 	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {

@@ -128,7 +128,7 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try encodes a copy of a frame with separate steps and a separate encoder, so that those of the stream see no frame before their first.
+// try encodes a copy of a frame with separate steps and a separate encoder, so that the stream's own see no frame before their first.
 func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)

@@ -111,7 +111,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 	return []config.Component{messages, table}, err
 }
 
-// settle writes the result and the account of what was written.
+// settle writes the result, and an account of its contents.
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {

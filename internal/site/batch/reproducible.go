@@ -75,7 +75,7 @@ func kindOf(line []byte) (latent.Kind, error) {
 	return latent.Kind(kind), nil
 }
 
-// health takes the counts. The last message has those of the whole film.
+// health takes the counts. The last message has the counts of the whole film.
 func (a *account) health(line []byte) error {
 	var r message.HealthRecord
 	if err := json.Unmarshal(line, &r); err != nil {
