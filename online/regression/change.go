@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// When a change of the drift is believed, doc.go (13).
+// Limits for a change of the drift, doc.go (13).
 const (
 	changeBlock  = 20 // steps between two places where the law may change
 	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked
@@ -71,7 +71,7 @@ func (p *prefixSums) evidence(from, to int) float64 {
 	return floats.LogSumExp(logs)
 }
 
-// logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
+// logEvidence returns (8)'s ½b'Vb - ½ ln det K at given prior variances.
 func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
 	root := func(i int) float64 {
 		if i == 0 {
@@ -98,7 +98,7 @@ func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constan
 	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
 }
 
-// gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
+// gains returns the gain in log evidence of two affine drifts over one, in nats, for each possible place of a change,
 // from changeEnd blocks on.
 func (p *prefixSums) gains() (gains []float64) {
 	last := len(p.normal) - 1

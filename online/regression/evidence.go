@@ -11,13 +11,13 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// What is believed of the groups before the latents are seen, doc.go (10).
+// Prior of the groups, doc.go (10).
 const (
 	priorLevels  = 3      // sizes that a group may have, beside none
 	noDriftPrior = 1. / 3 // probability that there is no drift
 )
 
-// priorVariances are none and the sizes of a group's coefficients, for a clip of this length.
+// priorVariances returns 0 and the prior variances of a group's coefficients, for a clip of this length.
 func priorVariances(seconds float64) [1 + priorLevels]float64 {
 	unit := 10 / seconds
 	return [1 + priorLevels]float64{0, 0.2 * unit, 2 * unit, 20 * unit}

@@ -19,7 +19,7 @@ type linear struct {
 // variances are the priors of the linear groups, 0 if a group is off. A stretch is a shear along axes that are turned by 45°, and has its prior.
 type variances struct{ dilation, rotation, shear float64 }
 
-// pair is V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
+// pair returns V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
 func (l *linear) pair(i, j int, t variances) (rr, rs, ss, det float64) {
 	sum, difference := l.lambda[i]+l.lambda[j], l.lambda[j]-l.lambda[i]
 	r, s := t.rotation, t.shear

@@ -13,7 +13,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
+// Posterior is the posterior of the drift after a recording, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
 type Posterior struct {
 	dim    int
@@ -210,14 +210,14 @@ func (p *Posterior) whitened(z []float64) []float64 {
 	return x
 }
 
-// scaled is u of the active dimensions of z.
+// scaled returns u of the active dimensions of z.
 func (p *Posterior) scaled(z []float64) []float64 {
 	u := p.whitened(z)
 	p.basis.scaled(u, u)
 	return u
 }
 
-// nonlinear adds what is not affine in u to dst, in units of √v.
+// nonlinear adds the part that is not affine in u to dst, in units of √v.
 func (p *Posterior) nonlinear(dst, u []float64) {
 	floats.AddScaled(dst, p.radial*p.basis.radialFactor(u), u)
 	for i := range p.rbfDrifts {

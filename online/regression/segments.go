@@ -10,7 +10,7 @@ import (
 // segmentCost is the odds, times the number of places, against which σ² must change.
 const segmentCost = 200
 
-// weigh divides what each segment of the steps tells by the σ² that the latents had in it, the mean over dimensions.
+// weigh divides each segment of the steps by the σ² of the latents in it, the mean over dimensions.
 func (s *Steps) weigh() {
 	from := 0
 	for _, to := range s.segments() {
@@ -23,7 +23,7 @@ func (s *Steps) weigh() {
 	}
 }
 
-// square is Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
+// square returns Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
 func (s *Steps) square(from, to int) (sum float64) {
 	for k := from; k < to; k++ {
 		dx, dt := s.row(k)

@@ -27,7 +27,7 @@ const (
 	sweeps      = 400     // times that every point of a bridge is proposed again; doc.go says what that leaves
 )
 
-// ErrEscaped is what Path wraps where the drift drives a path beyond all numbers: it was not learnt there.
+// ErrEscaped is wrapped by Path's error if the drift drives a path beyond all numbers: it was not learnt there.
 var ErrEscaped = errors.New("the drift has driven the path beyond all numbers: draw a shorter one, or learn the law from a longer recording")
 
 // Path returns n latents, dt seconds apart, one a row; the first is from. Between two of them it takes Euler and Maruyama's steps
@@ -160,7 +160,7 @@ func (p *bridge) drift(mu, z []float64) {
 	}
 }
 
-// weight is ln of the density of z under the law over that without drift, Σ [μ·Δz - ½μ²h]/σ².
+// weight returns the log density ratio of z under the law to no drift, Σ [μ·Δz - ½μ²h]/σ².
 func (p *bridge) weight(z, mu []float64) float64 {
 	d, total := len(p.law.Sigma), 0.0
 	for at := range len(z) - d {
