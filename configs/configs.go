@@ -1,5 +1,5 @@
-// Package configs carries the shipped encoders inside the program. The YAML files beside it are examples that run as they are;
-// README.md explains every key.
+// Package configs embeds the shipped encoders in the program. The YAML files beside it are runnable examples; README.md
+// explains every key.
 package configs
 
 import (

@@ -9,24 +9,25 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// operator is what a graph may hold of a kind of node. OpenCV 4.6 trusts much of what it does not check: what is not said here is refused.
+// operator lists the inputs, outputs and attributes that a kind of node may have. OpenCV 4.6 does not check everything that it trusts,
+// so a form that is missing here is refused.
 type operator struct {
-	inputs     string // names, each with what it must be: see role
+	inputs     string // names, each with the mark of its role: see role
 	attributes map[string]rule
-	outputs    int // at most; 0 is one
+	outputs    int // maximum; 0 means 1
 	infer      func(c *call) ([][]int, error)
 }
 
-// role is what one input of an operator must be. In operator.inputs it is a name and a mark: none where it depends on the graph's input,
-// * for a float32 constant, # for an int64 constant, ~ for either that or what depends on the input. A ? behind it is one that may be left
-// out, ... is up to maxInputs of it.
+// role describes one input of an operator. operator.inputs writes a role as a name and a mark. No mark: the input depends on the graph's
+// input. *: a float32 constant. #: an int64 constant. ~: a float32 constant, or a value that depends on the graph's input.
+// A trailing ? marks an optional input. ... stands behind a name that takes up to maxInputs inputs.
 type role struct {
 	name     string
 	mark     byte
 	optional bool
 }
 
-// maxInputs bounds what a node may read, and what it may give.
+// maxInputs bounds the inputs of a node, and its outputs.
 const maxInputs = 64
 
 func (o *operator) roles() (roles []role, more bool) {
@@ -42,11 +43,11 @@ func (o *operator) roles() (roles []role, more bool) {
 	return roles, more
 }
 
-// rule is what an attribute must be.
+// rule bounds an attribute.
 type rule struct {
 	form      protowire.Number
 	low, high float64 // of each number
-	count     int     // of integers; 0 is any, up to maxInputs
+	count     int     // of integers; 0 allows any count up to maxInputs
 	words     []string
 }
 
@@ -89,7 +90,7 @@ func (r rule) check(a attribute) error {
 
 const maxFloat = math.MaxFloat32
 
-// What several operators have.
+// Attributes that several operators share.
 var (
 	itself   = word("NOTSET", "SAME_UPPER", "VALID")
 	axis     = integer(-maxRank, maxRank-1)
@@ -102,7 +103,7 @@ var (
 	reducing = map[string]rule{"axes": axes, "keepdims": yesOrNo}
 )
 
-// allowed are the operators of ONNX's own domain that a graph may hold; docs/reference/models.md lists them, and a test compares.
+// allowed lists the operators of ONNX's own domain that a graph may hold. docs/reference/models.md lists them too; a test compares both.
 var allowed = map[string]operator{
 	"Abs": each1, "Ceil": each1, "Exp": each1, "Floor": each1, "HardSwish": each1, "Identity": each1, "Log": each1, "Neg": each1,
 	"Relu": each1, "Sigmoid": each1, "Softplus": each1, "Sqrt": each1, "Tanh": each1,
@@ -160,7 +161,7 @@ var (
 	reduce = operator{inputs: "x", attributes: reducing, infer: reduced}
 )
 
-// allowedNames lists the operators for people.
+// allowedNames formats the list of operators for an error message.
 func allowedNames() string {
 	var names []string
 	for name := range allowed {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// The sizes of what operators make that are not about pictures.
+// Output sizes of the operators that do not work on pictures.
 
-// first is the first of two errors that is one.
+// first returns err, or otherwise if err is nil.
 func first(err, otherwise error) error {
 	if err != nil {
 		return err
@@ -19,12 +19,12 @@ func first(err, otherwise error) error {
 
 func same(c *call) ([][]int, error) { return [][]int{c.in[0].shape}, nil }
 
-// along is the node's attribute axis, which may count from the end.
+// along returns the node's attribute axis. A negative axis counts from the end.
 func (c *call) along(otherwise int64, rank int) (int, error) {
 	return place(c.node.ints("axis", otherwise)[0], rank)
 }
 
-// place is an axis from 0 on.
+// place converts an axis to one that counts from 0.
 func place(axis int64, rank int) (int, error) {
 	at := axis
 	if at < 0 {
@@ -36,7 +36,7 @@ func place(axis int64, rank int) (int, error) {
 	return int(at), nil
 }
 
-// list is an attribute of integers, or the input that later versions of ONNX have in its place; nil where there is neither.
+// list returns an attribute of integers, or the input that replaces it in later versions of ONNX, or nil if the node has neither.
 func (c *call) list(name string, input int) ([]int64, error) {
 	a, given := c.node.attributes[name]
 	v := c.in[input].constant
@@ -53,7 +53,7 @@ func (c *call) list(name string, input int) ([]int64, error) {
 	return v.integers, nil
 }
 
-// axes are those of a list, each once.
+// axes returns the axes of a list. An axis may occur once.
 func (c *call) axes(input int, rank int) (at []int, err error) {
 	given := c.node.attributes["axes"].ints
 	if input > 0 {
@@ -69,8 +69,8 @@ func (c *call) axes(input int, rank int) (at []int, err error) {
 	return at, err
 }
 
-// elementwise wants one shape to hold the other, with as many sizes where neither is a constant. OpenCV 4.6 writes beyond its memory where a
-// constant has more sizes than the value it is added to, and goes wrong where both grow.
+// elementwise requires that one shape holds the other. If neither value is a constant, both shapes need the same number of sizes.
+// OpenCV 4.6 writes beyond its memory if a constant has more sizes than the value it is added to, and errs if both values grow.
 func elementwise(c *call) ([][]int, error) {
 	x, y := c.in[0], c.in[1]
 	computed := x.constant == nil && y.constant == nil
@@ -84,7 +84,7 @@ func elementwise(c *call) ([][]int, error) {
 	return nil, fmt.Errorf("reads values of %s and %s, expected one that fits the other", sizes(x.shape), sizes(y.shape))
 }
 
-// fits says whether a value of shape a can be spread over one of shape b: sizes from the last on are the same, or 1.
+// fits reports whether a value of shape a spreads over one of shape b. Counted from the last, sizes must be equal or 1.
 func fits(a, b []int) bool {
 	if len(a) > len(b) {
 		return false
@@ -98,7 +98,7 @@ func fits(a, b []int) bool {
 	return true
 }
 
-// clip has its bounds as attributes: OpenCV 4.6 reads no others.
+// clip requires its bounds as attributes: OpenCV 4.6 reads no others.
 func clip(c *call) ([][]int, error) {
 	low, high := c.node.attributes["min"], c.node.attributes["max"]
 	if low.form == 0 || high.form == 0 || low.float > high.float {
@@ -114,7 +114,7 @@ func power(c *call) ([][]int, error) {
 	return same(c)
 }
 
-// slope is that of PRelu: one a channel.
+// slope checks the slopes of a PRelu: one per channel.
 func slope(c *call) ([][]int, error) {
 	x, s := c.in[0].shape, c.in[1].shape
 	if len(x) < 2 || len(s) == 0 || count(s) != int64(x[1]) || s[0] != x[1] {
@@ -129,7 +129,7 @@ func alongAxis(c *call) ([][]int, error) {
 	return [][]int{c.in[0].shape}, err
 }
 
-// gemm is x W' + b.
+// gemm checks x W' + b.
 func gemm(c *call) ([][]int, error) {
 	x, w := c.in[0].shape, c.in[1].shape
 	if len(x) != 2 || len(w) != 2 || w[1] != x[1] || c.node.ints("transB", 0)[0] != 1 {
@@ -357,7 +357,7 @@ func slice(c *call) ([][]int, error) {
 	return [][]int{out}, nil
 }
 
-// bounded is a place that may count from the end, within 0 and size.
+// bounded returns a place within 0 and size. A negative place counts from the end.
 func bounded(at, size int64) int64 {
 	if at < 0 {
 		at += size

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine bounds what this process may still take of memory and processor time: beyond it, memory is refused to OpenCV, which says so, or to
-// Go, which ends; after its time the system ends it.
+// confine bounds the memory and processor time that this process may still take. Beyond the memory limit OpenCV returns an error and Go
+// ends the process. Beyond the time limit the system ends the process.
 func confine() error {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package infer
 
-// confine: elsewhere the parent's patience is the only limit.
+// confine does nothing: on this system the parent's timeout is the only limit.
 func confine() error { return nil }

@@ -7,27 +7,27 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The types of constants that are read, as onnx.proto3's DataType has them.
+// Values of DataType in onnx.proto3, for the types of constants that this package reads.
 const (
 	typeFloat = 1
 	typeInt64 = 7
 )
 
-// maxRead bounds how many of a constant's numbers are looked at: more than any shape, slice or scale has.
+// maxRead bounds the numbers read from a constant. No shape, slice or scale has more.
 const maxRead = 64
 
-// constant is what has to be known of a constant to check the node that reads it.
+// constant holds the part of a constant that the check of its readers needs.
 type constant struct {
 	kind     int64
 	shape    []int
-	integers []int64   // of an int64 one, where there are at most maxRead
-	floats   []float32 // of a float32 one, the same
+	integers []int64   // of an int64 constant of at most maxRead numbers
+	floats   []float32 // of a float32 constant of at most maxRead numbers
 }
 
 // readConstant reads a TensorProto that checkTensor has accepted.
 func readConstant(tensor []byte) *constant {
 	c := &constant{shape: []int{}}
-	_ = fields(tensor, func(field protowire.Number, v value) error { // checkTensor has read it all
+	_ = fields(tensor, func(field protowire.Number, v value) error { // checkTensor has reported every error
 		switch field {
 		case 1:
 			return v.eachInteger(func(d int64) { c.shape = append(c.shape, int(d)) })
@@ -54,7 +54,7 @@ func (c *constant) integer(i int64) {
 	}
 }
 
-// raw reads numbers that are given as bytes.
+// raw reads numbers stored as bytes.
 func (c *constant) raw(b []byte) {
 	switch c.kind {
 	case typeInt64:
@@ -68,7 +68,7 @@ func (c *constant) raw(b []byte) {
 	}
 }
 
-// loose reads float32 numbers that are given one by one, or packed.
+// loose reads float32 numbers stored one by one, or packed.
 func (c *constant) loose(tensor []byte) {
 	for len(tensor) > 0 && len(c.floats) < maxRead {
 		field, kind, n := protowire.ConsumeTag(tensor)
@@ -90,7 +90,7 @@ func (c *constant) loose(tensor []byte) {
 	}
 }
 
-// count is how many numbers a shape has; beyond maxElements it is that and one.
+// count returns the number of values of a shape, or maxElements + 1 if it is larger than maxElements.
 func count(shape []int) int64 {
 	size := int64(1)
 	for _, d := range shape {

@@ -10,11 +10,11 @@ import "C"
 
 import "unsafe"
 
-// widest is how many floats this processor's vectors hold, of those that a kernel is made for.
+// widest returns the number of floats in this processor's vectors, among the widths that have a kernel.
 func widest() int { return int(C.ds_lanes()) }
 
-// packed puts a convolution's weights, outputs × inputs × rows × columns, in the order of convolve.h: lanes outputs side by side, for each
-// place in the kernel and each input. Outputs are filled up with zeros.
+// packed orders a convolution's weights (outputs × inputs × rows × columns) for convolve.h: per place of the kernel and per input,
+// lanes outputs side by side. Zeros fill the last outputs.
 func packed(weights []float32, out, in, kernel, lanes int) []float32 {
 	area := kernel * kernel
 	to := make([]float32, filled(out, lanes)*in*area)
@@ -29,18 +29,18 @@ func packed(weights []float32, out, in, kernel, lanes int) []float32 {
 	return to
 }
 
-// filled is n, or the next multiple of size.
+// filled returns n, rounded up to a multiple of size.
 func filled(n, size int) int { return (n + size - 1) / size * size }
 
-// mapSize is how many floats a map takes: rows are continued to a multiple of 2, columns to one of 8, as convolve.h has it.
+// mapSize returns the number of floats in a map. As in convolve.h, rows are rounded up to a multiple of 2 and columns to a multiple of 8.
 func mapSize(channels, rows, cols, border int) int {
 	return (filled(rows, 2) + 2*border) * (filled(cols, 8) + 2*border) * channels
 }
 
-// maps are one encoder's memory between the layers of a trunk. They belong to one goroutine.
+// maps holds the maps between the layers of a trunk, for one encoder. They belong to one goroutine.
 type maps struct {
 	trunk  *trunk
-	layers [][]float32 // what each layer reads, and what the last one writes
+	layers [][]float32 // the input of each layer, then the output of the last
 }
 
 func (t *trunk) maps() *maps {
@@ -53,7 +53,7 @@ func (t *trunk) maps() *maps {
 	return m
 }
 
-// forward takes the picture through the trunk into features, both channels × rows × columns, of the first layer's input and of t.output.
+// forward runs the trunk on picture and writes features. Both are channels × rows × columns: of the first layer's input and of t.output.
 func (m *maps) forward(picture, features []float32) {
 	t, first, out := m.trunk, &m.trunk.layers[0], m.trunk.output()
 	C.ds_enter(pointer(picture), C.int(first.in), C.int(first.rows), C.int(first.cols), C.int(first.kernel/2), pointer(m.layers[0]))

@@ -10,18 +10,17 @@ import (
 	"driftscope/infer/card"
 )
 
-// graph is what an ONNX file says of its nodes and of the picture that they read, to take the first of them off. Field numbers are
-// onnx.proto3's.
+// graph holds the nodes of an ONNX file and the picture they read, to take the first nodes off. Field numbers follow onnx.proto3.
 type graph struct {
 	nodes    []*node
 	outputs  []string
-	inputs   []string          // those that are no constants
-	shapes   [][]int           // of the inputs as the graph declares them, 0 for what it leaves open; nil where that is not float32
+	inputs   []string          // without constants
+	shapes   [][]int           // declared shapes of inputs; an open size is 0, and a shape is nil unless its type is float32
 	picture  string            // the first input
 	shape    []int             // the first of shapes
 	tensors  map[string][]byte // the constants
-	reads    map[string]int    // how often nodes read a value
-	defined  map[string]int    // how often a value is given: by an input, a constant or a node
+	reads    map[string]int    // number of reads of each value by nodes
+	defined  map[string]int    // number of definitions of each value, by an input, a constant or a node
 	constant map[string]bool
 }
 
@@ -34,7 +33,7 @@ type node struct {
 	taken           bool     // by the trunk
 }
 
-// attribute is a node's attribute in the one form in which it is given.
+// attribute holds a node's attribute in the one form that the file uses.
 type attribute struct {
 	form   protowire.Number // the field that holds it
 	ints   []int64
@@ -43,7 +42,7 @@ type attribute struct {
 	tensor []byte
 }
 
-// The forms of an attribute that are read here.
+// Forms of an attribute that this package reads.
 const (
 	formFloat  protowire.Number = 2
 	formInt    protowire.Number = 3
@@ -52,7 +51,7 @@ const (
 	formInts   protowire.Number = 8
 )
 
-// readGraph reads a graph that checkStructure has accepted. ok is false where a value is given more than once.
+// readGraph reads a graph that checkStructure has accepted. ok is false if two definitions share a name.
 func readGraph(onnx []byte) (g *graph, ok bool) {
 	g = &graph{reads: map[string]int{}, defined: map[string]int{}, constant: map[string]bool{}, tensors: map[string][]byte{}}
 	var declared [][]byte
@@ -125,14 +124,14 @@ func (g *graph) read(message value) error {
 	})
 }
 
-// readAttribute refuses an attribute that is given in two forms, of which OpenCV would take one.
+// readAttribute refuses an attribute given in two forms: OpenCV would silently take one of them.
 func readAttribute(message []byte) (name string, a attribute, err error) {
 	err = fields(message, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			name = string(v.bytes)
 			return nil
-		case 13, 20: // a text for people, the form once more
+		case 13, 20: // an attribute's doc string, and its form once more
 			return nil
 		case formInt:
 			a.ints = []int64{v.integer}
@@ -158,7 +157,7 @@ func readAttribute(message []byte) (name string, a attribute, err error) {
 	return name, a, err
 }
 
-// float is a message's float32 field, the last where it occurs more than once; not a number where it has none.
+// float returns a message's float32 field, the last if it occurs more than once, or NaN if it is missing.
 func float(message []byte, number protowire.Number) float32 {
 	f := float32(math.NaN())
 	for len(message) > 0 {
@@ -178,10 +177,10 @@ func float(message []byte, number protowire.Number) float32 {
 	return f
 }
 
-// declaredShape is a float32 tensor's shape, 0 where a size is open; nil for any other value.
+// declaredShape returns a float32 tensor's shape, or nil for any other value. An open size is 0.
 func declaredShape(message []byte) (shape []int) {
 	kind := int64(0)
-	_ = inside(message, []protowire.Number{2, 1, 1}, func(v value) { kind = v.integer }) // checkStructure has read it all
+	_ = inside(message, []protowire.Number{2, 1, 1}, func(v value) { kind = v.integer }) // checkStructure has reported every error
 	_ = inside(message, []protowire.Number{2, 1, 2, 1}, func(v value) {
 		size := 0
 		_ = inside(v.bytes, []protowire.Number{1}, func(v value) { size = int(v.integer) })
@@ -207,7 +206,7 @@ func inside(message []byte, path []protowire.Number, f func(value)) error {
 	})
 }
 
-// next is the node that alone reads a value, which is no output, as its first input, and makes one of it; nil where there is none.
+// next returns the only reader of a value, if the value is its first input and no output of the graph and it has one output. Else nil.
 func (g *graph) next(name string) *node {
 	if g.reads[name] != 1 || slices.Contains(g.outputs, name) {
 		return nil
@@ -219,12 +218,12 @@ func (g *graph) next(name string) *node {
 	return g.nodes[i]
 }
 
-// convolves says whether a convolution is left.
+// convolves reports whether a convolution is left.
 func (g *graph) convolves() bool {
 	return slices.ContainsFunc(g.nodes, func(n *node) bool { return n.op == "Conv" && !n.taken })
 }
 
-// only says whether the node has no attributes but these.
+// only reports whether the node has no other attributes than these.
 func (n *node) only(names ...string) bool {
 	for name := range n.attributes {
 		if !slices.Contains(names, name) {
@@ -234,21 +233,21 @@ func (n *node) only(names ...string) bool {
 	return true
 }
 
-// is says whether an attribute has these values.
+// is reports whether an attribute has these values.
 func (n *node) is(name string, want ...int64) bool {
 	return slices.Equal(n.attributes[name].ints, want)
 }
 
-// isOrNone is like is for an attribute that may be left out.
+// isOrNone is like is, and also accepts a missing attribute.
 func (n *node) isOrNone(name string, want ...int64) bool {
 	_, given := n.attributes[name]
 	return !given || n.is(name, want...)
 }
 
-// without writes the file without the nodes that were taken, their constants and the metadata. In place of the picture it reads the value
-// name, of the given shape, which the nodes that are left know already.
+// without returns the file without the nodes of the trunk, their constants and the metadata. Its input is the value name, of the given
+// shape, instead of the picture. The remaining nodes already read that name.
 func (g *graph) without(onnx []byte, name string, shape []int) []byte {
-	gone, left := map[string]bool{}, map[string]bool{} // what the trunk reads and makes; what is read elsewhere
+	gone, left := map[string]bool{}, map[string]bool{} // values that the trunk reads or makes; values that other nodes read
 	for _, n := range g.nodes {
 		for _, input := range n.inputs {
 			if n.taken {
@@ -293,12 +292,12 @@ func (g *graph) without(onnx []byte, name string, shape []int) []byte {
 	})
 }
 
-// rewrite copies a message. Fields of bytes are what f makes of them, or left out.
+// rewrite copies a message. f returns the new content of a field of bytes, or drops the field.
 func rewrite(message []byte, f func(field protowire.Number, bytes []byte) ([]byte, bool)) (out []byte) {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeField(message)
 		if n < 0 {
-			return out // checkStructure has read it all
+			return out // checkStructure has reported every error
 		}
 		if kind == protowire.BytesType {
 			_, _, tag := protowire.ConsumeTag(message)

@@ -17,23 +17,23 @@ import (
 	"unsafe"
 )
 
-// maxMessage bounds what is passed on of an OpenCV exception.
+// maxMessage bounds the text kept from an OpenCV exception, in bytes.
 const maxMessage = 300
 
-// threads is held for reading while OpenCV works on a graph: it takes its threads apart where their number changes, also under a call that uses them, which
-// ends the process.
+// threads is held for reading while OpenCV runs a graph. OpenCV destroys its threads when their number changes. If a call still uses
+// them, the process ends.
 var threads sync.RWMutex
 
-// SetThreads says how many threads OpenCV takes for one call, in the whole process; 1 keeps every call on its caller's. It waits for graphs that run. Other
-// calls into OpenCV must not: it is called before frames flow.
+// SetThreads sets the number of OpenCV threads per call, for the whole process. 1 keeps every call on its caller's thread. It waits for
+// running graphs, but not for other calls into OpenCV, so call it before frames flow.
 func SetThreads(n int) {
 	threads.Lock()
 	defer threads.Unlock()
 	C.ds_threads(C.int(n))
 }
 
-// network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
-// ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
+// network is one ONNX graph ready to run, in our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
+// ForwardLayers leaks the names and the list of outputs at every call. A network belongs to one goroutine.
 type network struct {
 	c       *C.ds_net
 	buffers buffers // in C's memory
@@ -49,8 +49,8 @@ type runner interface {
 // buffers are a graph's inputs and outputs.
 type buffers struct {
 	input   []float32   // row-major; write here, then forward
-	scalar  *float32    // the second input; nil where the graph has none
-	outputs [][]float32 // rewritten by forward
+	scalar  *float32    // the second input; nil if the graph has none
+	outputs [][]float32 // overwritten by forward
 }
 
 func (n *network) memory() *buffers { return &n.buffers }
@@ -112,7 +112,7 @@ func (n *network) close() {
 	*n = network{}
 }
 
-// openCVError frees the C text and makes one line of it.
+// openCVError frees the C text and returns an error of one line.
 func openCVError(text *C.char) error {
 	defer C.free(unsafe.Pointer(text))
 	line := strings.Join(strings.Fields(C.GoString(text)), " ")

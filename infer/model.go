@@ -1,6 +1,6 @@
-// Package infer runs trained encoders and decoders: ONNX files on OpenCV's DNN module, but for the convolutions with which an
-// encoder begins and the vectors behind them, which are our own. A model file carries its card, which says how its pictures must
-// be prepared; an ONNX encoder trained elsewhere has a model card in YAML beside it.
+// Package infer runs trained encoders and decoders from ONNX files. OpenCV's DNN module runs them, except for an encoder's first
+// convolutions (trunk) and the vector layers behind them (readout), which run in our own code. A model file carries its card, which
+// says how to prepare pictures. An ONNX encoder trained elsewhere has a model card in YAML beside it.
 package infer
 
 import (
@@ -22,14 +22,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// The bounds on a model card in YAML. The parser's time grows with the square of most of what it has to do.
+// Bounds on a model card in YAML. The parser's time grows quadratically with most of its input.
 const (
 	maxCardFile  = 64 << 10 // bytes
-	maxCardDepth = 16       // of brackets, and of dashes on a line
+	maxCardDepth = 16       // nesting of brackets, and of dashes on a line
 )
 
-// The names of a model's second input, where it has a clock, and of its outputs. A foreign encoder may have one output of 2d values
-// instead, the means and then the log sds.
+// Names of a model's outputs and of its second input, the clock. A foreign encoder may have one output of 2d values instead: the means,
+// then the log sds.
 const (
 	inputTime     = "t"
 	outputMean    = "mean"
@@ -37,18 +37,18 @@ const (
 	outputPicture = "x"
 )
 
-// Model is a model file that was read, checked and, where this build has OpenCV, tried. It is immutable: any number of goroutines may call NewEncoder.
+// Model is a checked model file. A build with OpenCV has also run it once. It is immutable: any number of goroutines may call NewEncoder.
 type Model struct {
 	Card   card.Card
 	Digest string // SHA-256 of the model file, hexadecimal
 
 	name             string
-	encoder, decoder []byte // ONNX; decoder is nil where the model has none
+	encoder, decoder []byte // ONNX; decoder is nil if the model has none
 	kernels
 }
 
-// Load reads the model file at path. An ONNX file without a card takes it from the YAML file beside it: encoder.yaml for
-// encoder.onnx. A file that is torn, contradicts its card, or that OpenCV cannot run is refused with the reason.
+// Load reads the model file at path. An ONNX file without a card takes its card from the YAML file beside it: encoder.yaml for
+// encoder.onnx. Load returns an error with the reason if the file is torn, contradicts its card, or OpenCV cannot run it.
 func Load(path string) (*Model, error) {
 	data, err := readFile(path, card.MaxFile)
 	if errors.Is(err, os.ErrNotExist) {
@@ -76,8 +76,8 @@ func Load(path string) (*Model, error) {
 	return build(path, data, &card.File{Card: *c, Encoder: data})
 }
 
-// Parse reads a model file from memory; name stands for it in errors. Without a card in the file the error wraps
-// card.ErrNoCard. The model keeps data.
+// Parse reads a model file from memory. Errors call the file name. If the file has no card, the error wraps card.ErrNoCard.
+// The model keeps data.
 func Parse(name string, data []byte) (*Model, error) {
 	file, err := card.Read(data)
 	if errors.Is(err, card.ErrNoCard) {
@@ -90,7 +90,7 @@ func Parse(name string, data []byte) (*Model, error) {
 	return build(name, data, file)
 }
 
-// build checks both graphs against the card and tries them. What OpenCV is to read of others is tried in a process of its own first.
+// build checks both graphs against the card and runs them once. A foreign graph runs in a child process first.
 func build(name string, data []byte, file *card.File) (*Model, error) {
 	digest := sha256.Sum256(data)
 	m := &Model{
@@ -106,15 +106,15 @@ func build(name string, data []byte, file *card.File) (*Model, error) {
 	return m, nil
 }
 
-// graphError is a graph's refusal. Its text is that of the error inside.
+// graphError reports a refused graph, with the text of the error inside.
 type graphError struct{ error }
 
 func (e graphError) Unwrap() error { return e.error }
 
-// Is makes it ErrGraph, too, and none of the user's: the file would have ended the process had it been trusted.
+// Is matches ErrGraph and console.ErrFailed: the failure is not a mistake of the user, because this file would have ended the process.
 func (e graphError) Is(target error) bool { return target == ErrGraph || target == console.ErrFailed }
 
-// check holds both graphs to what is allowed, in the sizes of the card. OpenCV has no part in it.
+// check compares both graphs with the list of allowed operators, at the card's sizes. It does not call OpenCV.
 func (m *Model) check() error {
 	in, d := m.Card.Input, m.Card.Latent
 	second, err := m.second()
@@ -134,7 +134,7 @@ func (m *Model) check() error {
 	return nil
 }
 
-// inputs are the shapes of the encoder's, of which the second may be a clock.
+// inputs returns the shapes of the encoder's inputs. The second input may be a clock.
 func (m *Model) inputs(second string) [][]int {
 	in := m.Card.Input
 	shapes := [][]int{{1, in.Channels, in.Height, in.Width}}
@@ -144,7 +144,7 @@ func (m *Model) inputs(second string) [][]int {
 	return shapes
 }
 
-// second names the encoder's second input, empty where it has none, after comparing its inputs with the card.
+// second returns the name of the encoder's second input, or "" if it has none. It compares the inputs with the card.
 func (m *Model) second() (string, error) {
 	names, seconds := inputs(m.encoder), m.Card.Clock
 	switch {
@@ -158,7 +158,7 @@ func (m *Model) second() (string, error) {
 	return "", fmt.Errorf("the encoder's inputs are %q, the card has no clock_s and wants a picture alone: correct the card", names)
 }
 
-// checkGraphs holds a graph with inputs of these shapes to what is allowed.
+// checkGraphs compares a graph with inputs of these shapes with the list of allowed operators.
 func checkGraphs(onnx []byte, inputs ...[]int) error {
 	if err := checkStructure(onnx); err != nil {
 		return err
@@ -166,7 +166,7 @@ func checkGraphs(onnx []byte, inputs ...[]int) error {
 	return checkOperators(onnx, inputs...)
 }
 
-// HasDecoder reports whether pictures can be made from latents.
+// HasDecoder reports whether the model makes pictures from latents.
 func (m *Model) HasDecoder() bool { return m.decoder != nil }
 
 // readFile reads at most limit bytes.
@@ -183,12 +183,12 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s: the file has %d bytes, at most %d are read: give the right file", path, info.Size(), limit)
 	}
-	data := make([]byte, info.Size()) // at once: growing takes twice as much
+	data := make([]byte, info.Size()) // one allocation: growing takes twice as much
 	switch _, err := io.ReadFull(f, data); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%s: the file became shorter while it was read: copy it again", path)
 	case err != nil:
-		return nil, fmt.Errorf("%w: give the file itself", err) // which names the path
+		return nil, fmt.Errorf("%w: give the file itself", err) // err names the path
 	}
 	if len(data) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty: export or copy it again", path)
@@ -227,7 +227,7 @@ func readCard(text []byte) (*card.Card, error) {
 	return &c, nil
 }
 
-// withLines puts the line of each key before what is wrong with it.
+// withLines prefixes each error with the line of its key.
 func withLines(err error, text string) error {
 	var found []string
 	for wrong := range strings.Lines(err.Error()) {
@@ -244,10 +244,10 @@ func withLines(err error, text string) error {
 	return errors.New(strings.Join(found, "; "))
 }
 
-// oneLine joins what a card's Validate found wrong.
+// oneLine joins the errors of a card's Validate.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// yamlError is the library's error on one line, with the line it is about.
+// yamlError formats the library's error on one line, with its line number.
 func yamlError(err error) error {
 	var e yaml.Error
 	if errors.As(err, &e) && e.GetToken() != nil {

@@ -16,24 +16,24 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// slack is how far a picture may leave [0,1], for interpolation's rounding.
+// slack bounds how far a pixel may leave [0,1], to allow for interpolation's rounding.
 const slack = 1e-3
 
-// ErrNoDecoder is what Decode returns for a model without a decoder.
+// ErrNoDecoder reports a call of Decode for a model without a decoder.
 var ErrNoDecoder = errors.New("the model has no decoder: export it with one")
 
-// Encoder runs a model on frames. It is a pipeline.Viewer, or what encodes for one who tracks, and belongs to one goroutine; each goroutine
-// takes its own from Model.NewEncoder.
+// Encoder runs a model on frames. It is a pipeline.Viewer, or the encoder of a tracker. An Encoder belongs to one goroutine; each
+// goroutine takes its own from Model.NewEncoder.
 type Encoder struct {
 	model   *Model
-	picture []float32 // channels × height × width, RGB: what the encoder reads
-	trunk   *maps     // nil where net is the whole encoder
+	picture []float32 // the encoder's input: channels × height × width, RGB
+	trunk   *maps     // nil if net is the whole encoder
 	net     runner
 	buffers *buffers // of net
-	decoder *network // nil where the model has none
+	decoder *network // nil if the model has none
 	preview preview
 
-	begin      time.Time // of the present trajectory, where the model has a clock
+	begin      time.Time // start of the present trajectory, if the model has a clock
 	trajectory uint64
 }
 
@@ -57,7 +57,7 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 	return e, nil
 }
 
-// openEncoder opens the encoder's graph alone: all of it, or its trunk and what is left.
+// openEncoder opens only the encoder's graph: all of it, or its trunk and the rest.
 func (m *Model) openEncoder() (*Encoder, error) {
 	in := m.Card.Input
 	second, err := m.second()
@@ -80,7 +80,7 @@ func (m *Model) openEncoder() (*Encoder, error) {
 	return e, nil
 }
 
-// runner opens the encoder's graph, or what is left of it behind the trunk.
+// runner opens the encoder's graph, or the part behind the trunk.
 func (m *Model) runner(shape []int, second string) (runner, error) {
 	switch {
 	case m.readout != nil:
@@ -91,8 +91,8 @@ func (m *Model) runner(shape []int, second string) (runner, error) {
 	return openNetwork(m.encoder, shape, second, outputMean, outputLogSD)
 }
 
-// agrees says whether two encoders of a model give the same of one picture without symmetries, to a thousandth of the latents' scale: far
-// more than another order of summation makes, and less than another meaning would.
+// agrees reports whether two encoders of a model give equal latents for one picture without symmetries, to 1/1000 of the latents' scale.
+// Another order of summation changes far less, another meaning of an operator changes more.
 func (e *Encoder) agrees(other *Encoder) bool {
 	for _, encoder := range []*Encoder{e, other} {
 		for i := range encoder.picture {
@@ -120,7 +120,7 @@ func (e *Encoder) forward() error {
 	return e.net.forward()
 }
 
-// checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
+// checkOutputs compares the graph's outputs with the card's latent dimension, and splits a single output in two.
 func (e *Encoder) checkOutputs(d int) error {
 	out := e.buffers.outputs
 	if len(out) == 1 && len(out[0]) == 2*d {
@@ -138,12 +138,12 @@ func (e *Encoder) checkOutputs(d int) error {
 	return nil
 }
 
-// Dim is the latent dimension d.
+// Dim returns the latent dimension d.
 func (e *Encoder) Dim() int { return e.model.Card.Latent }
 
-// Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and of the model's shape, as
-// the card's preprocessing leaves it; anything else is an error. Latents that are not finite are a *frame.ErrSkip. Where the model
-// has a clock, that starts with the first frame and with the first of every new trajectory, so frames are given in order.
+// Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and of the model's shape, as the
+// card's preprocessing makes it, or Encode returns an error. Latents that are not finite return a *frame.ErrSkip. A model's clock starts
+// with the first frame of each trajectory, so the caller gives frames in order.
 func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
 	e.tell(f)
 	if err := e.load(f); err != nil {
@@ -165,7 +165,7 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	return nil
 }
 
-// EncodeValues writes the latent of a picture, channels × height × width in [0,1], into mean and sd, one entry a latent. The model has no clock.
+// EncodeValues writes the latent of a picture (channels × height × width in [0,1]) to mean and sd, each of length d. The model has no clock.
 func (e *Encoder) EncodeValues(mean, sd []float64, picture []float32) error {
 	if len(picture) != len(e.picture) || len(mean) != e.Dim() || len(sd) != e.Dim() {
 		return fmt.Errorf("found %d values and room for %d latents, the model has %d and %d", len(picture), len(mean), len(e.picture), e.Dim())
@@ -180,7 +180,7 @@ func (e *Encoder) EncodeValues(mean, sd []float64, picture []float32) error {
 	return nil
 }
 
-// tell sets the clock to f's time, as far as it ran in training: beyond that it stands.
+// tell sets the clock to f's time, up to the longest time in training. The clock stops there.
 func (e *Encoder) tell(f *frame.Frame) {
 	if e.buffers.scalar == nil {
 		return
@@ -216,7 +216,7 @@ func (e *Encoder) load(f *frame.Frame) error {
 			if v < low {
 				low = v
 			}
-			if v > high { // the builtins min and max mind NaN, which is told apart here, and take three times as long
+			if v > high { // the builtins min and max propagate NaN and take three times as long; NaN is checked separately here
 				high = v
 			}
 			finite = finite && v == v
@@ -231,7 +231,7 @@ func (e *Encoder) load(f *frame.Frame) error {
 	return nil
 }
 
-// pixels lends f's values after checking them against the card.
+// pixels lends f's values after it has checked them against the card.
 func (e *Encoder) pixels(f *frame.Frame) ([]float32, error) {
 	m, in := f.Mat(), e.model.Card.Input
 	if m.Ptr() == nil || m.Empty() {
@@ -253,8 +253,8 @@ func (e *Encoder) pixels(f *frame.Frame) ([]float32, error) {
 	return m.DataPtrFloat32()
 }
 
-// Decode makes the picture of latents z: dst gets channels × height × width values in [0,1], RGB. It returns ErrNoDecoder
-// where the model has none.
+// Decode writes the picture of latents z to dst: channels × height × width values in [0,1], RGB. It returns ErrNoDecoder if the model
+// has no decoder.
 func (e *Encoder) Decode(dst []float32, z []float64) error {
 	if err := e.decode(z); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (e *Encoder) Decode(dst []float32, z []float64) error {
 	return nil
 }
 
-// decode leaves the picture of z in the decoder's output.
+// decode writes the picture of z to the decoder's output.
 func (e *Encoder) decode(z []float64) error {
 	if e.decoder == nil {
 		return ErrNoDecoder

@@ -2,15 +2,15 @@
 
 package infer
 
-// kernels are what of a model this build runs itself.
+// kernels holds the parts of a model that our own code runs.
 type kernels struct {
-	trunk   *trunk   // nil where OpenCV runs the whole encoder
+	trunk   *trunk   // nil if OpenCV runs the whole encoder
 	left    []byte   // ONNX: the encoder without its trunk
-	readout *readout // left, compiled; nil where OpenCV runs it
-	own     pieces   // while the model is opened
+	readout *readout // left, compiled; nil if OpenCV runs it
+	own     pieces   // used while the model opens
 }
 
-// tried opens the model once: that of others in a process of its own first.
+// tried opens the model once. A foreign model opens in a child process first.
 func (m *Model) tried() error {
 	if !m.ours() {
 		if err := m.tryApart(trialTime); err != nil {
@@ -20,7 +20,7 @@ func (m *Model) tried() error {
 	return m.open()
 }
 
-// ours says whether our own kernels run the encoder whole, and OpenCV reads nothing but what our own export writes.
+// ours reports whether our kernels run the whole encoder, and OpenCV reads only graphs of our own export.
 func (m *Model) ours() bool {
 	second, err := m.second()
 	shapes := m.inputs(second)
@@ -31,7 +31,7 @@ func (m *Model) ours() bool {
 	return err == nil && m.own.readout != nil
 }
 
-// open tries both graphs in this process, and gives our own kernels what they run.
+// open runs both graphs in this process, and assigns their parts to our own kernels.
 func (m *Model) open() error {
 	e, err := m.NewEncoder()
 	if err != nil {
@@ -41,8 +41,8 @@ func (m *Model) open() error {
 	return e.Close()
 }
 
-// split takes the encoder's trunk from OpenCV, and what is left where that can be, where the model then gives the same. OpenCV 4.6 reads
-// some operators otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
+// split moves the trunk, and if possible the rest, from OpenCV to our kernels, provided that the model's latents stay the same. OpenCV 4.6
+// runs some operators differently behind a convolution, so split compares both on one picture. whole runs the encoder in OpenCV.
 func (m *Model) split(whole *Encoder) {
 	m.cut()
 	own := m.own
@@ -59,14 +59,14 @@ func (m *Model) split(whole *Encoder) {
 	}
 }
 
-// pieces are what our own kernels take of an encoder's graph, and what they leave.
+// pieces are the parts of an encoder's graph: for our own kernels, and for OpenCV.
 type pieces struct {
-	trunk   *trunk // nil where they take nothing
+	trunk   *trunk // nil if our kernels run nothing
 	left    []byte
-	readout *readout // left, compiled; nil where that is OpenCV's
+	readout *readout // left, compiled; nil if OpenCV runs it
 }
 
-// cut takes the encoder apart, once.
+// cut splits the encoder's graph, once.
 func (m *Model) cut() {
 	second, err := m.second()
 	if m.own.trunk != nil || err != nil {
@@ -77,7 +77,7 @@ func (m *Model) cut() {
 	}
 }
 
-// agrees says whether an encoder as the model now opens it gives the same as whole.
+// agrees reports whether an encoder of the model as now opened gives the same latents as whole.
 func (m *Model) agrees(whole *Encoder) bool {
 	e, err := m.openEncoder()
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Model) agrees(whole *Encoder) bool {
 	return e.agrees(whole)
 }
 
-// Whole is the same model with OpenCV running the whole encoder, to compare with.
+// Whole returns the same model with OpenCV running the whole encoder, for comparison.
 func (m *Model) Whole() *Model {
 	w := *m
 	w.trunk, w.left, w.readout = nil, nil, nil

@@ -2,8 +2,8 @@
 
 package infer
 
-// kernels: a build without OpenCV runs no model.
+// kernels is empty: a build without OpenCV runs no model.
 type kernels struct{}
 
-// tried has nothing to try with: the build that runs the model does.
+// tried does nothing: a build without OpenCV cannot run the model.
 func (*Model) tried() error { return nil }

@@ -11,11 +11,11 @@ import (
 	"driftscope/infer/card"
 )
 
-// maxOurs bounds the graphs that are compared with our own form, in bytes: for a moment there are two of them.
+// maxOurs bounds the graphs compared with our own export, in bytes: the comparison holds two copies.
 const maxOurs = 64 << 20
 
-// ours says whether a graph is byte for byte what our own export writes of its operators, and holds those alone, as that gives them. What
-// OpenCV makes of it is known, and it needs no process of its own. The graph is one that checkStructure has accepted.
+// ours reports whether a graph holds only our own export's operators, in its attributes, and equals our export's bytes. OpenCV runs
+// such a graph safely, so it needs no child process. The graph is one that checkStructure has accepted.
 func ours(onnx []byte, inputs ...[]int) bool {
 	if len(onnx) > maxOurs {
 		return false
@@ -33,7 +33,7 @@ func ours(onnx []byte, inputs ...[]int) bool {
 	return bytes.HasPrefix(onnx, written) && onlyMetadata(onnx[len(written):])
 }
 
-// onlyMetadata says whether a model's fields are its card and decoder.
+// onlyMetadata reports whether a model's other fields are only its card and decoder.
 func onlyMetadata(rest []byte) bool {
 	only := true
 	err := fields(rest, func(field protowire.Number, v value) error {
@@ -43,7 +43,7 @@ func onlyMetadata(rest []byte) bool {
 	return only && err == nil
 }
 
-// ours says whether a node is one that our export writes.
+// ours reports whether our export writes such a node.
 func (n *node) ours(values map[string]known) bool {
 	if n.domain != "" || len(n.outputs) != 1 || slices.Contains(n.inputs, "") {
 		return false
@@ -73,7 +73,7 @@ func (n *node) ours(values map[string]known) bool {
 	return false
 }
 
-// again makes of a graph what our export would have written it from. ok is false where that has no such thing.
+// again converts a graph to our export's form. ok is false if that form cannot hold it.
 func (g *graph) again(onnx []byte) (w *card.Graph, ok bool) {
 	w, ok = &card.Graph{}, true
 	for _, n := range g.nodes {
@@ -81,7 +81,7 @@ func (g *graph) again(onnx []byte) (w *card.Graph, ok bool) {
 		w.Nodes, ok = append(w.Nodes, a), ok && known
 	}
 	floats, err := card.Tensors(onnx)
-	_ = inside(onnx, []protowire.Number{7}, func(graph value) { // checkStructure has read it all
+	_ = inside(onnx, []protowire.Number{7}, func(graph value) { // checkStructure has reported every error
 		w.Name = text(graph.bytes, 2)
 		_ = fields(graph.bytes, func(field protowire.Number, v value) error {
 			switch name := text(v.bytes, 1); field {
@@ -103,7 +103,7 @@ func (g *graph) again(onnx []byte) (w *card.Graph, ok bool) {
 	return w, ok && err == nil
 }
 
-// integersOf is a list of integers, such as a shape.
+// integersOf reads a list of integers, such as a shape.
 func integersOf(name string, tensor []byte) card.IntTensor {
 	t := card.IntTensor{Name: name}
 	for _, i := range readConstant(tensor).integers {
@@ -112,7 +112,7 @@ func integersOf(name string, tensor []byte) card.IntTensor {
 	return t
 }
 
-// again is the node as our export has it. Its attributes are in the order in which they are written.
+// again converts the node to our export's form. Attributes keep the order of the file.
 func (n *node) again() (w card.Node, ok bool) {
 	w = card.Node{Op: n.op, Inputs: n.inputs, Outputs: n.outputs}
 	for _, name := range n.order {

@@ -12,25 +12,25 @@ import (
 	"driftscope/infer/card"
 )
 
-// readout is what is left of an encoder behind its trunk, where that works on vectors alone: layers of weights, and arithmetic value by
-// value. OpenCV takes 25 us for ours, most of it between the operators. It is immutable: encoders share it.
+// readout is the part of an encoder behind its trunk, if that part works on vectors alone: layers of weights, and elementwise arithmetic.
+// OpenCV takes 25 us for ours, most of it between the operators. A readout is immutable: encoders share it.
 type readout struct {
-	sizes     []int       // of the values, in the order in which they are made
-	constants [][]float32 // of those that are constants; nil for the others
+	sizes     []int       // of the values, in order of computation
+	constants [][]float32 // a constant's values; nil for the other values
 	steps     []step
-	scalar    int // the value that is the second input; -1 where there is none
+	scalar    int // index of the second input; -1 if there is none
 	outputs   []int
 }
 
-// step makes one value of others.
+// step computes one value from others.
 type step struct {
 	operate func(to []float32, from [][]float32)
 	to      int
 	from    []int
 }
 
-// newReadout compiles a graph whose picture, of the given shape, is what a trunk writes; second names the other input, or is empty. It is
-// nil where the graph asks for anything but Flatten, Concat, Gemm, Mul, Add, Exp and Log of vectors. The graph is one that checkStructure
+// newReadout compiles a graph whose input is a trunk's output of the given shape. second names the second input, or is empty. The result
+// is nil if the graph holds anything but Flatten, Concat, Gemm, Mul, Add, Exp and Log of vectors. The graph is one that checkStructure
 // has accepted.
 func newReadout(onnx []byte, shape []int, second string, outputs ...string) *readout {
 	g, ok := readGraph(onnx)
@@ -66,7 +66,7 @@ func newReadout(onnx []byte, shape []int, second string, outputs ...string) *rea
 	return c.readout
 }
 
-// compiler knows a readout's values by their names in the graph.
+// compiler maps the graph's names to a readout's values.
 type compiler struct {
 	readout   *readout
 	constants map[string]card.Tensor
@@ -75,7 +75,7 @@ type compiler struct {
 	floats    int             // in all values
 }
 
-// value adds one that is made later.
+// value adds a value that a later step computes.
 func (c *compiler) value(name string, size int) int {
 	c.at[name] = len(c.readout.sizes)
 	c.floats += size
@@ -83,7 +83,7 @@ func (c *compiler) value(name string, size int) int {
 	return c.at[name]
 }
 
-// read finds a vector, or makes one of a constant row.
+// read returns the index of a vector. It adds a constant row as a vector.
 func (c *compiler) read(name string) (i int, ok bool) {
 	if i, ok = c.at[name]; ok {
 		return i, c.flat[name]
@@ -97,7 +97,7 @@ func (c *compiler) read(name string) (i int, ok bool) {
 	return i, true
 }
 
-// add compiles a node; false where it asks for what is not done here.
+// add compiles a node. It returns false if the node needs an operation that a readout lacks.
 func (c *compiler) add(n *node) bool {
 	if n.domain != "" || len(n.outputs) != 1 || len(n.inputs) == 0 {
 		return false
@@ -134,13 +134,13 @@ func (c *compiler) add(n *node) bool {
 	return true
 }
 
-// emit adds a step and the vector that it makes.
+// emit adds a step and its output vector.
 func (c *compiler) emit(name string, size int, operate func([]float32, [][]float32), from ...int) {
 	c.readout.steps = append(c.readout.steps, step{operate, c.value(name, size), from})
 	c.flat[name] = true
 }
 
-// operator is what a node does to the vectors it reads, but for layers.
+// operator returns a node's elementwise operation. layer handles the layers.
 func (c *compiler) operator(n *node, from []int) (operate func([]float32, [][]float32), ok bool) {
 	switch n.op {
 	case "Concat":
@@ -207,13 +207,13 @@ func each(f func(float64) float64) func([]float32, [][]float32) {
 	}
 }
 
-// vectors are one encoder's values of a readout. They belong to one goroutine.
+// vectors holds one encoder's values of a readout. They belong to one goroutine.
 type vectors struct {
 	buffers buffers
 	steps   []prepared
 }
 
-// prepared is a step with the values it works on.
+// prepared is a step with its values.
 type prepared struct {
 	operate func(to []float32, from [][]float32)
 	to      []float32

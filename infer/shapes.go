@@ -7,45 +7,45 @@ import (
 	"strings"
 )
 
-// ErrGraph is what the refusal of a graph wraps: it holds what is not run, or it failed where it was tried.
+// ErrGraph is wrapped by the refusal of a graph: it holds an operator that is not allowed, or its trial failed.
 var ErrGraph = errors.New("the graph is not run")
 
-// Bounds on what a graph may ask for in all. A run's memory is bounded once more in guard.cc, where OpenCV says what it takes.
+// Bounds on the totals of a graph. guard.cc also bounds the memory that OpenCV reports for a run.
 const (
 	maxNodes    = 2048
 	maxRank     = 6
-	maxElements = 1 << 27 // of all values that nodes make, in one picture
-	maxProducts = 1 << 35 // multiplications, in one picture: some seconds of a core
+	maxElements = 1 << 27 // of all values of the nodes, per picture
+	maxProducts = 1 << 35 // multiplications per picture: some seconds of a core
 )
 
-// known is what is known of a value before anything is run.
+// known describes a value before the graph runs.
 type known struct {
 	shape    []int
-	constant *constant // nil where it depends on the graph's input
+	constant *constant // nil if the value depends on the graph's input
 }
 
-// call is a node with what it reads.
+// call is a node with its inputs.
 type call struct {
 	node     *node
-	in       []known // by input; no shape where it is left out
-	products int64   // multiplications for each of its outputs' values
+	in       []known // per input; an input left out has no shape
+	products int64   // multiplications per value of its outputs
 }
 
-// inference goes through a graph from its inputs on.
+// inference computes the shapes of a graph, from its inputs on.
 type inference struct {
 	values             map[string]known
 	elements, products int64
 }
 
-// checkOperators refuses a graph that holds anything but the operators of the list, in the forms of the list, with sizes that fit each other
-// and the given inputs, and stay within the bounds. Every node must depend on the input: OpenCV 4.6 makes constants of the others, and some of
-// its operators do not come back from that. The graph is one that checkStructure has accepted.
+// checkOperators refuses a graph with an operator, or a form of one, that is not in the list. Sizes must fit each other and the given
+// inputs, and stay within the bounds. Every node must depend on the input: OpenCV 4.6 folds the others into constants, and some of its
+// operators hang there. The graph is one that checkStructure has accepted.
 func checkOperators(onnx []byte, inputs ...[]int) error {
 	_, err := shapes(onnx, inputs...)
 	return err
 }
 
-// shapes are a graph's values, as checkOperators finds them.
+// shapes returns a graph's values, as checkOperators finds them.
 func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
 	g, ok := readGraph(onnx)
 	if !ok {
@@ -71,7 +71,7 @@ func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
 	return f.values, nil
 }
 
-// begin notes what is given: the inputs, which must be declared as they are, and the constants.
+// begin records the constants and the inputs. The declared inputs must match the given ones.
 func (f *inference) begin(g *graph, inputs [][]int) error {
 	if len(g.inputs) != len(inputs) {
 		return fmt.Errorf("found %d inputs, expected %d", len(g.inputs), len(inputs))
@@ -94,7 +94,7 @@ func (f *inference) begin(g *graph, inputs [][]int) error {
 	return nil
 }
 
-// sizes writes a shape as 1x3x64x64.
+// sizes formats a shape as 1x3x64x64.
 func sizes(shape []int) string {
 	if len(shape) == 0 {
 		return "no sizes"
@@ -103,7 +103,7 @@ func sizes(shape []int) string {
 	return text
 }
 
-// add checks a node and notes what it makes.
+// add checks a node and records its outputs.
 func (f *inference) add(n *node) error {
 	o, listed := allowed[n.op]
 	if !listed || n.domain != "" && n.domain != "ai.onnx" {
@@ -138,7 +138,7 @@ func (f *inference) add(n *node) error {
 	return f.made(c, shapes)
 }
 
-// constant notes the constant that a node is.
+// constant records the value of a Constant node.
 func (f *inference) constant(n *node) error {
 	a, given := n.attributes["value"]
 	if !given || len(n.inputs) > 0 {
@@ -166,7 +166,7 @@ func (c *call) read(o operator, values map[string]known) error {
 	}
 	depends := false
 	for i, name := range c.node.inputs {
-		var v known // none for the empty name
+		var v known // the empty name has no shape
 		if name != "" {
 			v = values[name]
 		}
@@ -185,7 +185,7 @@ func (c *call) read(o operator, values map[string]known) error {
 	return nil
 }
 
-// check compares a value with what an input must be.
+// check compares a value with an input's role.
 func (r role) check(name string, v known) error {
 	switch {
 	case name == "" && r.optional:
@@ -212,7 +212,7 @@ func (r role) check(name string, v known) error {
 	return nil
 }
 
-// made notes what a node makes, within the bounds.
+// made records a node's outputs and checks the bounds.
 func (f *inference) made(c *call, shapes [][]int) error {
 	if len(shapes) != len(c.node.outputs) {
 		return fmt.Errorf("found %d outputs, expected %d", len(c.node.outputs), len(shapes))

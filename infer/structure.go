@@ -11,14 +11,13 @@ import (
 	"driftscope/infer/card"
 )
 
-// Bounds on what a graph may ask of OpenCV.
+// Bounds on a graph's sizes and attributes.
 const (
 	maxDim       = 1 << 24 // of a tensor
 	maxAttribute = 1 << 10 // of a kernel, a stride, a padding, a group
 )
 
-// message is what onnx.proto3 says of the fields that are read here or by OpenCV: the wire types of those that come once, and of those
-// that may come again.
+// message describes the fields of onnx.proto3 that we or OpenCV read: the wire types of single fields, and of repeated fields.
 type message struct {
 	name      string
 	one, many types
@@ -41,21 +40,21 @@ var (
 		types{7: fixed32, 8: varint, 9: length, 10: length, 11: length}}
 	tensorMessage = message{"a constant", types{2: varint, 8: length, 9: length, 14: varint},
 		types{1: varint, 4: fixed32, 5: varint, 7: varint, 10: fixed64, 11: varint, 13: length}}
-	valueMessages = []message{ // each the next one's field in checkShape's path
+	valueMessages = []message{ // each is the next one's field in checkShape's path
 		{"a value", types{1: length, 2: length}, nil}, {"a type", types{1: length}, nil},
 		{"a tensor's type", types{1: varint, 2: length}, nil}, {"a shape", nil, types{1: length}},
 		{"a size", types{1: varint, 2: length}, nil},
 	}
 )
 
-// encodings are a constant's by its data_type: the bytes of a number in raw_data, and the field that holds numbers one by one.
+// encodings maps data_type to a constant's two encodings: the bytes of a number in raw_data, and the field of single numbers.
 var encodings = map[int64]struct {
 	width int
 	field protowire.Number
 }{1: {4, 4}, 2: {1, 5}, 3: {1, 5}, 4: {2, 5}, 5: {2, 5}, 6: {4, 5}, 7: {8, 7}, 9: {1, 5}, 10: {2, 5}, 11: {8, 10}}
 
-// checkStructure refuses graphs that would not make OpenCV throw but end the process: it divides by a tensor's sizes and by a
-// kernel's strides, and trusts that a constant holds as many numbers as its shape says. Field numbers are onnx.proto3's.
+// checkStructure refuses graphs that would end the process instead of making OpenCV throw: OpenCV divides by a tensor's sizes and by a
+// kernel's strides, and trusts that a constant holds as many numbers as its shape. Field numbers follow onnx.proto3.
 func checkStructure(onnx []byte) error {
 	return modelMessage.fields(onnx, func(field protowire.Number, v value) error {
 		if field != 7 { // graph
@@ -66,7 +65,7 @@ func checkStructure(onnx []byte) error {
 }
 
 func checkGraph(graph []byte) error {
-	defined := map[string]bool{"": true} // the empty name stands for an optional input left out
+	defined := map[string]bool{"": true} // the empty name marks an optional input left out
 	err := graphMessage.fields(graph, func(field protowire.Number, v value) error {
 		switch field {
 		case 5:
@@ -92,10 +91,10 @@ func checkGraph(graph []byte) error {
 	})
 }
 
-// inputs names what a graph must be given, in order: its inputs but for those that are constants.
+// inputs returns the names of a graph's inputs, in order, without constants.
 func inputs(onnx []byte) (names []string) {
 	constant := map[string]bool{}
-	_ = fields(onnx, func(field protowire.Number, v value) error { // a torn file is found by checkStructure
+	_ = fields(onnx, func(field protowire.Number, v value) error { // checkStructure reports a torn file
 		if field != 7 {
 			return nil
 		}
@@ -112,9 +111,9 @@ func inputs(onnx []byte) (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return constant[name] })
 }
 
-// text is a message's string field, the last where it occurs more than once.
+// text returns a message's string field, the last if it occurs more than once.
 func text(message []byte, number protowire.Number) (s string) {
-	_ = fields(message, func(field protowire.Number, v value) error { // a torn message is found by whoever reads all of it
+	_ = fields(message, func(field protowire.Number, v value) error { // a later full read reports a torn message
 		if field == number {
 			s = string(v.bytes)
 		}
@@ -123,7 +122,7 @@ func text(message []byte, number protowire.Number) (s string) {
 	return s
 }
 
-// checkNode bounds a node's attributes and wants its inputs defined before it; its outputs are defined from here on.
+// checkNode bounds a node's attributes and requires that its inputs are defined. It then defines the outputs.
 func checkNode(node []byte, defined map[string]bool) error {
 	var outputs []string
 	err := nodeMessage.fields(node, func(field protowire.Number, v value) error {
@@ -183,7 +182,7 @@ func checkAttribute(attribute []byte) error {
 	return nil
 }
 
-// checkTensor compares a constant's shape with the numbers it holds. It returns the constant's name.
+// checkTensor compares a constant's shape with the count of its numbers. It returns the constant's name.
 func checkTensor(tensor []byte) (name string, err error) {
 	var kind, all int64
 	var counts [12]int64 // by field
@@ -234,7 +233,7 @@ func checkTensor(tensor []byte) (name string, err error) {
 	return name, nil
 }
 
-// checkShape looks for sizes below 1 in a value's shape: ValueInfoProto.type.tensor_type.shape.dim.dim_value.
+// checkShape refuses sizes below 1 in a value's shape: ValueInfoProto.type.tensor_type.shape.dim.dim_value.
 func checkShape(message []byte, level int) error {
 	path := [...]protowire.Number{2, 1, 2, 1}
 	return valueMessages[level].fields(message, func(field protowire.Number, v value) error {
@@ -262,8 +261,8 @@ func fields(message []byte, f func(protowire.Number, value) error) error {
 	})
 }
 
-// fields calls f for every field of a message as it should be. OpenCV leaves out fields of another wire type, and of those that come
-// twice it takes the last or merges them: what was checked would not be what it reads.
+// fields calls f for every field of a message in its declared form. OpenCV ignores fields of another wire type. It takes the last of a
+// repeated single field, or merges them, so our check would see other data than OpenCV.
 func (m message) fields(bytes []byte, f func(protowire.Number, value) error) error {
 	seen := map[protowire.Number]bool{}
 	return fields(bytes, func(field protowire.Number, v value) error {
@@ -271,7 +270,7 @@ func (m message) fields(bytes []byte, f func(protowire.Number, value) error) err
 		if !once {
 			var repeated bool
 			kind, repeated = m.many[field]
-			if !repeated || v.kind == length { // a field that nobody reads, or numbers that are packed
+			if !repeated || v.kind == length { // an unread field, or packed numbers
 				return f(field, v)
 			}
 		}
@@ -304,7 +303,7 @@ func (v value) eachInteger(f func(int64)) error {
 	return nil
 }
 
-// count is how many numbers of a wire type a repeated field holds, packed or not.
+// count returns how many numbers of a wire type a repeated field holds, packed or not.
 func (v value) count(kind protowire.Type) (n int64, err error) {
 	width := map[protowire.Type]int{fixed32: 4, fixed64: 8}[kind]
 	switch {

@@ -16,28 +16,28 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// TrialCommand is the hidden command under which this program calls TrialProcess.
+// TrialCommand is the hidden command that calls TrialProcess.
 const TrialCommand = "try-model"
 
-// What a trial may take. Processor time and memory are limited in the child: see confine.
+// Limits of a trial. The child limits its own processor time and memory: see confine.
 const (
-	trialTime   = 20 * time.Second // on a busy machine, too
+	trialTime   = 20 * time.Second // enough on a busy machine
 	trialCPU    = 5                // seconds
-	trialMemory = 2 << 30          // bytes beside the program itself: a run's 1 GiB, the file, and what OpenCV makes of it
+	trialMemory = 2 << 30          // bytes beyond the program itself: a run's 1 GiB, the file, and OpenCV's copy
 	trialAnswer = 4 << 10
 )
 
-// The beginnings of a child's answer.
+// Prefixes of a child's answer.
 const (
 	answerRuns    = "runs"
 	answerRefused = "refused "
 )
 
-// watchful is the environment of a trial: the C library ends a process that writes beyond its memory where it can tell, and what is freed is
-// written over, so that nobody reads by chance what was there. Other C libraries leave it unread.
+// watchful is the environment of a trial. It makes the C library end a process that writes beyond its memory, if it detects that, and
+// overwrite freed memory, so that no read of old content succeeds by chance. Other C libraries ignore it.
 var watchful = []string{"LD_PRELOAD=libc_malloc_debug.so.0", "GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=165:glibc.malloc.arena_max=1"}
 
-// trial is what a child is told before the graphs follow: what of a card they are held to.
+// trial is the header sent to a child before the graphs: the part of the card that bounds them.
 type trial struct {
 	Name    string     `json:"name"`
 	Input   card.Input `json:"input"`
@@ -48,8 +48,8 @@ type trial struct {
 	Decoder int        `json:"decoder"`
 }
 
-// tryApart opens the model in a child process and runs it on one picture there: OpenCV reads graphs of others with operators that trust what
-// they are given, and what ends that process is an error in this one.
+// tryApart opens the model in a child process and runs it on one picture there. OpenCV's operators trust the numbers of foreign graphs.
+// A crash of the child becomes an error here.
 func (m *Model) tryApart(patience time.Duration) error {
 	c := &m.Card
 	order, err := json.Marshal(trial{m.name, c.Input, c.Latent, c.SD, c.Clock, len(m.encoder), len(m.decoder)})
@@ -65,7 +65,7 @@ func (m *Model) tryApart(patience time.Duration) error {
 		defer close(sent)
 		for _, part := range [][]byte{append(order, '\n'), m.encoder, m.decoder} {
 			if _, err := child.Input.Write(part); err != nil {
-				return // the child has gone, which its answer tells
+				return // the child has ended, and its answer says why
 			}
 		}
 	}()
@@ -75,7 +75,7 @@ func (m *Model) tryApart(patience time.Duration) error {
 	return err
 }
 
-// verdict waits for what the child says of the model, or for its end.
+// verdict waits for the child's answer about the model, or for its end.
 func (m *Model) verdict(child *system.Child, patience time.Duration) error {
 	if err := child.Output.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return fmt.Errorf("model %s: %w", m.name, err)
@@ -93,13 +93,12 @@ func (m *Model) verdict(child *system.Child, patience time.Duration) error {
 	return graphError{fmt.Errorf("model %s: OpenCV ended the process in which it was tried (%s): export it with other operators or smaller", m.name, child.Fate())}
 }
 
-// TrialProcess is a trial's whole work, in a process that the parent has started: the model comes on standard input, what is to be said of it
-// goes to system.ChildOutput.
+// TrialProcess runs a whole trial in a child process. It reads the model from standard input and writes the verdict to system.ChildOutput.
 func TrialProcess() error {
 	if err := confine(); err != nil {
 		return fmt.Errorf("%s: %w", TrialCommand, err)
 	}
-	SetThreads(2) // of which each takes memory
+	SetThreads(2) // each thread takes memory
 	m, err := tried(os.Stdin)
 	if err != nil {
 		return fmt.Errorf("%s: %w: it is started by driftscope itself, use driftscope run", TrialCommand, err)
@@ -113,7 +112,7 @@ func TrialProcess() error {
 	return errors.Join(err, out.Close())
 }
 
-// tried reads the model that the parent sends, which has checked it.
+// tried reads the model from the parent, which has checked it.
 func tried(in io.Reader) (*Model, error) {
 	from := bufio.NewReader(in)
 	line, err := from.ReadSlice('\n')
@@ -140,7 +139,7 @@ func tried(in io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// try does with a model what a run does with it: it opens the graphs as a whole and as our own kernels leave them, and runs each once.
+// try repeats the steps of a run: it opens the graphs whole and split for our own kernels, and runs each once.
 func (m *Model) try() error {
 	if err := m.open(); err != nil {
 		return err

@@ -8,31 +8,31 @@ import (
 	"driftscope/infer/card"
 )
 
-// maxTrunk bounds a trunk's weights and one encoder's maps, in floats: 1 GiB, as guard.cc has it for OpenCV's.
+// maxTrunk bounds a trunk's weights and one encoder's maps, in floats: 1 GiB, the bound of guard.cc for OpenCV.
 const maxTrunk = 1 << 28
 
-// trunk is the convolutions with which a graph begins, run by convolve.c. It is immutable: encoders share it.
+// trunk holds the first convolutions of a graph, which convolve.c runs. It is immutable: encoders share it.
 type trunk struct {
 	layers []layer
 	lanes  int // of the vectors for which the weights are packed
 }
 
-// layer is a convolution of stride 1 that keeps the picture's size, what it does to negative values, and pooling.
+// layer is a convolution of stride 1 that keeps the picture's size, followed by a slope for negative values and by pooling.
 type layer struct {
-	in, rows, cols int // what it reads
+	in, rows, cols int // channels, rows and columns of its input
 	out, kernel    int
 	pool           int     // 2: the largest of 2 × 2 becomes one value; 1: none
-	slope          float32 // by which negative values are multiplied; 1 leaves them
+	slope          float32 // factor of negative values; 1 keeps them
 	weights, bias  []float32
 }
 
-// output is the shape of what the trunk writes.
+// output returns the shape of the trunk's output.
 func (t *trunk) output() []int {
 	l := t.layers[len(t.layers)-1]
 	return []int{1, l.out, l.rows / l.pool, l.cols / l.pool}
 }
 
-// border is the width of the zeros around what layer i reads; none where there is no such layer.
+// border returns the width of the zeros around the input of layer i, or 0 if there is no layer i.
 func (t *trunk) border(i int) int {
 	if i >= len(t.layers) {
 		return 0
@@ -40,7 +40,7 @@ func (t *trunk) border(i int) int {
 	return t.layers[i].kernel / 2
 }
 
-// pack brings the weights in the order in which the kernel for so many lanes reads them.
+// pack orders the weights for the kernel of this many lanes.
 func (t *trunk) pack(lanes int) *trunk {
 	p := &trunk{layers: slices.Clone(t.layers), lanes: lanes}
 	for i := range p.layers {
@@ -51,20 +51,20 @@ func (t *trunk) pack(lanes int) *trunk {
 	return p
 }
 
-// fits says whether the trunk and its maps stay within maxTrunk. checkStructure and the card bound the sizes, so that no product overflows.
+// fits reports whether the trunk and its maps stay within maxTrunk. checkStructure and the card bound the sizes, so no product overflows.
 func (t *trunk) fits() bool {
 	floats := 0
 	for _, l := range t.layers {
-		floats += mapSize(l.in, l.rows, l.cols, l.kernel/2) + 16*len(l.weights) // one output alone fills 16 lanes
+		floats += mapSize(l.in, l.rows, l.cols, l.kernel/2) + 16*len(l.weights) // a single output fills 16 lanes
 	}
 	out := t.output()
 	return floats+mapSize(out[1], out[2], out[3], 0) <= maxTrunk
 }
 
-// cut takes off a graph's trunk: Conv, LeakyRelu or Relu, and MaxPool, one after the other from the picture, of the given shape, to where
-// another operator reads or more than one. readout is the graph that is left, which begins with the trunk's output. The trunk is nil where
-// the graph is OpenCV's as a whole: where it begins otherwise, where a convolution would be left, and where anything is said in another
-// way than the usual one. The graph is one that checkStructure has accepted.
+// cut removes a graph's trunk: a chain of Conv, LeakyRelu or Relu, and MaxPool from the picture of the given shape on. The trunk ends at
+// another operator, or at a value with several readers. readout is the remaining graph, which starts at the trunk's output. The trunk is
+// nil if OpenCV must run the whole graph: it starts otherwise, a convolution would remain, or an attribute has an unusual form. The graph
+// is one that checkStructure has accepted.
 func cut(onnx []byte, shape []int) (t *trunk, readout []byte) {
 	g, ok := readGraph(onnx)
 	if !ok || !slices.Equal(g.shape, shape) {
@@ -81,7 +81,7 @@ func cut(onnx []byte, shape []int) (t *trunk, readout []byte) {
 	return t, g.without(onnx, last, t.output())
 }
 
-// take marks the nodes of the trunk; last is the value that it makes.
+// take marks the nodes of the trunk. last is the trunk's output.
 func (g *graph) take(constants map[string]card.Tensor) (t *trunk, last string) {
 	t = &trunk{}
 	size, after := [3]int{g.shape[1], g.shape[2], g.shape[3]}, pooled
@@ -99,7 +99,7 @@ func (g *graph) take(constants map[string]card.Tensor) (t *trunk, last string) {
 	return t, last
 }
 
-// The order of a layer's operators, of which only the first is always there.
+// The order of a layer's operators. Only the first is mandatory.
 const (
 	convolved = iota
 	bent
@@ -108,8 +108,8 @@ const (
 
 var places = map[string]int{"Conv": convolved, "LeakyRelu": bent, "Relu": bent, "MaxPool": pooled}
 
-// add adds a node to the trunk; size is that of the value it reads, channels, rows and columns, and then of what it makes. It is false,
-// and nothing is changed, where the node asks for what the kernel does not do.
+// add adds a node to the trunk. It replaces size, the channels, rows and columns of the node's input, by those of its output. If the
+// kernel cannot run the node, add changes nothing and returns false.
 func (t *trunk) add(n *node, constants map[string]card.Tensor, size *[3]int) bool {
 	if n.op == "Conv" {
 		l, ok := n.convolution(constants, *size)
@@ -133,7 +133,7 @@ func (t *trunk) add(n *node, constants map[string]card.Tensor, size *[3]int) boo
 	return ok
 }
 
-// convolution reads a Conv of stride 1 that keeps the picture's size, with constants of its own.
+// convolution reads a Conv of stride 1 that keeps the picture's size. Its weights are constants.
 func (n *node) convolution(constants map[string]card.Tensor, size [3]int) (l layer, ok bool) {
 	if len(n.inputs) < 2 || len(n.inputs) > 3 || !n.only("kernel_shape", "strides", "pads", "dilations", "group", "auto_pad") {
 		return l, false
@@ -160,20 +160,20 @@ func (n *node) convolution(constants map[string]card.Tensor, size [3]int) (l lay
 		n.isOrNone("dilations", 1, 1) && n.isOrNone("group", 1) && finite(l.weights) && finite(l.bias)
 }
 
-// halves says whether a MaxPool takes the largest of 2 × 2 and leaves out an odd last row or column.
+// halves reports whether a MaxPool takes the largest of 2 × 2 and drops an odd last row or column.
 func (n *node) halves() bool {
 	return n.only("kernel_shape", "strides", "pads", "dilations", "ceil_mode", "storage_order", "auto_pad") && n.padsItself() &&
 		n.is("kernel_shape", 2, 2) && n.is("strides", 2, 2) && n.isOrNone("pads", 0, 0, 0, 0) && n.isOrNone("dilations", 1, 1) &&
 		n.isOrNone("ceil_mode", 0) && n.isOrNone("storage_order", 0) && len(n.inputs) == 1
 }
 
-// bend is by what a LeakyRelu or Relu multiplies negative values.
+// bend returns the factor of negative values in a LeakyRelu or Relu.
 func (n *node) bend() (slope float32, ok bool) {
 	alpha, given := n.attributes["alpha"]
 	if n.op == "Relu" {
 		return 0, len(n.inputs) == 1 && len(n.attributes) == 0
 	}
-	slope = 0.01 // unless it is given
+	slope = 0.01 // the default
 	if given {
 		slope = alpha.float
 	}

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// jpegQuality keeps a 64x64 picture under 3 kB, wholeQuality an overview of nothing but noise under 50 kB.
+// jpegQuality keeps a 64x64 picture under 3 kB. wholeQuality keeps an overview of pure noise under 50 kB.
 const (
 	jpegQuality  = 90
 	wholeQuality = 75
@@ -23,8 +23,8 @@ type preview struct {
 	jpeg  bytes.Buffer
 }
 
-// View shows what the encoder sees: f as it enters the encoder, and the decoder's picture of z, which is left empty where the
-// model has no decoder; and what f was cut out of, where a step has told. dst's memory is reused.
+// View writes to dst the encoder's input f, the decoder's picture of z, and the overview that f was cut from. The decoder's picture is
+// empty if the model has no decoder, the overview if no step set it. View reuses dst's memory.
 func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
 	if err := e.load(f); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	return err
 }
 
-// survey says where the encoder's input lies in the whole picture.
+// survey writes where the encoder's input lies in the whole picture.
 func (e *Encoder) survey(dst *latent.View, o *frame.Overview) error {
 	dst.Region, dst.Whole = nil, dst.Whole[:0]
 	if o == nil || o.Region.Empty() {
@@ -84,7 +84,7 @@ func (p *preview) encode(dst []byte, picture image.Image, quality int) ([]byte, 
 	return append(dst[:0], p.jpeg.Bytes()...), err
 }
 
-// grey brings [0,1] to 0..255. NaN is black.
+// grey maps [0,1] to 0..255. NaN is black.
 func grey(v float32) uint8 {
 	if !(v > 0) {
 		return 0

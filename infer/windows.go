@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// The sizes of what operators on pictures make, and how many multiplications a value takes. Pictures are 1 × channels × rows × columns.
+// Output sizes of the operators on pictures, and their multiplications per value. Pictures are 1 × channels × rows × columns.
 
-// picture is the shape of the node's first input, which must be a picture.
+// picture returns the shape of the node's first input, which must be a picture.
 func (c *call) picture() ([]int, error) {
 	x := c.in[0].shape
 	if len(x) != 4 {
@@ -17,7 +17,7 @@ func (c *call) picture() ([]int, error) {
 	return x, nil
 }
 
-// constantOf wants input i to have this shape, where it is given.
+// constantOf requires that input i has this shape, if it is given.
 func (c *call) constantOf(i int, shape ...int) error {
 	if v := c.in[i]; v.constant != nil && !slices.Equal(v.shape, shape) {
 		return fmt.Errorf("its constant %.80q is of %s, expected %s", c.node.inputs[i], sizes(v.shape), sizes(shape))
@@ -25,7 +25,7 @@ func (c *call) constantOf(i int, shape ...int) error {
 	return nil
 }
 
-// ints is an attribute's integers, or what they are where it is not given.
+// ints returns an attribute's integers, or otherwise if the attribute is missing.
 func (n *node) ints(name string, otherwise ...int64) []int64 {
 	if a, given := n.attributes[name]; given {
 		return a.ints
@@ -33,10 +33,10 @@ func (n *node) ints(name string, otherwise ...int64) []int64 {
 	return otherwise
 }
 
-// window is how an operator goes over rows or columns.
+// window describes how an operator moves over rows or columns.
 type window struct{ kernel, stride, dilation, before, after int64 }
 
-// windows are those of rows and columns; kernel is what the weights have, or 0.
+// windows returns the windows over rows and columns. kernel is the kernel size of the weights, or 0.
 func (c *call) windows(kernel ...int) (w [2]window, err error) {
 	given := c.node.ints("kernel_shape", int64(kernel[0]), int64(kernel[1]))
 	strides, dilations, pads := c.node.ints("strides", 1, 1), c.node.ints("dilations", 1, 1), c.node.ints("pads", 0, 0, 0, 0)
@@ -52,17 +52,17 @@ func (c *call) windows(kernel ...int) (w [2]window, err error) {
 	return w, nil
 }
 
-// reach is how far a window extends.
+// reach returns the extent of a window.
 func (w window) reach() int64 { return w.dilation*(w.kernel-1) + 1 }
 
-// over is how many places a window has along so many values.
+// over returns the number of positions of a window along size values.
 func (w window) over(size int, pads string, ceil bool) int {
 	n := int64(size)
 	if pads == "SAME_UPPER" {
 		return int((n + w.stride - 1) / w.stride)
 	}
 	if n += w.before + w.after - w.reach(); n < 0 {
-		return 0 // which is refused
+		return 0 // the caller refuses 0
 	}
 	if ceil {
 		n += w.stride - 1
@@ -162,7 +162,7 @@ func normalise(c *call) ([][]int, error) {
 	return [][]int{x}, c.node.wants("epsilon")
 }
 
-// wants says which attribute is missing, of those that OpenCV does not do without.
+// wants returns an error that names the missing attribute. OpenCV requires it.
 func (n *node) wants(name string) error {
 	if _, given := n.attributes[name]; !given {
 		return fmt.Errorf("has no attribute %s", name)
@@ -170,7 +170,7 @@ func (n *node) wants(name string) error {
 	return nil
 }
 
-// pad continues the last two of a picture's sizes.
+// pad extends the rows and columns of a picture.
 func pad(c *call) ([][]int, error) {
 	x, err := c.picture()
 	if err != nil {
@@ -240,7 +240,7 @@ func upsample(c *call) ([][]int, error) {
 	return scaled(x, c.in[1].constant)
 }
 
-// scaled is a picture with its rows and columns times scales.
+// scaled multiplies a picture's rows and columns by scales.
 func scaled(x []int, scales *constant) ([][]int, error) {
 	if scales == nil || len(scales.shape) != 1 || len(scales.floats) != 4 || scales.floats[0] != 1 || scales.floats[1] != 1 {
 		return nil, errors.New("expected four scales, of which the first two are 1")
@@ -256,7 +256,7 @@ func scaled(x []int, scales *constant) ([][]int, error) {
 	return [][]int{out}, nil
 }
 
-// padsItself says whether the padding is the attribute pads alone.
+// padsItself reports whether the attribute pads alone gives the padding.
 func (n *node) padsItself() bool {
 	a, given := n.attributes["auto_pad"]
 	return !given || a.text == "NOTSET"

@@ -16,12 +16,14 @@ import (
 	"strings"
 )
 
-// forms is what Guess understands, for its errors.
+// forms lists what Guess accepts, for its errors.
 const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, an OME-Zarr store, an HDF5, CZI or ND2 file, or a folder or pattern of pictures"
 
-// Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME or sim:NAME?seed=7, nats:SUBJECT, a folder or
-// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file,
-// an HDF5 file or h5:FILE?dataset=/data, a CZI or ND2 file or czi:FILE?channel=2, or a video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
+// Guess returns the kind of source that arg names, and its options. arg is a camera, an address, sim:NAME or sim:NAME?seed=7,
+// nats:SUBJECT, a folder or a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or
+// zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, an HDF5 file or h5:FILE?dataset=/data, a
+// CZI or ND2 file or czi:FILE?channel=2, or a video. Guess returns an error for a missing file; Open reports a missing
+// camera.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	kind, options, err = guess(arg)
 	return kind, options, console.About(Page(kind), err)
@@ -83,7 +85,7 @@ func guess(arg string) (kind string, options map[string]any, err error) {
 	return kind, map[string]any{"path": arg}, nil
 }
 
-// finished are the prefixes of files that are read when they are complete.
+// finished are the prefixes of files that are read when complete.
 var finished = map[string]struct {
 	kind    string
 	options func(text string) (map[string]any, error)
@@ -91,7 +93,7 @@ var finished = map[string]struct {
 	"czi": {"czi", files.CZIOptions}, "h5": {"hdf5", files.HDF5Options}, "hdf5": {"hdf5", files.HDF5Options}, "nd2": {"nd2", files.ND2Options},
 }
 
-// guessCamera returns no kind where arg does not begin as a camera or an address does.
+// guessCamera returns an empty kind if arg does not begin like a camera or an address.
 func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	scheme, rest, _ := strings.Cut(arg, ":")
 	switch scheme {
@@ -111,7 +113,7 @@ func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	return "", nil, nil
 }
 
-// guessFile asks what the file begins with, and its name only where that does not tell.
+// guessFile uses the first bytes of the file, or its name if they do not tell.
 func guessFile(path string) (kind string, err error) {
 	switch format.Of(path) {
 	case format.TIFF:
@@ -166,10 +168,10 @@ func guessPattern(pattern string) (kind string, err error) {
 	return "directory", nil
 }
 
-// Shown is what a person typed for a source, without the password of an address and what stands in its query, for messages.
+// Shown returns arg for messages, without the password and the query of an address.
 func Shown(arg string) string {
 	scheme, _, address := strings.Cut(arg, "://")
-	if !address || strings.ContainsAny(scheme, ": ") { // a pipeline, too, may name one
+	if !address || strings.ContainsAny(scheme, ": ") { // a pipeline may also contain an address
 		return arg
 	}
 	u, err := url.Parse(arg)

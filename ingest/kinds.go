@@ -16,8 +16,8 @@ import (
 // constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
 type constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
-// kinds is the only list of sources: a new one is its file, its test and one line here. Those that need OpenCV are functions of kinds_opencv.go, and refuse
-// in a build without it.
+// kinds is the only list of sources. A new source needs its file, its test and one line here. Sources that need OpenCV are
+// functions of kinds_opencv.go and return an error in a build without it.
 var kinds = map[string]constructor{
 	"camera":    newCamera,
 	"czi":       files.NewCZI,
@@ -50,7 +50,7 @@ func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
 	return source, nil
 }
 
-// Page says more of a kind of source.
+// Page returns a longer description of a kind.
 func Page(kind string) string {
 	switch kind {
 	case "camera", "genicam", "gst", "url":

@@ -9,16 +9,16 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// errWithout is what a source says that this build lacks.
+// errWithout says what this build lacks.
 var errWithout = errors.New("is read by OpenCV, GStreamer or Aravis, and this build is without them: use a build with OpenCV, on Linux (docs/howto/desk.md)")
 
-// without refuses a source.
+// without returns an error instead of a source.
 func without(func(dst any) error) (pipeline.Source, error) { return nil, errWithout }
 
 // The sources that this build lacks.
 var newCamera, newGenICam, newGStreamer, newURL, newVideo constructor = without, without, without, without, without
 
-// Lacks says whether a kind of source is known and not in this build.
+// Lacks reports whether a kind is known but missing from this build.
 func Lacks(kind string) bool {
 	return slices.Contains([]string{"camera", "genicam", "gst", "url", "video"}, kind)
 }

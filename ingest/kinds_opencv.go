@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/files"
 )
 
-// The sources that OpenCV, GStreamer or Aravis read: cameras in a process of their own each.
+// The sources that need OpenCV, GStreamer or Aravis. Each camera runs in its own process.
 var (
 	newCamera    = child.Apart("camera", camera.NewCamera)
 	newGenICam   = child.Apart("genicam", camera.NewGenICam)
@@ -19,8 +19,8 @@ var (
 	newVideo     = files.NewVideo
 )
 
-// Lacks says whether a kind of source is known and not in this build.
+// Lacks reports whether a kind is known but missing from this build.
 func Lacks(string) bool { return false }
 
-// CaptureProcess is the hidden command under which this program is started again for a source that works in a child process.
+// CaptureProcess runs the hidden command with which this program starts a source's child process.
 func CaptureProcess(ctx context.Context) error { return child.ServeProcess(ctx, New) }

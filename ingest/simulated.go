@@ -11,8 +11,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// simulated gives the pictures of a scene or a field, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix
-// epoch. The truth stays in the scene: it must not leak into tracking.
+// simulated returns the pictures of a scene or a field, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times
+// count from the Unix epoch. The truth stays in the scene: it must not leak into tracking.
 type simulated struct {
 	scene    simulation
 	realtime bool
@@ -20,7 +20,7 @@ type simulated struct {
 	ticker *time.Ticker // nil unless realtime
 	seq    uint64
 	frames frame.Pool
-	lent   sim.Picture // its pixels are those of the frame being drawn
+	lent   sim.Picture // its pixels belong to the frame being drawn
 }
 
 func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
@@ -35,12 +35,12 @@ func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
 	return &simulated{scene: scene, realtime: given(o.Realtime, scene.Paced())}, nil
 }
 
-// Info says whether frames come by the clock, as a camera's do. A simulation knows the times of its frames.
+// Info reports whether frames come in real time, as from a camera. A simulation knows its frame times.
 func (s *simulated) Info() pipeline.Info {
 	return pipeline.Info{Live: s.realtime, Timed: true, Frames: s.scene.Frames()}
 }
 
-// Open starts the clock of a live scene. Opened again, the scene goes on where it was, with numbers from 0.
+// Open starts the clock of a live scene. A reopened scene continues, with numbers from 0.
 func (s *simulated) Open(context.Context) error {
 	s.seq = 0
 	if s.realtime {
@@ -57,7 +57,7 @@ func (s *simulated) Close() error {
 	return nil
 }
 
-// Read draws the next frame, at the next tick where the scene is live. It returns io.EOF after the last frame.
+// Read draws the next frame, at the next tick if the scene is live. It returns io.EOF after the last frame.
 func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := s.wait(ctx); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *simulated) wait(ctx context.Context) error {
 	}
 }
 
-// lend makes a Mat of the scene's format and lends its pixels to s.lent. The caller owns the Mat, also beside an error.
+// lend makes a Mat of the scene's format and passes its pixels to s.lent. The caller owns the Mat, even with an error.
 func (s *simulated) lend() (mat frame.Mat, err error) {
 	format := s.scene.Format()
 	switch {

@@ -17,17 +17,17 @@ type simulatedOptions struct {
 	Name     string `yaml:"name" reaches:"nothing"`   // one of Simulations
 	Seed     uint64 `yaml:"seed"`                     // default 1
 	Frames   int    `yaml:"frames"`                   // default 0: endless
-	Render   string `yaml:"render" reaches:"nothing"` // of a scene: subpixel (default) or integer
-	Assets   string `yaml:"assets" reaches:"read"`    // of a scene: a folder with MNIST or COIL-20 for those that draw them; default: stand-ins
-	Realtime *bool  `yaml:"realtime"`                 // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
+	Render   string `yaml:"render" reaches:"nothing"` // for a scene: subpixel (default) or integer
+	Assets   string `yaml:"assets" reaches:"read"`    // for a scene: a folder with MNIST or COIL-20 pictures; default: substitutes
+	Realtime *bool  `yaml:"realtime"`                 // true: a frame every dt, dropped if tracking is slower; default: set by the scene
 
-	Density *int     `yaml:"density"` // of a field: objects in a picture; default 100
-	SNR     *float64 `yaml:"snr"`     // of a field: (peak - background) / root of the peak; default 4
-	Width   *int     `yaml:"width"`   // of a field, px; default 512
-	Height  *int     `yaml:"height"`  // of a field, px; default 512
+	Density *int     `yaml:"density"` // for a field: objects per picture; default 100
+	SNR     *float64 `yaml:"snr"`     // for a field: (peak - background) / root of the peak; default 4
+	Width   *int     `yaml:"width"`   // for a field, px; default 512
+	Height  *int     `yaml:"height"`  // for a field, px; default 512
 }
 
-// Simulations are the names of all simulated sources: scenes of one latent point, then fields of many objects.
+// Simulations returns the names of all simulated sources: scenes of one latent point, then fields of many objects.
 func Simulations() []string {
 	names := sim.Names()
 	for _, s := range field.Scenarios {
@@ -36,17 +36,17 @@ func Simulations() []string {
 	return names
 }
 
-// simulation is what a simulated source draws: a scene or a field.
+// simulation is a scene or a field.
 type simulation interface {
 	Name() string
 	Frames() int // 0: endless
 	DT() float64 // s
 	Format() sim.Format
-	Paced() bool // stands for a running camera
+	Paced() bool // simulates a running camera
 	Next(dst *sim.Picture) (sim.Truth, error)
 }
 
-// simulation makes what the options name.
+// simulation makes the scene or field that the options name.
 func (o *simulatedOptions) simulation() (simulation, error) {
 	scenario := field.Scenario(o.Name)
 	crowd := o.Density != nil || o.SNR != nil || o.Width != nil || o.Height != nil
@@ -72,7 +72,7 @@ func (o *simulatedOptions) simulation() (simulation, error) {
 	return sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render, Assets: o.Assets})
 }
 
-// simulatedQuery reads a simulation as a person types it, NAME?density=500&snr=2: the keys are those of simulatedOptions.
+// simulatedQuery parses a simulation from the command line, NAME?density=500&snr=2, with the keys of simulatedOptions.
 func simulatedQuery(text string) (options map[string]any, err error) {
 	name, query, _ := strings.Cut(text, "?")
 	chosen, err := url.ParseQuery(query)
@@ -89,7 +89,7 @@ func simulatedQuery(text string) (options map[string]any, err error) {
 	return options, nil
 }
 
-// plain is a value as a configuration file would have it: a number, true or false, or text.
+// plain converts a value as a configuration file would: to a number, true or false, or text.
 func plain(text string) any {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
@@ -103,7 +103,7 @@ func plain(text string) any {
 	return text
 }
 
-// given is what an option was given, or its default.
+// given returns the value of an option, or its default.
 func given[T any](option *T, otherwise T) T {
 	if option == nil {
 		return otherwise

@@ -10,16 +10,16 @@ import (
 	"driftscope/online/refine"
 )
 
-// format is that of a law: it holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
+// format describes a checkpoint of a law: everything that Update depends on, so that a restored estimator repeats the saved one exactly.
 var format = archive.Format{
 	Magic: "driftscope law\n", Version: 5, Unusable: ErrCheckpoint,
 	Limit: 1 << 27, // the largest replay, network and dimension that Config allows make 1.1e8
 }
 
-// ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator like this one.
+// ErrCheckpoint reports bytes that are not a whole checkpoint of an estimator with this configuration.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
-// Save writes the state after the last Update. A slice of refinement that is under way is kept as what it was given, and not waited for.
+// Save writes the state after the last Update. It does not wait for a running slice of refinement, but saves the slice's input.
 func (e *Estimator) Save(w io.Writer) error {
 	a := format.Writer()
 	e.config.archive(a)
@@ -32,9 +32,9 @@ func (e *Estimator) Save(w io.Writer) error {
 }
 
 // Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
-// It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state. What alarms that begins or
-// ends, events tell with the next Update. The slice that was under way when it was saved is begun again; one that is under way now is not
-// waited for but dropped.
+// If r holds anything else, Restore changes nothing and returns ErrCheckpoint. Freeze is not part of the state. The next Update reports
+// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a slice that runs now,
+// without waiting for it.
 func (e *Estimator) Restore(r io.Reader) error {
 	a, err := format.Read(r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	return nil
 }
 
-// archive writes, or checks, what a state may only be restored under.
+// archive writes or checks the configuration under which a state may be restored.
 func (c *Config) archive(a *archive.Codec) {
 	a.Expect("dimension", uint64(c.Dim))
 	a.Expect("refresh", c.Refresh)

@@ -8,35 +8,35 @@ import (
 	"driftscope/online/filter"
 )
 
-// leastReplay is a memory too short to be worth a slice.
+// leastReplay is the smallest memory worth a slice, in transitions.
 const leastReplay = 64
 
-// Config is what an Estimator is made from. Zero values mean the defaults named here.
+// Config holds the settings of an Estimator. Zero values mean the defaults named here.
 type Config struct {
 	Dim         int            // d, 1 to 64; no default
-	Seed        uint64         // of the drift's networks
-	Prior       *drift.Network // the model's own drift, where refinement starts; nil: zero drift. Copied
-	MaxGap      time.Duration  // no increment is formed across a longer one; 0: no limit
+	Seed        uint64         // of the drift's random networks
+	Prior       *drift.Network // the model's own drift, the start of refinement; nil: zero drift. Copied
+	MaxGap      time.Duration  // longest gap within an increment; 0: no limit
 	Exposure    time.Duration  // of a frame: motion blurs it; 0: a flash
 	Refresh     uint64         // frames between refreshes of the SDE; 0: 10
-	RefineLag   uint64         // frames between a slice's snapshot and the use of its weights; 0: 50
-	Forget      float64        // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
-	PixelUM     float64        // side of a pixel in the specimen, µm, at most 1e6; 0: not known
+	RefineLag   uint64         // frames from a slice's snapshot until its weights apply; 0: 50
+	Forget      float64        // γ in [0.995,1]: factor on a transition's weight at each later transition; 0: 1, the law forgets nothing
+	PixelUM     float64        // side of a pixel in the specimen, µm, at most 1e6; 0: unknown
 	Replay      int            // transitions remembered for refinement, 64 to 65536; 0: 4096
-	Forecast    []float64      // horizons of forecasts, s, ascending, at most 8; none: nothing is forecast
-	Lead        func() float64 // asked at every Update how far ahead, s, the one forecast is that triggers carry; nil: none. The same answers, the same estimates
-	AlarmFrames float64        // an alarm about law or frames is false at most once in as many frames, 1e3 to 1e7, while nothing changes; 0: 1e5
-	TrainMean   []float64      // of the latents that the model was trained on, a dimension; nil: what lies outside is not known
+	Forecast    []float64      // horizons of forecasts, s, ascending, at most 8; none: no forecasts
+	Lead        func() float64 // horizon, s, of the triggers' forecast, called at every Update; nil: none. Equal answers give equal estimates
+	AlarmFrames float64        // mean frames between false alarms about law or frames while nothing changes, at least, 1e3 to 1e7; 0: 1e5
+	TrainMean   []float64      // mean of the training latents per dimension; nil: frames outside the training range are not detected
 	TrainSD     []float64      // their sd
-	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
-	// Without it a late slice is used when it is ready, and no frame ever waits.
+	// Deterministic makes Update wait for a late slice, so that the same latents always give the same estimates.
+	// Without it a late slice applies when it is ready, and no frame waits.
 	Deterministic bool
-	// Applied has the Seq at which each refinement was put to use in a run that is to be repeated, the first first: there it is used again,
-	// whatever else would be due, and none beyond. nil repeats nothing.
+	// Applied lists, in ascending order, the Seq at which each refinement applied in a run to be repeated. Refinements then apply at these
+	// frames only, whatever else is due. nil repeats nothing.
 	Applied []uint64
 }
 
-// withDefaults replaces zero values and refuses what cannot be run.
+// withDefaults replaces zero values and returns an error for an invalid setting.
 func (c Config) withDefaults() (Config, error) {
 	fallback := func(p *uint64, v uint64) {
 		if *p == 0 {

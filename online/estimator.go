@@ -11,7 +11,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
+// Estimator learns the law of motion from latents, doc.go. Call its methods from one goroutine.
 type Estimator struct {
 	config     Config
 	worker     *refine.Worker
@@ -20,12 +20,12 @@ type Estimator struct {
 	frozen     bool
 }
 
-// law is what an Estimator has learnt: all that a checkpoint holds beside the learner that the slice under way began from.
+// law holds everything an Estimator has learnt. A checkpoint holds it too, with the learner at the start of the running slice.
 type law struct {
-	frame   uint64 // latents taken
+	frame   uint64 // latents so far
 	clock   trajectory.Clock
 	banks   *diffusion.Banks
-	sde     latent.SDE // as published
+	sde     latent.SDE // as last published
 	units   *calibration.Calibration
 	tangent *drift.Tangent // of field, about the banks' filtered latent
 	filter  *filter.Kalman
@@ -33,14 +33,14 @@ type law struct {
 
 	field      *drift.Field
 	refinement Refinement
-	pending    *trajectory.Track // latents since the last hand-over
-	given      refine.Job        // to the slice that is under way
-	gapped     bool              // latents after pending's last are missing
-	inFlight   bool              // a slice has been begun and not applied
-	due        uint64            // the frame at which it is to be applied
+	pending    *trajectory.Track // latents since the last slice began
+	given      refine.Job        // the running slice's input
+	gapped     bool              // latents behind pending's last are missing
+	inFlight   bool              // a slice has begun and has not been applied
+	due        uint64            // the frame at which it applies
 }
 
-// New gives an estimator that has seen nothing. Its drift is c.Prior's, or zero. Close frees it.
+// New returns an estimator without latents. Its drift is c.Prior, or zero. Close frees it.
 func New(c Config) (*Estimator, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -52,7 +52,7 @@ func New(c Config) (*Estimator, error) {
 	}, nil
 }
 
-// begin is the state before the first latent.
+// begin returns the state before the first latent.
 func begin(c Config) (law, *refine.Learner) {
 	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
@@ -67,13 +67,13 @@ func begin(c Config) (law, *refine.Learner) {
 	return l, learner
 }
 
-// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean
-// by the current weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at
-// most MaxGap apart; Δt comes from their times. Update keeps no reference to z. A frame unlike the others is counted in SDE.Held and not
-// learnt from; what Alarms tells may have changed.
+// Update learns from z and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean
+// by the current weights, and the SDE of the last refresh. z pairs with the latent before it if both belong to one trajectory and are at
+// most MaxGap apart. Δt is the difference of their times. Update keeps no reference to z. It does not learn from a frame unlike the others,
+// and counts it in SDE.Held. Update may change the result of Alarms.
 //
-// It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
-// costs one increment; dst is then unspecified.
+// If z is not usable, Update changes nothing and returns ErrLatent. If z's time is not after the last, Update cuts the trajectory, so that
+// one bad clock reading costs one increment, and returns ErrTimeOrder. dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	if err := trajectory.Check(z, e.config.Dim); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	return nil
 }
 
-// report writes what is published of z into dst.
+// report writes the estimate at z into dst.
 func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	l, d := &e.law, e.config.Dim
 	dst.Latent.Copy(z)
@@ -127,15 +127,15 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	dst.Alarms = l.alarms.Codes(dst.Alarms[:0])
 }
 
-// Freeze keeps the law as it stands (true), or lets it learn again (false). Frozen frames form no increments, and are judged by the training
-// latents alone: alarms about them begin and end, those about the law stay as they are.
+// Freeze stops learning (true), or resumes it (false). Frozen frames form no increments, and only the training latents judge them.
+// Alarms about frames still begin and end; alarms about the law keep their state.
 func (e *Estimator) Freeze(frozen bool) {
 	e.frozen = frozen
 	e.law.clock.Cut()
 }
 
-// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing, and the alarms that were on are over
-// when there is no cause for them. A frozen estimator stays frozen. A slice of refinement that is under way is not waited for but dropped.
+// Reset restores the state before the first Update, except that SDE.Revision keeps growing. Active alarms end once they have no cause. A
+// frozen estimator stays frozen. Reset drops a running slice of refinement without waiting for it.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
 	l.sde.Revision = e.law.sde.Revision
@@ -144,16 +144,16 @@ func (e *Estimator) Reset() {
 	e.worker.Replace(learner)
 }
 
-// Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
+// Drift writes the published drift at z into dst, latent/s. Both have length Dim.
 func (e *Estimator) Drift(dst, z []float64) { e.law.field.Drift(dst, z) }
 
-// Alarms are the alarms that began or ended with the last Update, as events. They are lent until the next one.
+// Alarms returns, as events, the alarms that began or ended with the last Update. The events are lent until the next Update.
 func (e *Estimator) Alarms() []latent.Event { return e.law.alarms.Events() }
 
-// Evidence is how strongly the latents up to the last Update speak for a law that has changed.
+// Evidence returns the evidence, up to the last Update, that the law has changed.
 func (e *Estimator) Evidence() alarm.Evidence { return e.law.alarms.Evidence() }
 
-// Close ends refinement, once a slice that is running has ended. The estimator is not used again, but for Refinement and Close.
+// Close ends refinement after the running slice. Afterwards only Refinement and Close may be called.
 func (e *Estimator) Close() error {
 	e.worker.Close()
 	return nil

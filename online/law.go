@@ -5,7 +5,7 @@ import (
 	"driftscope/online/alarm"
 )
 
-// fold takes z in, dt after the last latent or as the beginning of a trajectory where dt is 0 or that waits for one, unless it is held back.
+// fold learns from z, dt after the last latent, unless it holds z back. If dt is 0, or a trajectory waits for its first latent, z begins one.
 func (l *law) fold(z *latent.Latent, dt float64) {
 	found, known := l.banks.Found, l.banks.Transitions > 0
 	frame := alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: dt}
@@ -39,14 +39,14 @@ func (l *law) fold(z *latent.Latent, dt float64) {
 	}
 }
 
-// begin starts a trajectory at z, in all that follows one.
+// begin starts a trajectory at z, in every part that follows a trajectory.
 func (l *law) begin(z *latent.Latent) {
 	l.alarms.TakeHeld()
 	l.restart(z)
 	l.filter.Start(z.Mean, z.SD, l.banks.Found, l.banks.Transitions > 0)
 }
 
-// restart starts a trajectory at z, but for the filter, which forecast it.
+// restart starts a trajectory at z, except in the filter, which forecast it.
 func (l *law) restart(z *latent.Latent) {
 	l.banks.Start(z.Mean)
 	l.tangent.Renew()
@@ -55,7 +55,7 @@ func (l *law) restart(z *latent.Latent) {
 	l.alarms.Start(z.Mean, l.banks.Found)
 }
 
-// learn learns from z, dt after the last frame; what was held back since the last that was learnt from makes the step longer.
+// learn learns from z, dt after the last frame. Frames held back since the last learnt one lengthen the step.
 func (l *law) learn(z *latent.Latent, dt float64) {
 	dt += l.alarms.TakeHeld()
 	if l.clock.TooLong(dt) {
@@ -74,7 +74,7 @@ func (l *law) learn(z *latent.Latent, dt float64) {
 	l.units.Add(z.Centroid, z.Mean, dt)
 }
 
-// remember sets m aside for refinement.
+// remember stores m for refinement.
 func (l *law) remember(m []float64, dt float64) {
 	if l.pending.Room() == 0 {
 		l.refinement.Unused++
@@ -88,7 +88,7 @@ func (l *law) remember(m []float64, dt float64) {
 	l.gapped = false
 }
 
-// refresh renews the SDE's figures; false says that there are none yet.
+// refresh renews the SDE's figures. It returns false if there are no figures yet.
 func (l *law) refresh() bool {
 	if !l.banks.Refresh() {
 		return false

@@ -2,22 +2,22 @@ package online
 
 import "driftscope/internal/flow/latent"
 
-// A slice begins when this many latents are new, or this part of the memory.
+// A slice begins when this many latents are new, or this fraction of the memory.
 const (
 	firstSlice = 50
 	sliceShare = 16
 )
 
-// Refinement says how far the drift has been refined.
+// Refinement reports the progress of the drift's refinement.
 type Refinement struct {
 	Revision uint64 // slices applied so far; 0 is the model's own drift
 	Frame    uint64 // Seq of the frame at which the last one was applied
-	Changes  uint64 // changes of the drift found so far; what came before the last one is forgotten
-	Failed   uint64 // slices whose sums were beyond floating point, or a network beyond what Validate allows
-	Unused   uint64 // latents never offered to refinement, because slices came back too late for memory to hold them
+	Changes  uint64 // changes of the drift detected so far; the drift forgets transitions before the last one
+	Failed   uint64 // slices with sums beyond floating point, or a network that Validate refuses
+	Unused   uint64 // latents never used for refinement, because slices were too slow for the memory
 }
 
-// Refinement says how far the drift has been refined.
+// Refinement returns the progress of the drift's refinement.
 func (e *Estimator) Refinement() Refinement { return e.law.refinement }
 
 // apply publishes the drift of the slice that is due.
@@ -27,8 +27,8 @@ func (e *Estimator) apply(seq uint64) {
 	}
 }
 
-// isDue says whether the slice under way is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
-// after them, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
+// isDue reports whether the running slice applies at this frame. If no frame waits for slices, a slice applies only after the rest that
+// follows it, because the next slice then begins. The frame is recorded, and a repeated run needs nothing else.
 func (e *Estimator) isDue(seq uint64) bool {
 	if applied, next := e.config.Applied, e.law.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.worker.Idle(true)
@@ -39,7 +39,7 @@ func (e *Estimator) isDue(seq uint64) bool {
 	return e.law.frame >= e.law.due && e.worker.Idle(false) && e.worker.Slices.Rested()
 }
 
-// publish has the drift be what the slice that came back found, from the frame seq on.
+// publish replaces the drift by the result of the finished slice, from frame seq on.
 func (e *Estimator) publish(seq uint64) {
 	learner, l := e.worker.Latest(), &e.law
 	l.field.Correct(learner.Correction())
@@ -54,11 +54,11 @@ func (e *Estimator) publish(seq uint64) {
 	l.alarms.Asked(l.given.Activity)
 	l.alarms.Hidden(firstSlice * learner.Hidden())
 	if !l.refresh() {
-		l.sde.Revision++ // published with this very frame: repeating the run needs each
+		l.sde.Revision++ // published with this very frame: a repeated run needs each
 	}
 }
 
-// beginWhenWorth begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
+// beginWhenWorth begins a slice once enough latents are stored: a slice takes time in proportion to the memory.
 func (e *Estimator) beginWhenWorth() {
 	l := &e.law
 	if !l.inFlight && l.banks.Transitions > 0 && l.pending.Len() >= max(firstSlice, e.worker.Remembered()/sliceShare) {
@@ -66,7 +66,7 @@ func (e *Estimator) beginWhenWorth() {
 	}
 }
 
-// beginSlice begins a slice on what has been set aside. None may be out that has not come back.
+// beginSlice begins a slice on the stored latents. No other slice may be running.
 func (e *Estimator) beginSlice() {
 	l := &e.law
 	l.pending, l.given.In = l.given.In, l.pending
@@ -77,9 +77,8 @@ func (e *Estimator) beginSlice() {
 	l.inFlight, l.due = true, l.frame+e.config.RefineLag
 }
 
-// Finish learns from what has been set aside, because no latents are to come after the one with that Seq, and writes the law of all of them
-// into dst. It waits for its slices. False says that there is nothing new: the law is frozen, has hardly begun, or is that of a run to be
-// repeated which did not finish either.
+// Finish learns from the stored latents after the last latent, which has Seq after, and writes the law of all latents into dst. It waits
+// for its slices. It returns false if there is nothing new: the law is frozen or has hardly begun, or the run repeats one without Finish.
 func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	l, repeated := &e.law, e.config.Applied
 	if e.frozen || l.banks.Transitions == 0 || repeated != nil && l.refinement.Revision == uint64(len(repeated)) {
@@ -88,7 +87,7 @@ func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	l.refresh()
 	e.worker.Idle(true)
 	if l.pending.Len() > 0 {
-		e.beginSlice() // it begins from a slice that came back before
+		e.beginSlice() // it starts from the result of the previous slice
 		e.worker.Idle(true)
 	}
 	if !l.inFlight {
@@ -99,7 +98,7 @@ func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	return true
 }
 
-// describeRefinement writes what the drift is into the SDE.
+// describeRefinement writes the state of the drift into the SDE.
 func (l *law) describeRefinement() {
 	l.sde.DriftRevision, l.sde.DriftFrame, l.sde.DriftChanges = l.refinement.Revision, l.refinement.Frame, l.refinement.Changes
 }

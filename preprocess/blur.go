@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// The Gaussian filter that a spot is sought with.
+// The Gaussian filter for spot detection.
 const (
 	smoothing  = 3.0 // sd, pixels
-	kernelSide = 9   // it reaches 3 sd to each side
+	kernelSide = 9   // it reaches 3 sd on each side
 )
 
-// blur is that filter. Beyond its edges a picture is mirrored. Not safe for concurrent use.
+// blur applies that filter and mirrors a picture at its edges. Not safe for concurrent use.
 type blur struct {
-	half [kernelSide + 1]float32 // the kernel from its middle on
+	half [kernelSide + 1]float32 // the kernel from its centre on
 	line []float32               // scratch
 }
 
@@ -34,13 +34,13 @@ func newBlur() *blur {
 	return b
 }
 
-// bell is the kernel before it is brought to a sum of 1.
+// bell returns the kernel before normalisation to a sum of 1.
 func bell(i int) float64 {
 	u := float64(i) / smoothing
 	return math.Exp(-u * u / 2)
 }
 
-// apply filters src, width*height pixels, into dst, which is other memory.
+// apply filters src, width*height pixels, into dst, which must not overlap src.
 func (b *blur) apply(dst, src []float32, width, height int) {
 	if n := width + 2*kernelSide; len(b.line) < n {
 		b.line = make([]float32, n)
@@ -49,13 +49,14 @@ func (b *blur) apply(dst, src []float32, width, height int) {
 		(*C.float)(unsafe.SliceData(dst)), (*C.float)(unsafe.SliceData(b.line)))
 }
 
-// extremes are the first places of the least and the greatest of v, which is not empty; false where not all of it is finite.
+// extremes returns the first indices of the least and the greatest value of v, which is not empty. ok is false if v has
+// non-finite values.
 func extremes(v []float32) (least, greatest int, ok bool) {
 	p := C.ds_extremes((*C.float)(unsafe.SliceData(v)), C.int(len(v)))
 	return int(p.least), int(p.greatest), p.finite != 0
 }
 
-// pictureOf lends width*height pixels to a call.
+// pictureOf passes width*height pixels to a C call.
 func pictureOf(pixels []float32, width, height int) C.ds_picture {
 	return C.ds_picture{pixels: (*C.float)(unsafe.SliceData(pixels)), width: C.int(width), height: C.int(height)}
 }

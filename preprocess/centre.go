@@ -9,27 +9,27 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Point is a place in a picture, in pixels; the centre of the top left pixel is (0, 0).
+// Point is a position in a picture, in pixels; the centre of the top left pixel is (0, 0).
 type Point struct{ X, Y float64 }
 
-// distinct is how many sds of the noise a departure counts from; at the edges noise alone reaches 4.
+// distinct is the number of noise sds from which a departure counts. Noise alone reaches 4 at the edges.
 const distinct = 6
 
-// Centres finds the one object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021
+// Centres finds the single object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021
 // (supplement, "Fluorescent DNA Details"), and the mean of its centres. frames are row-major, width*height each.
 //
 // First pass: subtract the per-pixel mean over the frames, smooth with a Gaussian of 3 pixels, take the largest magnitude.
 // (The paper's scaling by min and max and its 3x3 maximum filter move no maximum, and are left out.) The median of these
-// places guides the second pass, which looks again within 12 pixels plus three robust standard deviations of the first
-// pass's places, per axis, so that the window holds the whole excursion.
+// positions guides the second pass. It searches within 12 pixels plus three robust standard deviations of the first pass's
+// positions, per axis, so that the window covers the whole excursion.
 //
-// Subtracting the mean leaves only the flanks of an object that moves by less than its own radius, and nothing of one that
-// rests. So the second pass subtracts the mean only where the object leaves its mean picture behind: where, at the first
-// pass's places, the difference is typically twice as strong as the mean picture. Otherwise it looks at the picture itself, less
-// its median; and where nothing exceeds the noise, the mean picture's strongest place is the guide. One polarity, the
-// stronger in most frames, holds for all frames.
+// Mean subtraction leaves only the flanks of an object that moves less than its own radius, and removes a resting one. So the
+// second pass subtracts the mean only if the object leaves its mean picture: if at the first pass's positions the difference
+// is typically twice as strong as the mean picture. Otherwise it searches the picture minus its median. If nothing exceeds
+// the noise, the mean picture's strongest point is the guide. One polarity, the stronger in most frames, applies to all
+// frames.
 //
-// Places are whole pixels; Centroid refines them. Centres keeps no reference to frames.
+// Positions are whole pixels; Centroid refines them. Centres keeps no reference to frames.
 func Centres(frames [][]float32, width, height int) (centres []Point, mean Point, err error) {
 	if err := checkPictures(frames, width, height); err != nil {
 		return nil, Point{}, err
@@ -44,7 +44,7 @@ func Centres(frames [][]float32, width, height int) (centres []Point, mean Point
 	return centres, mean, nil
 }
 
-// checkPictures bounds what Centres and Centroid read.
+// checkPictures bounds the input of Centres and Centroid.
 func checkPictures(frames [][]float32, width, height int) error {
 	if len(frames) == 0 {
 		return errors.New("centre search: no frames: give at least one")
@@ -65,7 +65,7 @@ func checkPictures(frames [][]float32, width, height int) error {
 
 func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
 
-// search holds a recording and the pictures that both passes share.
+// search holds a recording and the pictures that both passes use.
 type search struct {
 	frames        [][]float32
 	width, height int
@@ -93,8 +93,8 @@ func newSearch(frames [][]float32, width, height int) *search {
 	return s
 }
 
-// firstPass gives the places of each frame's strongest departure from the mean picture, and whether the object typically
-// leaves its mean picture behind. Where most departures are noise it gives the mean picture's own strongest place.
+// firstPass returns the position of each frame's strongest departure from the mean picture, and whether the object typically
+// leaves its mean picture. If most departures are noise, it returns the strongest point of the mean picture.
 func (s *search) firstPass() (places []Point, leaves bool) {
 	all := box{0, 0, s.width, s.height}
 	flat, _ := level(s.mean)
@@ -117,10 +117,10 @@ func (s *search) firstPass() (places []Point, leaves bool) {
 	return places, numbers.Median(departure) > 2*numbers.Median(resting)
 }
 
-// list has room for one number a frame.
+// list allocates one number per frame.
 func (s *search) list() []float32 { return make([]float32, len(s.frames)) }
 
-// window is the part of the picture that the second pass searches.
+// window returns the part of the picture for the second pass.
 func (s *search) window(at []Point) box {
 	cx, rx := centreAndReach(at, func(p Point) float64 { return p.X })
 	cy, ry := centreAndReach(at, func(p Point) float64 { return p.Y })
@@ -130,7 +130,7 @@ func (s *search) window(at []Point) box {
 	}
 }
 
-// centreAndReach is the median of one coordinate and how far from it the second pass looks.
+// centreAndReach returns the median of one coordinate and the search range around it.
 func centreAndReach(at []Point, axis func(Point) float64) (centre, reach float64) {
 	v := make([]float32, len(at))
 	for i, p := range at {
@@ -140,7 +140,7 @@ func centreAndReach(at []Point, axis func(Point) float64) (centre, reach float64
 	return float64(middle), 4*smoothing + 3*float64(sd)
 }
 
-// secondPass gives the centre in each frame, within win.
+// secondPass returns the centre in each frame, within win.
 func (s *search) secondPass(win box, leaves bool) []Point {
 	bright, dark := make([]Point, len(s.frames)), make([]Point, len(s.frames))
 	above, below := s.list(), s.list()
@@ -162,7 +162,7 @@ func (s *search) secondPass(win box, leaves bool) []Point {
 	return dark
 }
 
-// peak is a place and how far the picture there departs from the background.
+// peak is a position and its departure from the background.
 type peak struct {
 	at     Point
 	height float32
@@ -175,10 +175,10 @@ func stronger(a, b peak) peak {
 	return a
 }
 
-// box is a part of a picture: columns x0 to x1 and rows y0 to y1, the ends excluded.
+// box is a part of a picture: columns x0 to x1 and rows y0 to y1, ends excluded.
 type box struct{ x0, y0, x1, y1 int }
 
-// peaks finds where picture lies farthest above and farthest below the background, within win.
+// peaks finds the points of picture farthest above and farthest below the background, within win.
 func (s *search) peaks(picture []float32, win box, background func(i int) float32) (bright, dark peak) {
 	bright.height, dark.height = float32(math.Inf(-1)), float32(math.Inf(-1))
 	for y := win.y0; y < win.y1; y++ {
@@ -196,8 +196,8 @@ func (s *search) peaks(picture []float32, win box, background func(i int) float3
 	return bright, dark
 }
 
-// level is the median of v, or of an evenly spread sample of it, and the standard deviation by the median of the absolute
-// deviations from it, which a few outliers do not move.
+// level returns the median of v, or of an evenly spread sample, and a robust standard deviation from the median absolute
+// deviation.
 func level(v []float32) (middle, sd float32) {
 	every := 1
 	if len(v) > maxSamples {
@@ -206,7 +206,7 @@ func level(v []float32) (middle, sd float32) {
 	return levelOf(spread(nil, v, every))
 }
 
-// levelOf is level of all of v, which it overwrites.
+// levelOf is level on all of v, which it overwrites.
 func levelOf(v []float32) (middle, sd float32) {
 	middle = numbers.Median(v)
 	for i := range v {

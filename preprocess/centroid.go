@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	centroidRounds = 20   // re-centrings at most
-	centroidStill  = 1e-3 // pixels: a smaller move ends the re-centring
-	noiseMultiple  = 3.0  // weights begin this many noise sds above the background
+	centroidRounds = 20   // most iterations
+	centroidStill  = 1e-3 // pixels: a smaller move ends the iteration
+	noiseMultiple  = 3.0  // weights start at this many noise sds above the background
 )
 
-// Centroid refines at, a place that Centres found, to the intensity centroid of the object there,
+// Centroid refines at, a position from Centres, to the intensity centroid of the object there,
 //
 //	c = Σ w r / Σ w,   w = max(0, s(I - b) - 3n),   |r - c| < radius,
 //
-// with b and n the median and the robust standard deviation of the ring from radius to 1.25 radius + 2 around c, and s the
-// sign of the object: that of the mean of I - b within 3 pixels of at. The disc is moved to the centroid until it rests.
-// radius is in pixels and must hold the object; Extent finds one. It fails where nothing stands out of the noise.
+// where b and n are the median and the robust standard deviation of the ring from radius to 1.25 radius + 2 around c. s is
+// the sign of the object: the sign of the mean of I - b within 3 pixels of at. The disc moves to the centroid until it rests.
+// radius is in pixels and must enclose the object; Extent finds one. Centroid fails if nothing exceeds the noise.
 func Centroid(picture []float32, width, height int, at Point, radius float64) (Point, error) {
 	if err := checkPictures([][]float32{picture}, width, height); err != nil {
 		return Point{}, err
@@ -39,8 +39,8 @@ func Centroid(picture []float32, width, height int, at Point, radius float64) (P
 	return c, nil
 }
 
-// Extent is a radius for Centroid: 1.5 times the distance from at beyond which the mean brightness around at has fallen to a
-// tenth of its departure from the picture's median, and at least 4 pixels.
+// Extent returns a radius for Centroid: 1.5 times the distance from at where the mean brightness has fallen to a tenth of its
+// departure from the picture's median, and at least 4 pixels.
 func Extent(picture []float32, width, height int, at Point) (float64, error) {
 	if err := checkPictures([][]float32{picture}, width, height); err != nil {
 		return 0, err
@@ -50,7 +50,7 @@ func Extent(picture []float32, width, height int, at Point) (float64, error) {
 	return d.extent(at, float64(middle)), nil
 }
 
-// disc reads round parts of a picture.
+// disc reads circular parts of a picture.
 type disc struct {
 	picture       []float32
 	width, height int
@@ -80,7 +80,7 @@ func (d *disc) ringMean(c Point, r0, r1 float64) float64 {
 	return sum / n
 }
 
-// extent is Extent on a known background.
+// extent is Extent with a known background.
 func (d *disc) extent(at Point, background float64) float64 {
 	core := math.Abs(d.ringMean(at, 0, 2) - background)
 	r := 2.0
@@ -92,8 +92,8 @@ func (d *disc) extent(at Point, background float64) float64 {
 	return max(4, 1.5*r)
 }
 
-// refine moves the disc from c to its centroid until it rests; it is false where nothing stands out of the noise. What surrounds the
-// object is looked at anew after moves of more than a pixel.
+// refine moves the disc from c to its centroid until it rests, and returns false if nothing exceeds the noise. It measures
+// the surroundings again after moves of more than a pixel.
 func (d *disc) refine(c Point, radius float64) (Point, bool) {
 	var around ground
 	moved := math.Inf(1)
@@ -113,13 +113,14 @@ func (d *disc) refine(c Point, radius float64) (Point, bool) {
 	return c, true
 }
 
-// ground is what an object stands out of.
+// ground is the background of an object.
 type ground struct {
 	level, noise float64 // median and robust standard deviation
-	sign         float64 // of the object: 1 is bright, -1 dark
+	sign         float64 // of the object: 1 bright, -1 dark
 }
 
-// ground reads the ring around the disc around c, and the sign of what is at c. Its level is NaN where no ring is in the picture.
+// ground measures the ring around the disc at c, and the sign of the object at c. Its level is NaN if no ring lies in the
+// picture.
 func (d *disc) ground(c Point, radius float64) ground {
 	d.ring = d.ring[:0]
 	d.each(c, radius, 1.25*radius+2, func(_, _, v float64) { d.ring = append(d.ring, float32(v)) })
@@ -134,7 +135,7 @@ func (d *disc) ground(c Point, radius float64) ground {
 	return g
 }
 
-// centroid weighs the disc around c once.
+// centroid computes the weighted mean of the disc around c once.
 func (d *disc) centroid(c Point, radius float64, g ground) (Point, bool) {
 	m := C.ds_weigh(pictureOf(d.picture, d.width, d.height), C.double(c.X), C.double(c.Y), C.double(radius),
 		C.double(g.level), C.double(g.sign), C.double(noiseMultiple*g.noise))

@@ -14,14 +14,14 @@ import (
 // MaxSide bounds a picture's rows and columns.
 const MaxSide = 16384
 
-// depthMask and channelShift take a gocv.MatType apart; cv::Mat's type is depth + (channels - 1)*8.
+// depthMask and channelShift split a gocv.MatType; cv::Mat's type is depth + (channels - 1)*8.
 const (
 	depthMask    = 7
 	channelShift = 3
 )
 
-// check passes only pictures that a step may hand to OpenCV: two-dimensional, not empty, at most MaxSide a side, 1 or 3
-// channels, of one of the depths given. It makes the pixels contiguous. An empty picture is skipped, the rest is an error.
+// check accepts only pictures that are safe for OpenCV: two-dimensional, not empty, at most MaxSide a side, 1 or 3 channels,
+// of one of the given depths. It makes the pixels contiguous. An empty picture is skipped, the rest is an error.
 func check(step string, f *frame.Frame, depths ...gocv.MatType) error {
 	m := f.Mat()
 	if m.Ptr() == nil || m.Empty() {
@@ -53,7 +53,7 @@ func checkFinite(step string, f *frame.Frame) error {
 	return nil
 }
 
-// complain is an error about frame f in a step.
+// complain returns an error about frame f in a step.
 func complain(step string, f *frame.Frame, format string, args ...any) error {
 	subject := fmt.Sprintf("step %s: frame %d", step, f.Seq)
 	if f.Meta.File != "" {
@@ -62,7 +62,7 @@ func complain(step string, f *frame.Frame, format string, args ...any) error {
 	return fmt.Errorf(subject+": %w", fmt.Errorf(format, args...))
 }
 
-// remedy says what to do about a depth that a step does not take.
+// remedy says how to convert a depth that a step does not accept.
 func remedy(step string) string {
 	if step == "clahe" {
 		return "put normalise before it"
@@ -80,7 +80,7 @@ func depthNames(depths []gocv.MatType) string {
 	return strings.Join(names, ", ")
 }
 
-// depthName is the Go name of a pixel's type.
+// depthName returns the Go name of a pixel's type.
 func depthName(d gocv.MatType) string {
 	names := [...]string{"uint8", "int8", "uint16", "int16", "int32", "float32", "float64", "float16"}
 	return names[d&depthMask]

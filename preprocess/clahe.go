@@ -22,7 +22,7 @@ import (
 // paper's code used: 0.03*256 on 8x8 tiles.
 type claheOptions struct {
 	ClipLimit float64 `yaml:"clip_limit"` // highest histogram bin, in multiples of the mean bin
-	Tiles     int     `yaml:"tiles"`      // tiles to each side
+	Tiles     int     `yaml:"tiles"`      // tiles per side
 }
 
 // Bounds on clahe's options.
@@ -31,12 +31,13 @@ const (
 	maxTiles     = 64
 )
 
-// clahe is contrast-limited adaptive histogram equalisation (Zuiderveld 1994) in 8 bits: our own kernel, which gives what OpenCV's gives.
+// clahe is contrast-limited adaptive histogram equalisation (Zuiderveld 1994) in 8 bits: our own kernel with OpenCV's
+// results.
 type clahe struct {
 	tiles   int
 	clip    float64
 	bytes   gocv.Mat // scratch for float pictures
-	luts    []uint8  // scratch: a table of grey values for each tile
+	luts    []uint8  // scratch: one table of grey values per tile
 	weights []float32
 }
 
@@ -54,7 +55,7 @@ func newCLAHE(decode func(dst any) error) (pipeline.Step, error) {
 	return &clahe{tiles: o.Tiles, clip: o.ClipLimit, bytes: gocv.NewMat(), luts: make([]uint8, 256*o.Tiles*o.Tiles)}, nil
 }
 
-// Apply takes grey uint8, or grey float32 in [0,1] which goes through 8 bits and comes back as float32. In place.
+// Apply accepts grey uint8, or grey float32 in [0,1], which it converts to 8 bits and back. In place.
 func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("clahe", f, gocv.MatTypeCV8U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	if err := checkFinite("clahe", f); err != nil {
 		return err
 	}
-	// Not MinMaxIdx: gocv 0.31 gives it room for one index where OpenCV writes two, over whatever lies beside it.
+	// Not MinMaxIdx: gocv 0.31 gives it room for one index, and OpenCV writes two, over the adjacent memory.
 	if low, high, _, _ := gocv.MinMaxLoc(*m); low < 0 || high > 1 {
 		return complain("clahe", f, "found values from %g to %g, expected 0 to 1: put normalise before it", low, high)
 	}
@@ -98,7 +99,7 @@ func (c *clahe) equalise(m *gocv.Mat) error {
 	return nil
 }
 
-// Can is independent: every frame is equalised by itself.
+// Can reports that every frame is equalised independently.
 func (c *clahe) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (c *clahe) Close() error { return c.bytes.Close() }

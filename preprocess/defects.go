@@ -13,23 +13,23 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// defectsOptions are the keys under defects, as pretrain writes them.
+// defectsOptions are the keys under defects, written by pretrain.
 type defectsOptions struct {
 	Width  int      `yaml:"width"` // of the frames, pixels
 	Height int      `yaml:"height"`
-	Pixels []string `yaml:"pixels" reaches:"nothing"` // their numbers, row after row from the top, ascending: defectsLine little-endian uint32 a line, in base64
+	Pixels []string `yaml:"pixels" reaches:"nothing"` // indices, row by row from the top, ascending: defectsLine little-endian uint32 per line, in base64
 }
 
 const (
-	MaxDefects  = 1 << 14 // bounds the pixels that are replaced
-	defectsLine = 128     // of them in a line of a configuration, which is 1024 bytes at most
+	MaxDefects  = 1 << 14 // bound on the replaced pixels
+	defectsLine = 128     // indices per line of a configuration, which has at most 1024 bytes
 )
 
-// defects replaces the camera's defective pixels, hot or dead ones, by the median of those around them.
+// defects replaces the camera's defective pixels, hot or dead, by the median of their neighbours.
 type defects struct {
 	width, height int
 	pixels        []int
-	around        [][]int // the sound pixels around each
+	around        [][]int // intact neighbours of each
 }
 
 func newDefects(decode func(dst any) error) (pipeline.Step, error) {
@@ -65,7 +65,7 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 	return d, nil
 }
 
-// sound lists the pixels around p that are not defective; all of them where none is sound.
+// sound lists the intact neighbours of p, or all neighbours if none is intact.
 func (d *defects) sound(p int) (sound []int) {
 	var all []int
 	x, y := p%d.width, p/d.width
@@ -85,7 +85,7 @@ func (d *defects) sound(p int) (sound []int) {
 	return sound
 }
 
-// DefectsOptions are the step's options for pixels, by their numbers in ascending order, of frames of a size.
+// DefectsOptions returns the step's options for pixels, given by ascending index, in frames of the given size.
 func DefectsOptions(width, height int, pixels []int) map[string]any {
 	var lines []any
 	for some := range slices.Chunk(pixels, defectsLine) {
@@ -98,7 +98,7 @@ func DefectsOptions(width, height int, pixels []int) map[string]any {
 	return map[string]any{"width": width, "height": height, "pixels": lines}
 }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.
 func (d *defects) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("defects", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -122,7 +122,8 @@ func (d *defects) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// mend replaces each defective pixel, channel by channel, by the median of the sound ones around it: of an even number, the lower.
+// mend replaces each defective pixel, channel by channel, by the median of its intact neighbours; of an even number, the
+// lower median.
 func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([]T, error)) error {
 	data, err := pixels()
 	if err != nil {
@@ -131,7 +132,7 @@ func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([
 	var values [8]T
 	for k, p := range d.pixels {
 		around := values[:len(d.around[k])]
-		if len(around) == 0 { // a picture of one pixel
+		if len(around) == 0 { // a single-pixel picture
 			continue
 		}
 		for ch := range channels {
@@ -145,7 +146,7 @@ func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([
 	return nil
 }
 
-// Can is independent: every frame is mended alike.
+// Can reports that every frame is corrected independently.
 func (d *defects) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (d *defects) Close() error { return nil }

@@ -11,16 +11,16 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// filmRange is a normalise whose grey window goes from the smallest to the largest value of a whole film, as in the paper's supplement.
-// Where no film is shown to it, the window goes as far as the frames so far.
+// filmRange is a normalise whose grey window spans the values of a whole film, as in the paper's supplement. Without Look the
+// window spans the frames so far.
 type filmRange struct {
 	normalise       *normalise
-	lowest, highest float64 // values met
-	whole           bool    // films are shown
-	looking         bool    // at one of which nothing was applied yet
+	lowest, highest float64 // values seen
+	whole           bool    // Look was called
+	looking         bool    // at a film before its first Apply
 }
 
-// Look widens the window to hold f. It takes the pictures that Apply takes, and changes none.
+// Look widens the window to include f. It accepts Apply's pictures and changes none.
 func (n *filmRange) Look(f *frame.Frame) error {
 	if !n.looking {
 		n.whole, n.looking = true, true
@@ -33,13 +33,13 @@ func (n *filmRange) Look(f *frame.Frame) error {
 	return nil
 }
 
-// Can is to look at films: the window goes as far as the frames so far.
+// Can reports that the step looks at films; the window depends on earlier frames.
 func (n *filmRange) Can() pipeline.Abilities { return pipeline.Abilities{Look: n.Look} }
 
-// Close frees what normalise took.
+// Close frees the memory of normalise.
 func (n *filmRange) Close() error { return n.normalise.Close() }
 
-// meet takes note of f's values.
+// meet includes f's values in the range.
 func (n *filmRange) meet(f *frame.Frame) error {
 	if err := check("normalise", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -47,14 +47,14 @@ func (n *filmRange) meet(f *frame.Frame) error {
 	if err := checkFinite("normalise", f); err != nil {
 		return err
 	}
-	flat := f.Mat().Reshape(1, 0) // MinMaxLoc takes one channel
+	flat := f.Mat().Reshape(1, 0) // MinMaxLoc needs one channel
 	defer flat.Close()
 	low, high, _, _ := gocv.MinMaxLoc(flat)
 	n.lowest, n.highest = min(n.lowest, float64(low)), max(n.highest, float64(high))
 	return nil
 }
 
-// Apply takes what normalise takes.
+// Apply accepts normalise's pictures.
 func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 	n.looking = false
 	if !n.whole {
@@ -68,8 +68,8 @@ func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 	return n.normalise.Apply(ctx, f)
 }
 
-// widen makes the window hold f in a stream. What lies beyond it by less than moveBeyond of its width is clipped instead, so that the
-// window comes to rest.
+// widen extends the window to f in a stream. It clips an excess below moveBeyond of the width instead, so that the window
+// settles.
 func (n *filmRange) widen(f *frame.Frame) error {
 	if err := n.meet(f); err != nil {
 		return err
@@ -83,14 +83,14 @@ func (n *filmRange) widen(f *frame.Frame) error {
 	return nil
 }
 
-// filmROI is a roi around the object's mean centre in a whole film. Where no film is shown to it, it is the search in the first frames.
+// filmROI is a roi around the object's mean centre in a whole film. Without Look it uses the search in the first frames.
 type filmROI struct {
 	roi     *roi
 	search  searchOptions
 	looking bool
 }
 
-// Look shows f to the search. It takes the pictures that Apply takes, and changes none.
+// Look passes f to the search. It accepts Apply's pictures and changes none.
 func (r *filmROI) Look(f *frame.Frame) error {
 	if err := check("roi", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *filmROI) Look(f *frame.Frame) error {
 	return r.roi.finder.look(f)
 }
 
-// Apply takes what roi takes.
+// Apply accepts roi's pictures.
 func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	if r.looking {
 		if err := r.settle(f); err != nil {
@@ -115,13 +115,13 @@ func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	return r.roi.Apply(ctx, f)
 }
 
-// Can is to look at a film before its frames, and to move the region.
+// Can reports that the step looks at a film before its frames, and can move the region.
 func (r *filmROI) Can() pipeline.Abilities { return pipeline.Abilities{Look: r.Look, Region: r.roi} }
 
-// Close frees what the region and the search took.
+// Close frees the memory of the region and the search.
 func (r *filmROI) Close() error { return r.roi.Close() }
 
-// settle places the region for the film that begins with f.
+// settle sets the region for the film that begins with f.
 func (r *filmROI) settle(f *frame.Frame) error {
 	r.looking = false
 	if m := f.Mat(); m.Cols() != r.roi.finder.full.X || m.Rows() != r.roi.finder.full.Y {

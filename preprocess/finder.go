@@ -13,22 +13,23 @@ import (
 // searchOptions are the keys under roi.search.
 type searchOptions struct {
 	Size   int  `yaml:"size"`   // side of the square region, pixels
-	Frames int  `yaml:"frames"` // frames to look at; 0 means 30
-	Film   bool `yaml:"film"`   // of a recording, look at each film whole; frames is then for a stream alone
+	Frames int  `yaml:"frames"` // frames to search; 0 means 30
+	Film   bool `yaml:"film"`   // for a recording, search each film whole; frames then applies to streams only
 }
 
-// Bounds on a search: it keeps at most maxSearchFrames pictures, shrunk to maxSearchSide a side (64 MiB).
+// Bounds on a search: it keeps at most maxSearchFrames pictures, reduced to maxSearchSide a side (64 MiB).
 const (
 	defaultSearchFrames = 30
 	maxSearchFrames     = 256
 	maxSearchSide       = 256
 )
 
-// finder collects the first frames of a stream, or frames all over a film, small and grey, and finds the object in them.
+// finder collects small grey copies of the first frames of a stream, or of frames across a film, and finds the object in
+// them.
 type finder struct {
 	size, frames int
 	pictures     [][]float32
-	every        int         // frames of a film to a picture
+	every        int         // frames of a film per picture
 	passed       int         // since the last one
 	full, small  image.Point // sizes of the frames and of the pictures
 	shrunk       gocv.Mat    // scratch
@@ -76,7 +77,8 @@ func (s *finder) show(f *frame.Frame) error {
 	return nil
 }
 
-// look keeps a small grey copy of every frame of a film, and where there are too many of every second, fourth, and so on.
+// look keeps a small grey copy of every frame of a film, and thins them out to every second, fourth and so on if there are
+// too many.
 func (s *finder) look(f *frame.Frame) error {
 	if s.passed++; s.passed < s.every {
 		return nil
@@ -92,7 +94,7 @@ func (s *finder) look(f *frame.Frame) error {
 	return s.show(f)
 }
 
-// region is the square around the mean centre, moved into the frame where it would stick out.
+// region returns the square around the mean centre, shifted to lie in the frame.
 func (s *finder) region() (image.Rectangle, error) {
 	_, mean, err := Centres(s.pictures, s.small.X, s.small.Y)
 	if err != nil {
@@ -112,7 +114,7 @@ func (s *finder) region() (image.Rectangle, error) {
 
 func (s *finder) Close() error { return s.shrunk.Close() }
 
-// shrink is full, or its longer side brought down to most.
+// shrink returns full, or scales its longer side down to most.
 func shrink(full image.Point, most float64) image.Point {
 	ratio := min(1, most/float64(max(full.X, full.Y)))
 	return image.Pt(
@@ -121,7 +123,7 @@ func shrink(full image.Point, most float64) image.Point {
 	)
 }
 
-// grey is the mean of a picture's channels.
+// grey returns the mean of a picture's channels.
 func grey(values []float32, channels int) []float32 {
 	g := make([]float32, len(values)/channels)
 	for i := range g {

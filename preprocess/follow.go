@@ -11,38 +11,38 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// maxFollowSide bounds the sides of the picture in which a centroid is measured: larger ones are averaged down to it.
+// maxFollowSide bounds the picture for centroids: larger ones are averaged down to it.
 const maxFollowSide = 64
 
-// sparse is the step between the pixels whose median stands for the background; 7 walks through the columns of a picture of 64.
+// sparse is the step between the pixels sampled for the background median; 7 covers all columns of a picture of 64.
 const sparse = 7
 
-// follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
+// follow measures the object's intensity centroid in every frame as the encoder sees it: in the region of a roi, if there is
 // one. It changes no pixel.
 type follow struct {
 	grey, small gocv.Mat // scratch
 	blur        *blur
-	smooth      []float32 // what is seen, blurred
+	smooth      []float32 // the picture, blurred
 	sample      []float32
-	disc        disc // reads what is seen: the frame's own pixels where they will do, or small
+	disc        disc // reads the frame's own pixels if possible, otherwise small
 
-	contrast   float64 // by how much more the brightest place stood out than the darkest, summed over frames
+	contrast   float64 // excess of the brightest over the darkest departure, summed over frames
 	begun      bool
 	trajectory uint64
-	radius     float64 // of the disc around the object, since the trajectory's first frame with one; 0: none yet
+	radius     float64 // of the disc around the object, set by the trajectory's first frame with one; 0: not set
 }
 
-// NewFollow makes the step that writes the object's centroid into frames' Meta. It comes after the steps that the encoder wants, and
-// uses Centres' picture of the object: the place that stands out most after a Gaussian filter of 3 pixels, bright or dark, refined by
-// Centroid within a disc from Extent. Where nothing stands out of the noise the frame has no centroid.
+// NewFollow makes the step that writes the object's centroid into frames' Meta. It follows the encoder's steps and describes
+// the object as Centres does: the strongest point after a Gaussian filter of 3 pixels, bright or dark, refined by Centroid
+// within a disc from Extent. A frame without signal above the noise has no centroid.
 func NewFollow() pipeline.Step {
 	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), blur: newBlur(), smooth: make([]float32, maxFollowSide*maxFollowSide)}
 }
 
-// Can is nothing more: the disc's radius comes from the frames so far.
+// Can reports no abilities: the disc's radius depends on earlier frames.
 func (s *follow) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels.
 func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("centroid", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	if err != nil {
 		return complain("centroid", f, "%w", err)
 	}
-	if at, ok := s.find(size); ok { // a picture with values that are not finite has none, and is the encoder's to refuse
+	if at, ok := s.find(size); ok { // a picture with non-finite values has no centroid; the encoder rejects it
 		m := f.Mat()
 		x := (at.X+0.5)*float64(m.Cols())/float64(size.X) - 0.5
 		y := (at.Y+0.5)*float64(m.Rows())/float64(size.Y) - 0.5
@@ -64,7 +64,7 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// load makes s.disc read the frame's picture, grey, float32 and of at most maxFollowSide a side.
+// load gives s.disc the frame's picture: grey, float32, and at most maxFollowSide a side.
 func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	m := f.Mat()
 	whole := image.Pt(m.Cols(), m.Rows())
@@ -84,7 +84,7 @@ func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	return size, err
 }
 
-// find is the object's centroid in the picture.
+// find returns the object's centroid in the picture.
 func (s *follow) find(size image.Point) (Point, bool) {
 	smooth := s.smooth[:size.X*size.Y]
 	s.blur.apply(smooth, s.disc.picture, size.X, size.Y)

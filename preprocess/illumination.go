@@ -15,27 +15,28 @@ import (
 	"driftscope/preprocess/illumination"
 )
 
-// illuminationOptions are the keys under illumination, as pretrain writes them.
+// illuminationOptions are the keys under illumination, written by pretrain.
 type illuminationOptions struct {
 	Gain       bool       `yaml:"gain"`
 	Plane      bool       `yaml:"plane"`
 	Interlaced bool       `yaml:"interlaced"`
-	Scale      float64    `yaml:"scale"`                       // of what is left of a frame that fits, in the frame's own counts
-	Window     [2]float64 `yaml:"window"`                      // the counts that 0 and 65535 of the reference stand for
-	Reference  []string   `yaml:"reference" reaches:"nothing"` // the thumbnail, a row of boxes each: illumination.Side little-endian uint16, in base64
+	Scale      float64    `yaml:"scale"`                       // of a matching frame's residuals, in the frame's own counts
+	Window     [2]float64 `yaml:"window"`                      // the counts for 0 and 65535 of the reference
+	Reference  []string   `yaml:"reference" reaches:"nothing"` // the thumbnail, one row of boxes each: illumination.Side little-endian uint16, in base64
 }
 
-// foreign is how many times what is usually left of a frame says that the reference is not of this scene.
+// foreign is the ratio to the usual residual from which the reference does not match the scene.
 const foreign = 8
 
-// evenLight takes a frame's light off: what is left is the frame as the lamp of the reference would have it, in the frame's own counts, as float32.
+// evenLight removes a frame's light: the result is the frame under the reference's lamp, in the frame's own counts, as
+// float32.
 type evenLight struct {
 	model   *illumination.Model
 	fitter  *illumination.Fitter
 	small   *illumination.Thumbnail
-	shape   [3]int // rows, columns, channels that small takes
+	shape   [3]int // rows, columns and channels of small
 	boxes   []float32
-	strange bool // the last frame did not fit
+	strange bool // the last frame did not match
 }
 
 func newIllumination(decode func(dst any) error) (pipeline.Step, error) {
@@ -75,7 +76,7 @@ func (o *illuminationOptions) model() (*illumination.Model, error) {
 	return m, nil
 }
 
-// IlluminationOptions are the step's options for a model.
+// IlluminationOptions returns the step's options for a model.
 func IlluminationOptions(m *illumination.Model) map[string]any {
 	low, high := float64(slices.Min(m.Reference)), float64(slices.Max(m.Reference))
 	if high == low {
@@ -98,7 +99,8 @@ func IlluminationOptions(m *illumination.Model) map[string]any {
 	return o
 }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels, before any step that changes their grey values or cuts them.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels, before any step that changes their grey values or
+// crops them.
 func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("illumination", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// doubt tells where frames begin to be unlike the reference.
+// doubt warns when frames begin to differ from the reference.
 func (e *evenLight) doubt(f *frame.Frame, left float64) {
 	strange := left > foreign*e.model.Scale
 	if strange && !e.strange {
@@ -161,7 +163,7 @@ func (e *evenLight) take(pixels []float32, light [2]illumination.Light) {
 	}
 }
 
-// Can is independent: a frame's light is told by the frame alone.
+// Can reports that each frame's light depends on that frame alone.
 func (e *evenLight) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (e *evenLight) Close() error { return nil }

@@ -13,19 +13,19 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// normaliseOptions are the keys under normalise. One of Window, Running and Film decides the grey window.
+// normaliseOptions are the keys under normalise. One of Window, Running and Film sets the grey window.
 type normaliseOptions struct {
-	Window  *[2]float64    `yaml:"window"`               // the frame's own counts that become 0 and full scale
+	Window  *[2]float64    `yaml:"window"`               // the frame's own counts for 0 and full scale
 	Running runningOptions `yaml:"running"`              // the default
-	Film    bool           `yaml:"film"`                 // each film's own range; of a stream, that of the frames so far
+	Film    bool           `yaml:"film"`                 // each film's own range; for a stream, the range so far
 	To      string         `yaml:"to" reaches:"nothing"` // float32 in [0,1], or uint8 in 0..255
-	Grey    bool           `yaml:"grey"`                 // the plain mean of the channels; without it they are kept
+	Grey    bool           `yaml:"grey"`                 // average the channels; otherwise keep them
 }
 
 // normalise scales grey values linearly, low to 0 and high to full scale, and clips what lies outside.
 type normalise struct {
 	low, high float64
-	running   *running // nil where the window is fixed
+	running   *running // nil for a fixed window
 	grey      bool
 	to        gocv.MatType
 	mean      gocv.Mat // 1x3: averages three channels
@@ -79,7 +79,7 @@ func (n *normalise) setWindow(o *normaliseOptions) error {
 	return nil
 }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels.
 func (n *normalise) Apply(_ context.Context, f *frame.Frame) error {
 	err := check("normalise", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F)
 	if err != nil {
@@ -102,7 +102,7 @@ func (n *normalise) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// follow updates the running window from f and tells when it moved.
+// follow updates the running window from f and reports when it moves.
 func (n *normalise) follow(f *frame.Frame) error {
 	low, high, err := n.running.percentiles(f.Mat())
 	if err != nil {
@@ -129,7 +129,7 @@ func (n *normalise) follow(f *frame.Frame) error {
 	return nil
 }
 
-// scale maps [low, high] to full scale, in place: one new buffer where the pixel's type changes, none otherwise.
+// scale maps [low, high] to full scale, in place; it allocates a new buffer only if the pixel type changes.
 func (n *normalise) scale(m *gocv.Mat) {
 	if n.to == gocv.MatTypeCV8U {
 		a := 255 / (n.high - n.low)
@@ -142,7 +142,7 @@ func (n *normalise) scale(m *gocv.Mat) {
 	gocv.Threshold(*m, m, 0, 0, gocv.ThresholdToZero)
 }
 
-// Can is independent where the grey window is fixed.
+// Can reports that frames are independent if the grey window is fixed.
 func (n *normalise) Can() pipeline.Abilities {
 	return pipeline.Abilities{Independent: n.running == nil}
 }
@@ -153,7 +153,7 @@ func (n *normalise) Close() error { return n.mean.Close() }
 type runningOptions struct {
 	Low      float64       `yaml:"low_percentile"`
 	High     float64       `yaml:"high_percentile"`
-	HalfLife time.Duration `yaml:"half_life"` // of acquisition time
+	HalfLife time.Duration `yaml:"half_life"` // in acquisition time
 }
 
 func defaultRunning() runningOptions {

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// show fills in what people see of the picture that the region is cut out of, in the frames that ask for it and were not asked before.
+// show attaches an overview of the picture around the region to frames that request it, once.
 func (r *roi) show(f *frame.Frame) {
 	o := f.Meta.Overview
 	if o == nil || !o.Region.Empty() {
@@ -21,11 +21,12 @@ func (r *roi) show(f *frame.Frame) {
 	}
 }
 
-// sampled bounds the sides of the picture that an overview is averaged from: of larger ones most pixels are left out, and the eye does not
-// miss them.
+// sampled bounds the sides of the picture that an overview averages; larger pictures are subsampled, which the eye does not
+// notice.
 const sampled = 2 * frame.OverviewSide
 
-// overview is m in 256 greys or colours, from its darkest value to its brightest, at most frame.OverviewSide a side. m has passed check.
+// overview returns m in 256 greys or colours, from its darkest to its brightest value, at most frame.OverviewSide a side. m
+// has passed check.
 func overview(m *gocv.Mat) image.Image {
 	full := image.Pt(m.Cols(), m.Rows())
 	size := shrink(full, frame.OverviewSide)
@@ -41,7 +42,7 @@ func overview(m *gocv.Mat) image.Image {
 	}
 	low, scale := window(values)
 	level := func(v float32) uint8 {
-		if !(v > low) { // NaN too
+		if !(v > low) { // also NaN
 			return 0
 		}
 		return uint8(min((v-low)*scale, 255) + 0.5)
@@ -56,14 +57,14 @@ func overview(m *gocv.Mat) image.Image {
 	colour := image.NewRGBA(image.Rectangle{Max: size})
 	for i := range size.X * size.Y {
 		for c := range 3 {
-			colour.Pix[4*i+c] = level(values[3*i+2-c]) // OpenCV has blue first
+			colour.Pix[4*i+c] = level(values[3*i+2-c]) // OpenCV stores blue first
 		}
 		colour.Pix[4*i+3] = 255
 	}
 	return colour
 }
 
-// window is the least of the finite values, and what brings the greatest to 255; 0 where there are not two that differ.
+// window returns the least finite value, and the factor that scales the greatest to 255, or 0 if no two values differ.
 func window(values []float32) (low, scale float32) {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, v := range values {

@@ -17,7 +17,7 @@ type resizeOptions struct {
 	Height int `yaml:"height"`
 }
 
-// resize averages over areas where neither side grows, which keeps noise from aliasing, and interpolates linearly otherwise.
+// resize averages areas if neither side grows, so that noise does not alias, and interpolates linearly otherwise.
 type resize struct{ size image.Point }
 
 func newResize(decode func(dst any) error) (pipeline.Step, error) {
@@ -31,7 +31,7 @@ func newResize(decode func(dst any) error) (pipeline.Step, error) {
 	return &resize{image.Pt(o.Width, o.Height)}, nil
 }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.
 func (r *resize) Apply(_ context.Context, f *frame.Frame) error {
 	err := check("resize", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *resize) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// Can is independent: every frame is resized alike.
+// Can reports that every frame is resized independently.
 func (r *resize) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (r *resize) Close() error { return nil }

@@ -24,13 +24,13 @@ type roiOptions struct {
 	Search *searchOptions `yaml:"search"`
 }
 
-// roi cuts a region out of the picture.
+// roi crops the picture to a region.
 type roi struct {
 	region image.Rectangle
 	finder *finder // nil once the region is final
-	cuts   uint64  // trajectories begun by moving the region
+	cuts   uint64  // trajectories started by moving the region
 
-	picture image.Rectangle // the last one's; empty before the first
+	picture image.Rectangle // bounds of the last picture; empty before the first
 }
 
 func newROI(decode func(dst any) error) (pipeline.Step, error) {
@@ -82,7 +82,7 @@ func centredROI(o *roiOptions) (pipeline.Step, error) {
 	return &roi{region: Square(at, o.Size)}, nil
 }
 
-// Square is the region of size by size pixels whose middle is nearest to at.
+// Square returns the region of size by size pixels whose centre is nearest to at.
 func Square(at Point, size int) image.Rectangle {
 	corner := image.Pt(
 		int(math.Round(at.X-float64(size-1)/2)),
@@ -91,7 +91,7 @@ func Square(at Point, size int) image.Rectangle {
 	return image.Rectangle{Min: corner, Max: corner.Add(image.Pt(size, size))}
 }
 
-// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels. A region that does not lie in the picture is an error.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels. A region outside the picture is an error.
 func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	err := check("roi", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F)
 	if err != nil {
@@ -118,8 +118,8 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// find shows f to the finder: the region is provisional from the first frame on and final after the last of the search. If it
-// moves then, a new trajectory begins with f, because the latents before were seen through another window.
+// find passes f to the finder. The region is provisional from the first frame on and final after the last of the search. If
+// it then moves, a new trajectory begins with f, because the earlier latents saw another window.
 func (r *roi) find(f *frame.Frame) error {
 	if err := r.finder.show(f); err != nil {
 		return err
@@ -146,17 +146,17 @@ func (r *roi) find(f *frame.Frame) error {
 	return err
 }
 
-// Can is to move the region, and independent where it is fixed.
+// Can reports that the step can move the region, and that frames are independent if it is fixed.
 func (r *roi) Can() pipeline.Abilities {
 	return pipeline.Abilities{Independent: r.finder == nil, Region: r}
 }
 
-// Reach is known from the last frame.
+// Reach returns the region's range, known from the last frame.
 func (r *roi) Reach() (corner image.Point, ok bool) {
 	return r.picture.Max.Sub(r.region.Size()), !r.picture.Empty()
 }
 
-// Move ends a search that is under way.
+// Move ends a search in progress.
 func (r *roi) Move(corner image.Point) error {
 	err := r.Close()
 	r.finder = nil

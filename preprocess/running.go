@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	moveBeyond = 0.05    // a window end moves when it is off by this part of the window's width
-	maxSamples = 1 << 15 // pixels that a frame's percentiles rest on, and at most twice as many
+	moveBeyond = 0.05    // a window end moves when it is off by this fraction of the window's width
+	maxSamples = 1 << 15 // pixels sampled for a frame's percentiles, up to twice as many
 )
 
-// running is a slow robust grey window: percentiles of each frame, averaged over acquisition time with a half-life.
-// The applied window, low to high, stays until the average has left it by moveBeyond, so that noise never reaches the pixels.
+// running is a slow robust grey window: percentiles of each frame, averaged over acquisition time with a half-life. The
+// applied window, low to high, stays until the average differs from it by moveBeyond, so noise never reaches the pixels.
 type running struct {
 	options           runningOptions
 	low, high         float64 // applied
 	meanLow, meanHigh float64
-	count, moves      uint64 // frames folded; moves of the window after the first frame set it
+	count, moves      uint64 // frames averaged; moves of the window after the first frame set it
 	last              time.Time
 	samples           []float32
 }
 
-// fold averages one frame's percentiles and reports whether the applied window was set or moved. With h the half-life,
+// fold averages one frame's percentiles and reports whether the applied window was set or moved. With the half-life h,
 //
 //	mean ← mean + g (x - mean),   g = max(1 - 2^(-Δt/h), 1/n)
 //
-// so that the plain mean serves until h has passed.
+// so that the plain mean applies until h has passed.
 func (r *running) fold(low, high float64, t time.Time) bool {
 	dt := max(0, t.Sub(r.last).Seconds())
 	r.last = t
@@ -52,8 +52,9 @@ func (r *running) fold(low, high float64, t time.Time) bool {
 	return true
 }
 
-// percentiles are those of an evenly spread sample of m's values. Where they coincide, because the object covers less of the
-// picture than the percentile leaves, they are the sample's smallest and largest value instead: equal only in a blank frame.
+// percentiles returns the percentiles of an evenly spread sample of m's values. If they coincide, because the object covers
+// less of the picture than the percentile excludes, it returns the sample's smallest and largest value instead: equal only in
+// a blank frame.
 func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	if err := r.sample(m); err != nil {
 		return 0, 0, err
@@ -67,7 +68,7 @@ func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	return low, high, nil
 }
 
-// sample fills r.samples. The spacing is odd, so that it does not fall in step with a sensor's columns.
+// sample fills r.samples. The spacing is odd, so that it does not align with a sensor's columns.
 func (r *running) sample(m *gocv.Mat) error {
 	every := 1
 	if n := m.Total() * m.Channels(); n > maxSamples {

@@ -17,41 +17,41 @@ import (
 	"driftscope/sinks/pin"
 )
 
-// Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
-// holds frames.
+// Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View. It equals pipeline.Sink, declared
+// here to avoid the import of packages that hold frames.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
 }
 
-// Env is what a stream lends its sinks. They close none of it.
+// Env holds the stream's resources for its sinks. Sinks close none of them.
 type Env struct {
 	Stream   string
-	About    func() natsink.About // what runs now; asked from any goroutine. nil says nothing
-	Bus      *bus.Conn            // nil where NATS is off
-	Bucket   *natsink.Bucket      // nil where nothing is kept
-	Service  *natsink.Service     // nil where the stream ends with its run
-	Lease    natsink.Lease        // under which a worker runs the stream; nil where none does
-	Standing *natsink.Standing    // of what is kept, where its frames come again; nil where they do not
+	About    func() natsink.About // returns the present run; callable from any goroutine. nil: unknown
+	Bus      *bus.Conn            // nil if NATS is off
+	Bucket   *natsink.Bucket      // nil without durability
+	Service  *natsink.Service     // nil if the stream ends with its run
+	Lease    natsink.Lease        // of the worker that runs the stream; nil without a worker
+	Standing *natsink.Standing    // the kept results, if frames are replayed; else nil
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
-	Metrics  *Metrics     // nil where nobody can ask for them
-	// Commands is given where commands arrive through a sink; nil where nobody applies them.
+	Metrics  *Metrics     // nil if the process serves no metrics
+	// Commands receives the channel of a sink that takes commands; nil if the caller applies none.
 	Commands func(arriving <-chan latent.Command)
 
-	Rules []string // names of the triggers' rules; nil where they are not known
-	Check bool     // options are checked: a sink that writes to a device opens none
-	// Wrote is told, from any goroutine, how long after a trigger a device had taken it; nil tells nobody.
+	Rules []string // names of the triggers' rules; nil if unknown
+	Check bool     // only check the options: a sink opens no device
+	// Wrote receives, from any goroutine, the delay between a trigger and a device's acceptance; nil: not called.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
-// pin is what the sinks that end in a wire use of env.
+// pin returns the part of env for the sinks of package pin.
 func (env Env) pin() pin.Env {
 	return pin.Env{Stream: env.Stream, Rules: env.Rules, Check: env.Check, Log: env.Log, Wrote: env.Wrote}
 }
 
-// nats is what the NATS sink uses of env.
+// nats returns the part of env for the NATS sink.
 func (env Env) nats() natsink.Env {
 	return natsink.Env{
 		Stream: env.Stream, About: env.About, Bus: env.Bus, Bucket: env.Bucket, Service: env.Service, Lease: env.Lease, Standing: env.Standing, Log: env.Log,
@@ -59,10 +59,10 @@ func (env Env) nats() natsink.Env {
 	}
 }
 
-// decoder fills a sink's options from what is written under it. It is strict: an unknown key is an error.
+// decoder fills a sink's options from its part of the configuration. It is strict: an unknown key is an error.
 type decoder = func(dst any) error
 
-// kinds is the only list of sinks: a new one is its file, its test and one line here, which hands it what it uses of env.
+// kinds is the only list of sinks: a new sink is its file, its test and one line here, which passes the parts of env that it uses.
 var kinds = map[string]func(decode decoder, env Env) (Sink, error){
 	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
 	"gpio":     func(decode decoder, env Env) (Sink, error) { return pin.NewGPIO(decode, env.pin()) },
@@ -82,7 +82,7 @@ func newNATS(decode decoder, env Env) (Sink, error) {
 	return s, err
 }
 
-// New makes a sink of the given kind. decode fills the kind's options, which are checked here.
+// New makes a sink of the given kind. decode fills the kind's options, and New checks them.
 func New(kind string, decode decoder, env Env) (Sink, error) {
 	construct, known := kinds[kind]
 	if !known {

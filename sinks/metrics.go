@@ -16,14 +16,14 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on one scrape, and on how many are answered at once.
+// Bounds on one scrape, and on simultaneous scrapes.
 const (
 	scrapeWithin = 5 * time.Second
 	scrapesMost  = 4
 )
 
-// Metrics answers Prometheus, and those who ask whether the streams of this process track. Each stream writes into its Sink; an answer is
-// made of the last health and the last law. It may be used from any goroutine.
+// Metrics answers Prometheus and readiness checks. Each stream writes to its Sink; an answer uses the last health and the last law. Metrics
+// may be used from any goroutine.
 type Metrics struct {
 	registry  *prometheus.Registry
 	names     names
@@ -31,10 +31,10 @@ type Metrics struct {
 
 	mu      sync.Mutex
 	streams map[string]*snapshot
-	spools  map[string]func() int64 // bytes that wait, by stream
+	spools  map[string]func() int64 // waiting bytes, by stream
 }
 
-// NewMetrics has no streams yet. connected says whether NATS is there.
+// NewMetrics returns Metrics without streams. connected reports whether NATS is connected.
 func NewMetrics(connected func() bool) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), names: describe(), connected: connected, streams: map[string]*snapshot{}, spools: map[string]func() int64{},
@@ -43,8 +43,8 @@ func NewMetrics(connected func() bool) *Metrics {
 	return m
 }
 
-// Sink takes the messages of a stream, in the place of an earlier one of that name. The stream is away once no frame was tracked for stall;
-// 0 waits for ever.
+// Sink returns a sink for a stream's messages. It replaces an earlier sink of that name. A stream that tracked no frame for stall is not
+// ready; 0 disables this check.
 func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
 	p := &snapshot{stream: stream, stall: stall, begun: map[string]uint64{}}
 	m.mu.Lock()
@@ -53,12 +53,12 @@ func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
 	return p
 }
 
-// Gauge adds a figure of the whole process, read at every scrape. A name is given once.
+// Gauge adds a figure of the whole process, read at every scrape. Each name may be added once.
 func (m *Metrics) Gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// watch adds how many bytes wait in a stream's spool. It may be called on nil.
+// watch adds the waiting bytes of a stream's spool. m may be nil.
 func (m *Metrics) watch(stream string, waiting func() int64) {
 	if m == nil {
 		return
@@ -68,12 +68,12 @@ func (m *Metrics) watch(stream string, waiting func() int64) {
 	m.spools[stream] = waiting
 }
 
-// Handler answers with the metrics.
+// Handler serves the metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesMost, Timeout: scrapeWithin})
 }
 
-// Ready answers 200 while every stream tracks, 503 while one does not, and says which.
+// Ready answers 200 while every stream tracks, or 503 with the names of streams that do not.
 func (m *Metrics) Ready() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := struct {
@@ -94,7 +94,7 @@ func (m *Metrics) Ready() http.Handler {
 	})
 }
 
-// snapshots are those of all streams, sorted by name.
+// snapshots returns the last state of every stream, sorted by name.
 func (m *Metrics) snapshots() []*snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *Metrics) snapshots() []*snapshot {
 	return all
 }
 
-// snapshot is what is known last of one stream.
+// snapshot holds the last messages of one stream.
 type snapshot struct {
 	stream string
 	stall  time.Duration
@@ -113,11 +113,11 @@ type snapshot struct {
 	mu      sync.Mutex
 	health  latent.Health
 	law     latent.SDE
-	tracked time.Time         // when the last frame was
-	begun   map[string]uint64 // conditions, by the name of their rule
+	tracked time.Time         // time of the last tracked frame
+	begun   map[string]uint64 // begun conditions, by the name of their rule
 }
 
-// Write notes m. It never fails.
+// Write stores m. It never fails.
 func (p *snapshot) Write(_ context.Context, m latent.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,15 +139,15 @@ func (p *snapshot) Write(_ context.Context, m latent.Message) error {
 	return nil
 }
 
-// Close leaves what was noted for those who ask how it ended.
+// Close keeps the last messages, for a scrape after the end.
 func (p *snapshot) Close(context.Context) error { return nil }
 
-// readiness is whether a stream tracks.
+// readiness reports whether a stream tracks.
 type readiness struct {
 	Stream string   `json:"stream"`
 	Ready  bool     `json:"ready"`
 	State  string   `json:"state"`
-	Last   *float64 `json:"last_frame_s"` // since the last frame was tracked; null before the first
+	Last   *float64 `json:"last_frame_s"` // seconds since the last tracked frame; null before the first
 }
 
 func (p *snapshot) ready(now time.Time) readiness {

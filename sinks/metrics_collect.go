@@ -11,7 +11,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// names are the metrics. Units are base units, and counters end in _total; a label takes only values that the program itself makes.
+// names lists the metrics. Units are base units, and counters end in _total. Labels take only values made by the program.
 type names struct {
 	connected, state, uptime, tracked, queue  *prometheus.Desc
 	frames, framesTracked, framesDropped      *prometheus.Desc
@@ -50,7 +50,7 @@ func describe() names {
 	}
 }
 
-// Describe and Collect are prometheus.Collector's.
+// Describe and Collect implement prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	n := &m.names
 	for _, d := range []*prometheus.Desc{
@@ -61,7 +61,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends what is known last of every stream.
+// Collect sends the last figures of every stream.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(m.names.connected, prometheus.GaugeValue, number01(m.connected()))
 	for _, p := range m.snapshots() {
@@ -89,7 +89,7 @@ func (t sender) counter(d *prometheus.Desc, v uint64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.stream}, labels...)...)
 }
 
-// snapshot sends everything. What is not known yet is left out.
+// snapshot sends every known figure.
 func (t sender) snapshot(p *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"driftscope/sinks/message"
 )
 
-// maxRows is how many latent dimensions the status shows one by one.
+// maxRows is the number of latent dimensions that the status shows one by one.
 const maxRows = 8
 
-// status is the whole state as lines for people.
+// status formats the whole state as lines.
 func (s *terminal) status() []string {
 	h := &s.health
 	lines := []string{
@@ -42,7 +42,7 @@ func (s *terminal) status() []string {
 	return append(lines, s.law())
 }
 
-// oneLine is the state for a log.
+// oneLine formats the state for a log.
 func (s *terminal) oneLine() string {
 	h := &s.health
 	line := fmt.Sprintf("%s %s %s frames %d tracked %d %.1f fps dropped %s", s.env.Stream, orStarting(h.State), uptime(h.UptimeS), h.Frames, h.Tracked, h.FPS, s.drops())
@@ -55,7 +55,7 @@ func (s *terminal) oneLine() string {
 	return line + "\n"
 }
 
-// field is all objects together, as lines.
+// field formats all objects together, as lines.
 func (s *terminal) field() []string {
 	o, p := s.estimate.Objects, &s.population
 	lines := []string{fmt.Sprintf("objects %d  born %d  ended %d", len(o.ID), p.Births, p.Deaths)}
@@ -70,7 +70,7 @@ func (s *terminal) field() []string {
 		number(p.CommonX), number(p.CommonY), number(p.CommonSD)))
 }
 
-// row is one latent dimension.
+// row formats one latent dimension.
 func (s *terminal) row(i int) string {
 	l, law := &s.estimate.Latent, &s.estimate.SDE
 	interval := fmt.Sprintf("%s [%s, %s]", number(message.At(law.Sigma, i)), number(message.At(law.SigmaLow, i)), number(message.At(law.SigmaHigh, i)))
@@ -82,7 +82,7 @@ func (s *terminal) row(i int) string {
 	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(message.At(s.estimate.Drift, i)))
 }
 
-// law sums up the motion.
+// law formats a summary of the motion.
 func (s *terminal) law() string {
 	law := &s.estimate.SDE
 	line := fmt.Sprintf("active %d of %d  drift bound (CRLB) %s (latent/s)²  observed %s s  revision %d",
@@ -127,7 +127,7 @@ func uptime(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
-// number has three digits that mean something; a dash stands for what is not known.
+// number formats v with three significant digits, or as a dash if it is unknown.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"

@@ -13,13 +13,13 @@ import (
 	"driftscope/sinks/message"
 )
 
-// How often the status is drawn: in place on a terminal, as a line elsewhere.
+// Intervals of the status: drawn in place on a terminal, as a line elsewhere.
 const (
 	redrawEvery = 200 * time.Millisecond
 	lineEvery   = 5 * time.Second
 )
 
-// terminal shows what the stream does now, with events above it.
+// terminal shows the present state of the stream, with events above it.
 type terminal struct {
 	env   Env
 	size  func() (width, height int)
@@ -46,7 +46,7 @@ func newTerminal(decode decoder, env Env) (*terminal, error) {
 	return &terminal{env: env, size: screen(env), drawn: time.Now()}, nil
 }
 
-// screen returns the size of the terminal as it is each time; 80 by 24 where nobody knows.
+// screen returns a function that reads the terminal's size, or 80 by 24 if it is unknown.
 func screen(env Env) func() (width, height int) {
 	file, ok := env.Stdout.(*os.File)
 	return func() (int, int) {
@@ -59,7 +59,7 @@ func screen(env Env) func() (width, height int) {
 	}
 }
 
-// Write takes m in, and draws when it is time. Health comes every second, so a stalled camera shows too.
+// Write stores m, and draws when it is time. Health comes every second, so a stalled camera shows too.
 func (s *terminal) Write(_ context.Context, m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -86,15 +86,15 @@ func (s *terminal) Write(_ context.Context, m latent.Message) error {
 	return s.draw()
 }
 
-// Close draws how it ended.
+// Close draws the final state.
 func (s *terminal) Close(context.Context) error { return s.draw() }
 
-// event prints e where it stays, above the status.
+// event prints e permanently, above the status.
 func (s *terminal) event(e *latent.Event) error {
 	s.page.Reset()
 	s.erase()
 	if !s.env.Terminal {
-		s.page.WriteString(s.env.Stream + " ") // other streams may write beside it
+		s.page.WriteString(s.env.Stream + " ") // other streams may write to the same screen
 	}
 	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, message.Printable(e.Code), message.Printable(e.Text))
 	if e.Count > 1 {
@@ -107,7 +107,7 @@ func (s *terminal) event(e *latent.Event) error {
 	return s.show()
 }
 
-// draw brings the status up to date.
+// draw updates the status.
 func (s *terminal) draw() error {
 	s.drawn = time.Now()
 	s.page.Reset()
@@ -120,13 +120,13 @@ func (s *terminal) draw() error {
 	return s.show()
 }
 
-// show writes the page at once, so that nothing is seen half drawn.
+// show writes the page in one call, so that no half-drawn page appears.
 func (s *terminal) show() error {
 	_, err := s.env.Stdout.Write(s.page.Bytes())
 	return err
 }
 
-// erase takes the block off the screen; the cursor stays where it began.
+// erase removes the block from the screen, and leaves the cursor at its start.
 func (s *terminal) erase() {
 	if s.lines > 0 {
 		fmt.Fprintf(&s.page, "\x1b[%dA\x1b[J", s.lines)

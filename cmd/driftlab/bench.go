@@ -15,7 +15,7 @@ import (
 	"driftscope/cmd/driftlab/internal/bench/train"
 )
 
-// benchCmd measures this machine, and methods on it, one field a study; each has its file.
+// benchCmd measures this machine, and methods on it, one field per study; each has its file.
 type benchCmd struct {
 	Train      train.Command           `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
 	Online     estimator.Command       `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`

@@ -9,15 +9,15 @@ import (
 	"driftscope/ingest"
 )
 
-// captureCmd is what a source that works in a process of its own starts: see ingest.CaptureProcess.
+// captureCmd runs a source in a child process: see ingest.CaptureProcess.
 type captureCmd struct{}
 
-// Run captures until standard input ends. The terminal's signals are the parent's: it ends its children in order.
+// Run captures until standard input ends. It ignores the terminal's signals: the parent ends its children in order.
 func (captureCmd) Run(ctx context.Context) error {
 	return ingest.CaptureProcess(context.WithoutCancel(ctx))
 }
 
-// tryModelCmd is what a model of others is opened in first: see infer.TrialProcess.
+// tryModelCmd opens an untrusted model in a child process first: see infer.TrialProcess.
 type tryModelCmd struct{}
 
 // Run tries the model on standard input.

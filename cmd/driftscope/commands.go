@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/site/work"
 )
 
-// commands is the command line, one field a sub-command; each has its file.
+// commands is the command line, one field per sub-command; each has its file.
 type commands struct {
 	Run        runCmd             `cmd:"" group:"Track" help:"Track a source and publish its latents and law."`
 	Batch      batch.Command      `cmd:"" group:"Track" help:"Track many finished recordings, here or on workers."`

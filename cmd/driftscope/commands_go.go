@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/site/pool"
 )
 
-// commands is the command line of a build without OpenCV: the same names as in commands.go, of which those that are lacking say so.
+// commands is the command line of a build without OpenCV: the names of commands.go, some of which return an error here.
 type commands struct {
 	Run        lackingCmd         `cmd:"" group:"Track" passthrough:"" help:"Not in this build: track a source and publish its latents and law."`
 	Batch      batch.Command      `cmd:"" group:"Track" help:"Track many finished recordings, here or on workers."`
@@ -48,7 +48,7 @@ type lackingCmd struct {
 	Rest []string `arg:"" optional:"" help:"Its arguments."`
 }
 
-// Run refuses.
+// Run returns an error.
 func (lackingCmd) Run(k *kong.Context) error {
 	return console.Usage(fmt.Errorf("%s: needs OpenCV, and this build is without it: use a build with OpenCV, on Linux (docs/howto/desk.md)", k.Selected().Name))
 }

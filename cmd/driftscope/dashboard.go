@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// dashboardCmd shows the dashboard of streams that publish on a server elsewhere.
+// dashboardCmd shows the dashboard of streams that publish on another server.
 type dashboardCmd struct {
 	NATS      string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the streams." placeholder:"URL"`
 	WebSocket string `name:"websocket" required:"" help:"WebSocket of the same server, ws://host:port, from its websocket block." placeholder:"URL"`

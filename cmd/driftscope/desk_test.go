@@ -92,13 +92,13 @@ func TestDesk(t *testing.T) {
 			if published.status != 0 || !strings.Contains(published.out, fmt.Sprintf("kept %d frames", deskFrames)) {
 				t.Fatalf("%d: %s%s", published.status, published.out, published.errors)
 			}
-			yaml := fmt.Sprintf("stream: bead\nsource: {nats: {subject: %s, url: %q}}\nframes: {durable: true}\nnats: {url: 'off'}\nsinks: [jsonl: {path: %s.sent.jsonl}]\n", subject, server.URL(), c.name)
+			yaml := fmt.Sprintf("stream: bead\nmodel: embedded:molecule\nsource: {nats: {subject: %s, url: %q}}\nframes: {durable: true}\nnats: {url: 'off'}\nsinks: [jsonl: {path: %s.sent.jsonl}]\n", subject, server.URL(), c.name)
 			if err := os.WriteFile(filepath.Join(folder, c.name+".yaml"), []byte(yaml), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{
 				{"run", c.name + ".yaml", "--frames", fmt.Sprint(deskFrames)},
-				{"run", c.name, "--fps", "50", "--stream", "bead", "--nats", "off", "--no-status", "--out", c.name + ".file.jsonl"},
+				{"run", c.name, "--model", "embedded:molecule", "--fps", "50", "--stream", "bead", "--nats", "off", "--no-status", "--out", c.name + ".file.jsonl"},
 			} {
 				if o := drive(t, folder, args...); o.status != 0 {
 					t.Fatalf("%v: %d: %s", args, o.status, o.errors)

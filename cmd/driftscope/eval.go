@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// evalCmd measures a model against the truth, or against the object's intensity centroid; or tracks against the true ones.
+// evalCmd compares a model with the truth or the object's intensity centroid, or tracks with the true tracks.
 type evalCmd struct {
 	Model     string  `help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
 	Video     string  `help:"Recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
@@ -51,13 +51,13 @@ func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
 	return o.Evaluate(ctx)
 }
 
-// judged is what eval tells of tracks.
+// judged is eval's result for tracks.
 type judged struct {
 	tracking.Score
-	Looks *tracking.Looks `json:"looks,omitempty"` // where the tables say what objects look like
+	Looks *tracking.Looks `json:"looks,omitempty"` // if the tables describe the objects' looks
 }
 
-// judgeTracks has the measures of a table of tracks by the true ones.
+// judgeTracks compares a table of tracks with the true ones.
 func (c *evalCmd) judgeTracks() (any, error) {
 	switch {
 	case c.Tracks == "" || c.Result == "":

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// following has the source called name wait for more where that is asked for, until nothing came for so long.
+// following makes the named source wait for more if the flags ask for it, until nothing arrives for until_idle.
 func following(source config.Component, name string, follow bool, untilIdle time.Duration) (_ config.Component, err error) {
 	if !follow && untilIdle == 0 {
 		return source, nil

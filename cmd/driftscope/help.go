@@ -7,10 +7,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// briefHelp has --help of the program itself fit on one screen.
+// briefHelp fits the program's --help on one screen.
 var briefHelp = []kong.Option{kong.Help(help)}
 
-// help prints a line a command, by group; a command's own help is kong's.
+// help prints one line per command, by group; kong prints a command's own help.
 func help(o kong.HelpOptions, k *kong.Context) error {
 	if k.Selected() != nil {
 		return kong.DefaultHelpPrinter(o, k)

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
+// lintCmd checks a configuration: its keys and values, every stage's, and the model it names. It opens no camera, no
 // recording and no port.
 type lintCmd struct {
 	Config string `arg:"" help:"Configuration, a YAML file."`

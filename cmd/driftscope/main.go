@@ -1,4 +1,4 @@
-// Driftscope follows a microscope's feed in latent coordinates and publishes them with their law of motion.
+// Driftscope tracks objects in a microscope's feed in latent coordinates and publishes them with their law of motion.
 package main
 
 import (

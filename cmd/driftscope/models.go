@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// modelCmd keeps models on a NATS server, one field a thing to do with them.
+// modelCmd keeps models on a NATS server, one field per action.
 type modelCmd struct {
 	Put    putModelCmd    `cmd:"" help:"Put a model on the server; replaces a model of the same name."`
 	List   listModelsCmd  `cmd:"" help:"List the models on the server."`
@@ -25,7 +25,7 @@ type modelCmd struct {
 	Remove removeModelCmd `cmd:"" help:"Remove a model."`
 }
 
-// modelServer says which server keeps the models, and whose they are.
+// modelServer selects the server and the owner of the models.
 type modelServer struct {
 	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server that keeps the models, or context:NAME." placeholder:"URL"`
 	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
@@ -34,7 +34,7 @@ type modelServer struct {
 	Site   string `default:"local" help:"Second token of these subjects."`
 }
 
-// use calls do with the models of that server.
+// use calls do with the models on that server.
 func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error {
 	if c.NATS == bus.Embedded {
 		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
@@ -56,7 +56,7 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 	return errors.Join(err, conn.Close())
 }
 
-// putModelCmd keeps a model.
+// putModelCmd stores a model.
 type putModelCmd struct {
 	File     string `arg:"" help:"Model, an .onnx file from pretrain."`
 	Name     string `help:"Name on the server (default: the file's name)." placeholder:"NAME"`
@@ -87,7 +87,7 @@ func (c *putModelCmd) Run(ctx context.Context) error {
 	})
 }
 
-// aboutModel says what a list should.
+// aboutModel returns a model's description for a list.
 func aboutModel(c *card.Card) string {
 	return fmt.Sprintf("%d latents of %dx%d pixels", c.Latent, c.Input.Width, c.Input.Height)
 }
@@ -95,7 +95,7 @@ func aboutModel(c *card.Card) string {
 // listModelsCmd lists models.
 type listModelsCmd struct{ modelServer }
 
-// Run prints a line a model.
+// Run prints one line per model.
 func (c *listModelsCmd) Run(ctx context.Context) error {
 	return c.use(ctx, func(models *bus.Models) error {
 		kept, err := models.List(ctx)
@@ -119,7 +119,7 @@ type getModelCmd struct {
 	modelServer
 }
 
-// Run writes the file once the model is known to be whole. It writes over none.
+// Run verifies the whole model and then writes the file. It overwrites none.
 func (c *getModelCmd) Run(ctx context.Context) error {
 	if c.Out == "" {
 		c.Out = c.Name + ".onnx"
@@ -150,7 +150,7 @@ type removeModelCmd struct {
 	modelServer
 }
 
-// Run removes it. Runs that track with it go on.
+// Run removes the model. Runs that use it continue.
 func (c *removeModelCmd) Run(ctx context.Context) error {
 	return c.use(ctx, func(models *bus.Models) error {
 		if err := models.Remove(ctx, c.Name); err != nil {

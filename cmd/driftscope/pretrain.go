@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// pretrainCmd learns an encoder from recordings.
+// pretrainCmd trains an encoder on recordings.
 type pretrainCmd struct {
 	Source         []string `arg:"" help:"One or several recordings of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
 	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Required without --from." placeholder:"D"`
@@ -45,7 +45,7 @@ type pretrainCmd struct {
 	Assets         string   `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 }
 
-// Run learns with the cores shared.
+// Run trains on all cores.
 func (c *pretrainCmd) Run(ctx context.Context) error {
 	for _, warning := range renamed(os.Args[1:]) {
 		console.Warn("%s", warning)
@@ -57,10 +57,10 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	return o.Learn(ctx)
 }
 
-// oldFlags are names that this release takes for the last time, and what they are now.
+// oldFlags maps old names, which this release still accepts, to the current ones.
 var oldFlags = map[string]string{"--follow": "--sprite-steps", "--sleep": "--synthetic-steps", "--redraw": "--reinit-steps"}
 
-// renamed warns of the old names among pretrain's arguments.
+// renamed warns about old names among pretrain's arguments.
 func renamed(args []string) (warnings []string) {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")

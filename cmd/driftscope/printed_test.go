@@ -109,9 +109,9 @@ func TestLibrariesStayQuiet(t *testing.T) {
 		{[]string{"probe", "bad.ts"}, 0, "FFmpeg complained of this video, first of: "},
 		{[]string{"probe", "png"}, 0, `b\.png: the PNG is damaged \(libpng error: IDAT: `},
 		{[]string{"probe", "jpg"}, 0, `a\.jpg was decoded, but may be wrong in part: `},
-		{append([]string{"run", "bad.avi"}, bare...), 0, "damaged_video"},
+		{append([]string{"run", "bad.avi", "--objects"}, bare...), 0, "damaged_video"},
 		{append([]string{"run", "bad.ts", "--follow", "--until-idle", "300ms"}, bare...), 0, "damaged_video"},
-		{append([]string{"run", "jpg"}, bare...), 0, "damaged_picture"},
+		{append([]string{"run", "jpg", "--objects"}, bare...), 0, "damaged_picture"},
 	} {
 		want := test.want
 		if !strings.ContainsAny(want, `|\`) {

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// probeCmd reads the beginning of a source and says what it found.
+// probeCmd reads the beginning of a source and reports its findings.
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
 	Frames int     `default:"500" help:"Maximum number of frames to read."`
@@ -24,7 +24,7 @@ type probeCmd struct {
 	FPS    float64 `name:"fps" help:"Frames per second; overrides the source."`
 }
 
-// maxProbe bounds --frames: the range of float pictures is kept in memory, a few values a frame.
+// maxProbe bounds --frames: the range of float pictures is kept in memory, a few values per frame.
 const maxProbe = 100_000
 
 // Run prints what the source holds.
@@ -64,7 +64,7 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// census counts the objects of a recording. A camera's frames have been read, and are not waited for again.
+// census counts the objects of a recording. For a camera it uses the frames already read.
 func (c *probeCmd) census(ctx context.Context, found *recording.Findings) (census.Count, error) {
 	if found.Live {
 		return census.Count{}, nil

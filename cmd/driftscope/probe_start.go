@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// write makes the folder and puts the preview and the configuration into it.
+// write creates the folder with the preview and the configuration.
 func (c *probeCmd) write(found *recording.Findings, component config.Component, many census.Count) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return console.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
@@ -40,7 +40,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 	return nil
 }
 
-// start is a configuration that runs as it is, with what probe could not know left to say.
+// start returns a configuration that runs as it is, with comments on what probe could not find.
 func (c *probeCmd) start(found *recording.Findings, component config.Component, many census.Count) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {
@@ -84,7 +84,7 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 	return []byte(b.String()), nil
 }
 
-// interval is the flag that says what the source does not.
+// interval returns the flag for a frame interval that the source does not give.
 func (c *probeCmd) interval() string {
 	switch {
 	case c.DT > 0:

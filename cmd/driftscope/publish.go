@@ -22,13 +22,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// publishAgain is how long a recording's frame waits for a server that is away before it is tried again.
+// publishAgain is the delay before a recording's frame is sent again while the server is away.
 const publishAgain = 250 * time.Millisecond
 
-// unfinished is how long what was sent may take to be confirmed once a publisher is told to stop.
+// unfinished bounds the wait for confirmations after a publisher is stopped.
 const unfinished = 5 * time.Second
 
-// publishCmd sends the frames of sources over NATS, for runs elsewhere that read nats:SUBJECT.
+// publishCmd sends the frames of sources over NATS to runs elsewhere that read nats:SUBJECT.
 type publishCmd struct {
 	Source    []string      `arg:"" help:"Source of the frames, as for run."`
 	Subject   []string      `required:"" sep:"none" help:"Subject to publish on; once per source, in the same order." placeholder:"SUBJECT"`
@@ -48,7 +48,7 @@ type publishCmd struct {
 	Replicas  int           `default:"1" help:"With --durable: copies of each frame in a cluster."`
 }
 
-// Run publishes until every source or ctx ends, and prints the accounts. A source that fails ends alone.
+// Run publishes until every source or ctx ends, and prints the accounts. If a source fails, the others continue.
 func (c *publishCmd) Run(ctx context.Context) error {
 	sources, err := c.check()
 	if err != nil {
@@ -56,13 +56,13 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	}
 	failures := make([]error, len(sources))
 	var running sync.WaitGroup
-	var mu sync.Mutex // of standard output
+	var mu sync.Mutex // guards standard output
 	for i, source := range sources {
 		running.Go(func() {
 			err := c.one(ctx, source, c.Subject[i], &mu)
 			if err != nil && len(sources) > 1 {
 				err = fmt.Errorf("%s: %w", c.Subject[i], err)
-				console.Say("%v", err) // the others may go on for days
+				console.Say("%v", err) // the others may run for days
 			}
 			failures[i] = err
 		})
@@ -71,7 +71,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// check makes the sources, and refuses what is wrong before a server is looked for.
+// check makes the sources and reports errors before it connects to a server.
 func (c *publishCmd) check() ([]pipeline.Source, error) {
 	switch {
 	case c.URL == bus.Embedded:
@@ -105,7 +105,7 @@ func (c *publishCmd) check() ([]pipeline.Source, error) {
 	return sources, nil
 }
 
-// durably is how a subject's frames are kept, where they are.
+// durably returns the storage settings of a subject's frames, or nil without storage.
 func (c *publishCmd) durably(subject string) *natsource.Durably {
 	return &natsource.Durably{
 		Subject: subject, Encoding: c.encoding(), Warn: console.Warn,
@@ -113,7 +113,7 @@ func (c *publishCmd) durably(subject string) *natsource.Durably {
 	}
 }
 
-// encoding is that of the frames.
+// encoding returns the encoding of the frames.
 func (c *publishCmd) encoding() wire.Encoding {
 	switch {
 	case c.PNG || c.Compress == "png":
@@ -124,7 +124,7 @@ func (c *publishCmd) encoding() wire.Encoding {
 	return wire.Raw
 }
 
-// one publishes a source on a subject over a connection of its own, and prints the account.
+// one publishes a source on a subject over its own connection, and prints the account.
 func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience, Log: bus.Warnings().With("frames", subject)})
 	if errors.Is(err, bus.ErrNoServer) {
@@ -153,17 +153,17 @@ func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject st
 	return failed
 }
 
-// publishing is a source on its way to a subject.
+// publishing is a source with its publisher.
 type publishing struct {
 	source    pipeline.Source
-	publisher *natsource.Publisher        // nil where frames are kept
+	publisher *natsource.Publisher        // nil if frames are stored
 	durable   *natsource.DurablePublisher // otherwise nil
 	pace      pace
 	unread    int // frames that the source could not read
-	lost      int // frames of a live source that came while the server was away
+	lost      int // frames of a live source lost while the server was away
 }
 
-// all publishes to the end of the source, which it opens and the caller closes.
+// all opens the source and publishes to its end. The caller closes the source.
 func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
 		return console.About(console.FramesPage, err)
@@ -196,7 +196,7 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 	}
 }
 
-// publish sends one frame. A source that waits tries again until the server is back; what a live one gives meanwhile is lost.
+// publish sends one frame. For a recording it retries until the server is back; a live source's frames are lost meanwhile.
 func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) error {
 	if p.durable != nil {
 		return p.durable.Publish(ctx, f, patient)
@@ -216,7 +216,7 @@ func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) 
 	}
 }
 
-// finish waits until all that is kept is confirmed, as long as nobody stops it.
+// finish waits until all stored frames are confirmed, or until it is stopped.
 func (p *publishing) finish(ctx context.Context, subject string) error {
 	if p.durable == nil {
 		return nil
@@ -235,7 +235,7 @@ func (p *publishing) finish(ctx context.Context, subject string) error {
 	return fmt.Errorf("%d frames on %s are not known to be kept (%s): publish them again once the server is there", left, subject, problem)
 }
 
-// account says what was sent.
+// account prints what was sent.
 func (p *publishing) account(w io.Writer, subject, url string) {
 	verb, sent := "published", natsource.Sent{}
 	if p.durable != nil {
@@ -253,15 +253,15 @@ func (p *publishing) account(w io.Writer, subject, url string) {
 	}
 }
 
-// pace lets frames go as far apart as they were taken.
+// pace spaces frames as they were taken.
 type pace struct {
 	begun      bool
 	trajectory uint64
 	taken      time.Time // when the trajectory's first frame was taken
-	went       time.Time // when it went
+	went       time.Time // when it was sent
 }
 
-// wait returns when it is f's turn: for the first frame of a trajectory at once.
+// wait returns when f is due; the first frame of a trajectory is due at once.
 func (p *pace) wait(ctx context.Context, f *frame.Frame) error {
 	if !p.begun || f.Meta.Trajectory != p.trajectory {
 		*p = pace{begun: true, trajectory: f.Meta.Trajectory, taken: f.Time, went: time.Now()}

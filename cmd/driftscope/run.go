@@ -33,6 +33,8 @@ type runCmd struct {
 	Stream    string        `help:"Name of the stream in every message." placeholder:"NAME"`
 	Out       string        `help:"Write every message to this file, one JSON object per line. With --objects, a .csv or .parquet file is a table with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
+	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at a recording first and decides."`
+	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
 	State     string        `help:"File that keeps the law; the run continues from it if it exists." placeholder:"FILE"`
 	Record    string        `help:"New or empty folder for a copy of every raw frame: OME-Zarr if its name ends in .zarr, else TIFF." placeholder:"DIR"`
 	Repeat    string        `help:"Repeat an earlier run from its --out file: the same frames, refinements and estimates." placeholder:"RESULTS.jsonl"`
@@ -126,6 +128,9 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	}
 	set(&cfg.Model, c.Model)
 	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects
+	if err := c.find(&cfg, source); err != nil {
+		return cfg, err
+	}
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
@@ -149,6 +154,30 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		return cfg, err
 	}
 	return cfg, cfg.Validate()
+}
+
+// find says what is to be found where nobody says how: a recording without a model is looked at first.
+func (c *runCmd) find(cfg *config.Config, source string) error {
+	switch {
+	case c.One && c.Bodies, c.One && c.Objects, c.Bodies && c.Objects:
+		return errors.New("--one, --bodies and --objects: give one of them")
+	case (c.One || c.Bodies) && cfg.Model != "":
+		return fmt.Errorf("--one and --bodies: need no model, and model is %s: leave one of them out", cfg.Model)
+	case c.One:
+		cfg.Objects.Enabled, cfg.Objects.Find = true, "one"
+	case c.Bodies:
+		cfg.Objects.Enabled, cfg.Objects.Find = true, "bodies"
+	case recording.IsConfig(source) || cfg.Model != "" || cfg.Objects.Enabled || c.Follow || c.Repeat != "":
+	default:
+		waits, err := stream.Recorded(cfg.Source)
+		if err != nil {
+			return err
+		}
+		if waits {
+			cfg.Objects.Enabled, cfg.Objects.Find = true, config.FindAuto
+		}
+	}
+	return nil
 }
 
 // out is the sink that --out asks for: every message as JSON, or where objects are followed and the file's name says so, their table.

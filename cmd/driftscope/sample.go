@@ -30,7 +30,7 @@ import (
 	"driftscope/online/sampling"
 )
 
-// sampleCmd draws new paths from a model's law of motion and films them through its decoder.
+// sampleCmd draws new paths from a model's law of motion and renders them with its decoder.
 type sampleCmd struct {
 	Model   string  `required:"" help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
 	Frames  int     `help:"Number of frames (default: 1000; of a bridge the recording's from A to B)." placeholder:"N"`
@@ -50,7 +50,7 @@ func (c *sampleCmd) Help() string {
 		"The folder has the form of simulate's: pictures, frames.csv, and truth.csv with the latents in the model's units and, except for a bridge, their drift."
 }
 
-// Run draws the path, decodes it into the folder, and leaves the sheet beside it.
+// Run draws the path, decodes it into the folder, and writes the sheet beside it.
 func (c *sampleCmd) Run(ctx context.Context) error {
 	ends, err := c.check()
 	if err != nil {
@@ -93,8 +93,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// check refuses flags that contradict themselves or each other. ends are the frames of --video that are asked for: none, the first, or
-// the first and the last.
+// check rejects contradictory flags. ends are the requested frames of --video: none, the first, or the first and the last.
 func (c *sampleCmd) check() (ends []uint64, err error) {
 	if c.Between != "" {
 		for _, text := range strings.Split(c.Between, ",") {
@@ -134,10 +133,10 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 	return ends, vacant(c.Out)
 }
 
-// brownian is --bridge's word for no drift.
+// brownian is the value of --bridge for zero drift.
 const brownian = "brownian"
 
-// law is the model's, which must be able to draw.
+// law returns the model's law, which must support drawing.
 func (c *sampleCmd) law(model *infer.Model) (*sampling.Law, error) {
 	k := &model.Card
 	law := &sampling.Law{Sigma: k.Sigma, Step: k.DT}
@@ -155,8 +154,8 @@ func (c *sampleCmd) law(model *infer.Model) (*sampling.Law, error) {
 	return law, nil
 }
 
-// encode gives the latents at frames of --video, and the training's mean where none are asked for. The encoder sees every frame up to
-// the last of them: preprocessing follows a recording, and a model's clock starts with its first frame.
+// encode returns the latents at frames of --video, or the training mean if none are requested. The encoder sees every frame
+// up to the last of them, because preprocessing has state and a model's clock starts with its first frame.
 func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *infer.Encoder, frames []uint64) ([][]float64, error) {
 	if len(frames) == 0 {
 		return [][]float64{model.Card.Mean}, nil
@@ -205,22 +204,22 @@ func (c *sampleCmd) film(law *sampling.Law, at [][]float64) (*sampled, error) {
 // sampleStream is the second word of the path's PCG seed.
 const sampleStream = 1
 
-// sampled is a path and the pictures that a decoder makes of it: a sim.Film.
+// sampled is a path and its decoded pictures: a sim.Film.
 type sampled struct {
-	z, mu *mat.Dense // mu is nil where the path was given its end
+	z, mu *mat.Dense // mu is nil if the path has a fixed end
 	dt    float64
 
 	decoder *infer.Encoder
 	input   card.Input
-	pixels  []float32 // of one picture, its channels one after another, red first
+	pixels  []float32 // one picture, channel by channel, red first
 	sheet   sheet
 	at      int
 }
 
-// unseen is the standard deviations of the training's latents beyond which a latent is none that the decoder has learnt to draw.
+// unseen is the distance in training standard deviations beyond which the decoder has not learnt to draw a latent.
 const unseen = 5
 
-// judge warns of latents far from all that the model was trained on.
+// judge warns about latents far from the training data.
 func (s *sampled) judge(k *card.Card) {
 	n, far := s.z.RawMatrix().Rows, 0
 	for i := range n {

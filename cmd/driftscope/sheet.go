@@ -13,19 +13,20 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// A sheet's pictures, and how many lie side by side.
+// The pictures of a sheet, and the pictures per row.
 const (
 	sheetPictures = 24
 	sheetColumns  = 8
 )
 
-// sheet shows frames spread evenly over a film, the first and the last among them, in rows to be read like text. The zero value is empty.
+// sheet shows frames spread evenly over a film, including the first and the last, in rows in reading order. The zero value is
+// empty.
 type sheet struct {
 	img   *image.RGBA
 	shown int
 }
 
-// add puts frame k of n on the sheet where it is one of those shown. Pixels have their channels one after another, in [0, 1].
+// add puts frame k of n on the sheet if it is one of the shown frames. Pixels are channel by channel, in [0, 1].
 func (s *sheet) add(k, n int, pixels []float32, in card.Input) {
 	count := min(n, sheetPictures)
 	if s.img == nil {

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// simulateCmd writes a scene whose truth is known as pictures and tables.
+// simulateCmd writes a scene with known truth as pictures and tables.
 type simulateCmd struct {
 	Name    string  `arg:"" help:"Scene, from the list above."`
 	Frames  int     `default:"1000" help:"Number of frames." placeholder:"N"`
@@ -36,7 +36,8 @@ func (c *simulateCmd) Help() string {
 	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, with their truth in tracks.csv (frame, particle, x, y; z or light if they change): " + strings.Join(fields, ", ") + "."
 }
 
-// Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole; of a field tracks.csv in place of truth.csv.
+// Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears when
+// complete; for a field it writes tracks.csv instead of truth.csv.
 func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
 		return console.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
@@ -81,7 +82,7 @@ func (c *simulateCmd) field(ctx context.Context) error {
 	return err
 }
 
-// vacant refuses what --out cannot be: anything but a folder that is new or empty.
+// vacant rejects an --out that is not a new or empty folder.
 func vacant(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {

@@ -13,7 +13,7 @@ import (
 // sourcesCmd lists what this build can read, do and write.
 type sourcesCmd struct{}
 
-// about says in a line what to give for each kind of source.
+// about describes the argument of each kind of source in one line.
 var about = map[string]string{
 	"camera":    "a webcam or frame grabber: camera:0 for /dev/video0",
 	"czi":       "a CZI file of Zeiss' ZEN, not compressed or as Zstandard: one channel and slice, czi:FILE?channel=2&slice=1; the file's own times, --dt or --fps",
@@ -33,7 +33,7 @@ var about = map[string]string{
 	"zarr":      "an OME-Zarr store, v2 or v3: one channel, slice and resolution, zarr:STORE?channel=2&slice=1&level=0; its metadata's time step, --dt or --fps",
 }
 
-// Run prints the kinds, what this computer has of what cameras need, and the cameras that it finds.
+// Run prints the kinds, the camera support of this computer, and the cameras that it finds.
 func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {

@@ -4,10 +4,10 @@ package main
 
 import "context"
 
-// steps: without OpenCV there are none.
+// steps returns nil: without OpenCV there are none.
 func steps() []string { return nil }
 
-// machine says what this build is.
+// machine describes this build.
 func machine(context.Context) []string {
 	return []string{"built without OpenCV: this build publishes and watches, but does not track; see docs/howto/desk.md"}
 }

@@ -12,10 +12,10 @@ import (
 	"driftscope/preprocess"
 )
 
-// steps are the kinds of preprocessing.
+// steps returns the kinds of preprocessing.
 func steps() []string { return []string{"steps", "  " + strings.Join(preprocess.Kinds(), ", ")} }
 
-// machine is what this computer has of what cameras need, and the cameras that it finds.
+// machine returns the camera support of this computer, and the cameras that it finds.
 func machine(ctx context.Context) []string {
 	lines := []string{"built with OpenCV " + frame.OpenCV()}
 	for _, line := range camera.Support() {

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// versionCmd says which build this is.
+// versionCmd prints the build.
 type versionCmd struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }

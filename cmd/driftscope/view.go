@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// viewCmd shows what a run wrote over the film that it tracked. Its server takes a free port: what listens to a run on the usual one, a stage that
-// triggers steer, does not hear an old run by mistake.
+// viewCmd shows the results of a run over its film. Its server uses a free port, so that stages that listen to a run on the
+// usual port do not receive an old run.
 type viewCmd struct {
 	Results   string  `arg:"" help:"Results of run --out (JSON Lines), or a .csv table of tracks with the columns frame, particle, x and y in px."`
 	Film      string  `help:"The tracked recording, for the pictures." placeholder:"SOURCE"`
@@ -24,7 +24,7 @@ type viewCmd struct {
 	Dashboard string  `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 }
 
-// Run shows until the end, or ctx's.
+// Run shows until the end of the film or of ctx.
 func (c *viewCmd) Run(ctx context.Context) error {
 	shown, err := replay.Open(ctx, replay.Options{Results: c.Results, Film: c.Film, Speed: c.Speed, FPS: c.FPS, From: c.From, Frames: c.Frames, Loop: c.Loop, Exit: c.Exit})
 	if err != nil {

@@ -24,13 +24,13 @@ import (
 )
 
 const (
-	watchConnect = 2 * time.Second // for the server to answer
-	watchSilence = 5 * time.Second // without a message, before watch says so
-	watchStreams = 1024            // subjects whose rate is remembered, and workers
-	watchMissed  = 3 * time.Second // without a word of a worker: three of its messages are missing
+	watchConnect = 2 * time.Second // wait for the server's answer
+	watchSilence = 5 * time.Second // silence before watch reports it
+	watchStreams = 1024            // bound on remembered subjects, and on workers
+	watchMissed  = 3 * time.Second // silence of a worker before it is reported: three missing messages
 )
 
-// watchCmd prints what streams publish, from any terminal that reaches the server.
+// watchCmd prints the messages of streams, from any terminal that reaches the server.
 type watchCmd struct {
 	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the run, or context:NAME." placeholder:"URL"`
 	Creds  string  `help:"Credentials for that server." placeholder:"FILE.creds"`
@@ -46,7 +46,7 @@ func (c *watchCmd) Run(ctx context.Context) error {
 	return c.watch(ctx, os.Stdout, os.Stderr)
 }
 
-// watch subscribes, and prints messages on out and what hinders it on notes.
+// watch subscribes, prints messages on out, and problems on notes.
 func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	subject, err := c.subject()
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	return nil
 }
 
-// subject is what to subscribe to.
+// subject returns the subject to subscribe to.
 func (c *watchCmd) subject() (string, error) {
 	stream := c.Stream
 	if stream == ">" || stream == "*" {
@@ -105,7 +105,7 @@ func (c *watchCmd) subject() (string, error) {
 	return c.Prefix + ".*." + stream + ".*", nil
 }
 
-// connect says within watchConnect when there is no server. It returns nil when ctx ends first.
+// connect connects, or reports within watchConnect that there is no server. It returns nil if ctx ends first.
 func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, watchConnect)
 	defer cancel()
@@ -121,25 +121,25 @@ func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
 	return nil, err
 }
 
-// nextMessage waits for a message, at most watchSilence.
+// nextMessage waits for a message for at most watchSilence.
 func nextMessage(ctx context.Context, s *nats.Subscription) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, watchSilence)
 	defer cancel()
 	return s.NextMsgWithContext(ctx)
 }
 
-// watcher prints messages, latents not too often.
+// watcher prints messages and limits the rate of latents.
 type watcher struct {
 	out, notes io.Writer
-	rate       float64              // latents a second that are printed of each stream; 0 is every one
-	json       bool                 // messages are printed as they are
-	printed    map[string]time.Time // when a subject's last message was, of those that are limited
+	rate       float64              // printed latents per second and stream; 0 prints all
+	json       bool                 // print messages unchanged
+	printed    map[string]time.Time // time of the last message of each rate-limited subject
 	newest     message.Newest
 	workers    workers
 	line       bytes.Buffer
 }
 
-// silence says why nothing is printed.
+// silence explains why nothing is printed.
 func (w *watcher) silence(conn *bus.Conn, subject string) error {
 	why := "connected, but nothing is published under " + subject + ": is the stream running?"
 	if !conn.Connected() {
@@ -149,7 +149,7 @@ func (w *watcher) silence(conn *bus.Conn, subject string) error {
 	return err
 }
 
-// message prints one message. One that cannot be read is noted and passed over: anyone can publish.
+// message prints one message. It reports and skips an unreadable one, because any client can publish.
 func (w *watcher) message(subject string, data []byte) error {
 	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
 	if kind == latent.KindView || kind == natsink.SampledToken || kind == latent.KindLatent && !w.due(subject, w.rate) {
@@ -165,7 +165,7 @@ func (w *watcher) message(subject string, data []byte) error {
 	}
 	of, now := subject[:strings.LastIndexByte(subject, '.')], time.Now()
 	if newest, fine := w.newest.Counts(of, message.EpochOf(r), now); !fine {
-		delete(w.printed, subject) // it does not stand for a latent that counts
+		delete(w.printed, subject) // this message does not count as a latent
 		if w.due("late "+of, 1./60) {
 			_, err = fmt.Fprintf(w.notes, "%s: left out: epoch %d, and a worker runs the stream at epoch %d\n", message.Printable(subject), message.EpochOf(r), newest)
 		}
@@ -187,7 +187,7 @@ func (w *watcher) message(subject string, data []byte) error {
 	return err
 }
 
-// due says whether what is printed at most rate times a second may be printed now.
+// due reports whether a message limited to rate per second may be printed now.
 func (w *watcher) due(what string, rate float64) bool {
 	now := time.Now()
 	if last, seen := w.printed[what]; rate > 0 && seen && now.Sub(last).Seconds() < 1/rate {
@@ -200,7 +200,7 @@ func (w *watcher) due(what string, rate float64) bool {
 	return true
 }
 
-// printRecord writes a record for people; health is for machines and leaves the line empty.
+// printRecord writes a readable record. Health is for machines and leaves the line empty.
 func printRecord(line *bytes.Buffer, r message.Record) {
 	switch r := r.(type) {
 	case *message.LatentRecord:
@@ -236,7 +236,7 @@ func printRecord(line *bytes.Buffer, r message.Record) {
 	}
 }
 
-// workers are what was printed of each, by subject.
+// workers holds the last print of each worker, by subject.
 type workers map[string]*heardWorker
 
 type heardWorker struct {
@@ -246,7 +246,7 @@ type heardWorker struct {
 	silent bool
 }
 
-// print writes what a worker says, where that is not what it said before.
+// print writes a worker's message if it differs from the previous one.
 func (k workers) print(line *bytes.Buffer, subject string, r *message.WorkerRecord, now time.Time) {
 	before := k[subject]
 	if before == nil {
@@ -262,11 +262,11 @@ func (k workers) print(line *bytes.Buffer, subject string, r *message.WorkerReco
 	}
 	before.text, before.heard, before.silent = text, now, false
 	if r.Draining && len(r.Streams) == 0 {
-		delete(k, subject) // its last word: it is not missed
+		delete(k, subject) // the worker said goodbye: it is not missing
 	}
 }
 
-// silent prints which workers are not heard any more, once.
+// silent prints, once, which workers have fallen silent.
 func (w *watcher) silent(now time.Time) error {
 	if w.json || !w.due("silent workers", 1) {
 		return nil

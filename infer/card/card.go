@@ -1,5 +1,5 @@
-// Package card describes a trained model: the card that says how an encoder must be run, and the ONNX container that carries
-// the encoder, the decoder and the card in one file. Pure Go; the trainer writes with it and the tracker reads with it.
+// Package card describes a trained model: the card says how to run an encoder, and one ONNX container carries the encoder, the decoder
+// and the card. The package is pure Go; the trainer writes with it and the tracker reads with it.
 package card
 
 import (
@@ -12,16 +12,16 @@ import (
 // Version is the newest card this build writes and reads.
 const Version = 1
 
-// Bounds on what a card may ask for; anything beyond is refused before memory is taken.
+// Bounds on a card's values. Validate refuses a larger value before any memory is allocated.
 const (
 	MaxLatent = 64
 	MaxSide   = 1024
 	MaxHidden = 8
 	MaxWidth  = 256
-	MaxWeight = 1e12 // of the drift's weights, centre and 1/scale, as online has it: beyond, the squares of drifts may be no numbers
+	MaxWeight = 1e12 // of the drift's weights, centre and 1/scale, as in online: above, squares of drifts may overflow
 )
 
-// Card is everything beyond the weights that is needed to run an encoder the way it was trained.
+// Card holds everything beyond the weights that is needed to run an encoder as in training.
 type Card struct {
 	Version    int       `json:"version" yaml:"version"`
 	Input      Input     `json:"input" yaml:"input"`
@@ -32,12 +32,12 @@ type Card struct {
 	Mean       []float64 `json:"mean" yaml:"mean"`             // of the training latents, per dimension
 	SD         []float64 `json:"sd" yaml:"sd"`                 // of the training latents, per dimension
 	Seconds    float64   `json:"train_s" yaml:"train_s"`       // observed time T of the training clip
-	// Clock is the seconds that the clock ran in training. Above 0 the encoder takes them as well, as its input "t", 1×1, since the
-	// recording, or its present trajectory, began; 0 is an encoder of pictures alone.
+	// Clock is the longest clock time in training, in seconds. Above 0 the encoder has a second input "t", 1×1: the seconds since the
+	// recording, or its present trajectory, began. 0 means an encoder of pictures alone.
 	Clock float64 `json:"clock_s,omitempty" yaml:"clock_s,omitempty"`
 
-	// Objects is there where the encoder's picture is what lies around one object of a field. Then Preprocess is what is done to the whole
-	// frame, often nothing.
+	// Objects is set if the encoder's picture shows one object of a field. Preprocess then applies to the whole frame, and is often
+	// empty.
 	Objects *Objects `json:"objects,omitempty" yaml:"objects,omitempty"`
 
 	Drift    *Drift   `json:"drift,omitempty" yaml:"drift,omitempty"`
@@ -57,8 +57,8 @@ type Step struct {
 	Options map[string]any `json:"options,omitempty" yaml:"options,omitempty"`
 }
 
-// Drift is the drift network as trained: d → Hidden... → d with softplus between, plus a linear skip,
-// on inputs (z - Centre)/Scale. The order of Weights is drift.Network's.
+// Drift is the trained drift network: d → Hidden... → d with softplus between, plus a linear skip,
+// on inputs (z - Centre)/Scale. The order of Weights is that in drift.Network.
 type Drift struct {
 	Hidden  []int     `json:"hidden" yaml:"hidden"`
 	Centre  []float64 `json:"centre" yaml:"centre"`
@@ -66,7 +66,7 @@ type Drift struct {
 	Weights []float64 `json:"weights" yaml:"weights"`
 }
 
-// Training says how the model came to be, so that anyone can make it again.
+// Training records how the model was made, so that anyone can make it again.
 type Training struct {
 	Command  string  `json:"command" yaml:"command"`
 	Source   string  `json:"source" yaml:"source"`
@@ -78,7 +78,7 @@ type Training struct {
 	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // of the preprocessed training frames
 	Producer string  `json:"producer" yaml:"producer"`
 
-	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil where nobody judged it, as in older files
+	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil without a verdict, as in older files
 }
 
 // Validate reports every contradiction in the card at once, each naming its key.
@@ -154,7 +154,7 @@ func (m *Drift) validate(d int) error {
 	return nil
 }
 
-// Size is the number of weights of a drift network with these hidden layers in d dimensions:
+// Size returns the number of weights of a drift network with these hidden layers in d dimensions:
 // per layer a matrix and a bias, then the linear skip's d×d matrix.
 func (m *Drift) Size(d int) int {
 	n, in := d*d, d

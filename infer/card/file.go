@@ -19,17 +19,17 @@ const (
 	keyDecoder = "driftscope.decoder"
 )
 
-// ErrNoCard is what Read returns for an ONNX file without a card: one trained elsewhere.
+// ErrNoCard reports an ONNX file without a card, such as one trained elsewhere.
 var ErrNoCard = errors.New("the ONNX file carries no " + keyCard + " metadata")
 
 // Property is one metadata entry of an ONNX file.
 type Property struct{ Key, Value string }
 
-// File is a model file taken apart.
+// File holds the parts of a model file.
 type File struct {
 	Card    Card
-	Encoder []byte // the whole file: the encoder's graph is what an ONNX runtime sees
-	Decoder []byte // an ONNX file of its own, nil where the model has none
+	Encoder []byte // the whole file: an ONNX runtime reads it as the encoder's graph
+	Decoder []byte // a separate ONNX file, nil if the model has none
 }
 
 // Write makes a model file: the encoder's graph with the card and the decoder in its metadata.
@@ -49,7 +49,7 @@ func Write(c *Card, encoder, decoder *Graph) ([]byte, error) {
 	return encoder.Marshal(props), nil
 }
 
-// Read takes a model file apart and checks its card. It returns ErrNoCard where there is none. The result keeps data.
+// Read splits a model file into its parts and checks its card. It returns ErrNoCard if the file has no card. The result keeps data.
 func Read(data []byte) (*File, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("the model file has %d bytes, at most %d are read", len(data), MaxFile)
@@ -103,7 +103,7 @@ func readProperties(data []byte) (map[string][]byte, error) {
 	return props, nil
 }
 
-// readProperty takes one StringStringEntryProto apart.
+// readProperty parses one StringStringEntryProto.
 func readProperty(b []byte) (key string, value []byte, err error) {
 	err = Fields(b, func(field protowire.Number, _ protowire.Type, v []byte, _ uint64) error {
 		switch field {

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// Bounds on what is cut out around an object. The width of a template is bounded as the locator has it.
+// Bounds on the square cut around an object. The locator's bound on the template's width applies here too.
 const (
-	MaxObjectSide  = 32 // px of Input: the encoder runs once an object
-	MaxObjectScale = 64 // px of the frame a px of Input
+	MaxObjectSide  = 32 // px of Input: the encoder runs once per object
+	MaxObjectScale = 64 // px of the frame per px of Input
 	minTemplate    = 0.5
 	maxTemplate    = 32
 )
 
-// Objects says how Input is cut out around each object: its place in the middle, less the grey level around it.
+// Objects describes the square cut around each object: the object's place is the centre, and the grey level around it is subtracted.
 type Objects struct {
 	Template float64 `json:"template_px" yaml:"template_px"` // sd of an object's light, px of the frame
 	Dark     bool    `json:"dark,omitempty" yaml:"dark,omitempty"`
-	Scale    float64 `json:"scale" yaml:"scale"` // px of the frame a px of Input
-	Low      float64 `json:"low" yaml:"low"`     // grey levels above what is around the object that become 0 in Input
-	High     float64 `json:"high" yaml:"high"`   // the same, 1
+	Scale    float64 `json:"scale" yaml:"scale"` // px of the frame per px of Input
+	Low      float64 `json:"low" yaml:"low"`     // grey levels above the object's surroundings that map to 0 in Input
+	High     float64 `json:"high" yaml:"high"`   // grey levels above the object's surroundings that map to 1 in Input
 }
 
-// validate checks o against the card that it is part of.
+// validate checks o against its card.
 func (o *Objects) validate(c *Card) error {
 	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	switch in := c.Input; {

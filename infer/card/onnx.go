@@ -54,8 +54,8 @@ type IntTensor struct {
 	Data []int
 }
 
-// Marshal writes g as an ONNX model with the given metadata, in the order given. The same graph gives the same bytes.
-// Field numbers are those of onnx.proto3.
+// Marshal writes g as an ONNX model with the metadata in the order given. The same graph gives the same bytes.
+// Field numbers follow onnx.proto3.
 func (g *Graph) Marshal(metadata []Property) []byte {
 	var m []byte
 	m = appendVarint(m, 1, 7) // ir_version

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// Bounds on what a card's preprocessing may make of a frame. Every lane of a run holds what its resize steps make, of up to 12 bytes a pixel; a
-// search keeps up to 64 MiB of pictures.
+// Bounds on a card's preprocessing. Every lane of a run holds the outputs of its resize steps, up to 12 bytes a pixel. A search keeps up
+// to 64 MiB of pictures.
 const (
 	MaxPixels   = 4 << 20 // of all resize steps together: 2048 x 2048, four times the largest input
 	maxSearches = 2
 )
 
-// checkSteps looks for steps that would take too much, and for numbers that are none. What else is wrong with a step is for its constructor
-// to say.
+// checkSteps refuses steps that take too much memory, and numbers that are not finite. A step's constructor reports its other errors.
 func checkSteps(steps []Step) error {
 	pixels, searches := 0.0, 0
 	for i, s := range steps {
@@ -41,7 +40,7 @@ func checkSteps(steps []Step) error {
 	return nil
 }
 
-// numberOf is an option's number, whatever the decoder made of it; 0 where it is none.
+// numberOf returns an option's number, in any type of the decoder, or 0 if it is no number.
 func numberOf(v any) float64 {
 	switch n := v.(type) {
 	case float64:
@@ -58,7 +57,7 @@ func numberOf(v any) float64 {
 	return 0
 }
 
-// finiteAll names the first number in an option that is not finite. Keys are looked through in their order.
+// finiteAll names the first number in an option that is not finite. It visits keys in sorted order.
 func finiteAll(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:

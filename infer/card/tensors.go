@@ -11,8 +11,7 @@ import (
 // maxDimension bounds a tensor's size along one axis.
 const maxDimension = 1 << 24
 
-// Tensors reads a graph's float32 constants by their names, as Graph.Marshal writes them. Constants of other types or in other
-// encodings are left out.
+// Tensors returns a graph's float32 constants by name, in the encoding of Graph.Marshal. It skips constants of other types or encodings.
 func Tensors(onnx []byte) (map[string]Tensor, error) {
 	found := map[string]Tensor{}
 	err := Fields(onnx, func(field protowire.Number, _ protowire.Type, graph []byte, _ uint64) error {
@@ -36,7 +35,7 @@ func Tensors(onnx []byte) (map[string]Tensor, error) {
 	return found, nil
 }
 
-// readTensor takes one TensorProto apart; ok is false where it holds anything but raw float32.
+// readTensor parses one TensorProto. ok is false if it holds anything but raw float32.
 func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	var kind uint64
 	var raw []byte
@@ -71,15 +70,15 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	return t, true, nil
 }
 
-// Fields calls f for every field of a protobuf message with its wire type: bytes, lent from it, for the length-delimited, integer for
-// varints. It ends with f's first error, or where the message is torn.
+// Fields calls f for every field of a protobuf message with its wire type. bytes, lent from message, holds a length-delimited field,
+// integer a varint. Fields returns the first error of f, or an error if the message is torn.
 func Fields(message []byte, f func(field protowire.Number, kind protowire.Type, bytes []byte, integer uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		if field > protowire.MaxValidNumber { // protobuf in C++ takes the low bits for another field
+		if field > protowire.MaxValidNumber { // protobuf in C++ reads the low bits as another field
 			return fmt.Errorf("found field %d, expected 1 to %d", field, protowire.MaxValidNumber)
 		}
 		message = message[n:]

@@ -7,19 +7,19 @@ import (
 	"unicode"
 )
 
-// Bounds on a verdict: it has a reason for each of the four things that are looked at, and room for more.
+// Bounds on a verdict: it has a reason for each of four checks, and room for more.
 const (
 	maxReasons = 16
 	maxReason  = 4096 // bytes: a line that names MaxLatent latents with their numbers
 )
 
-// Verdict is how far the model can be believed on the clip it was trained on.
+// Verdict says how reliable the model is on its training clip.
 type Verdict struct {
 	Level   string   `json:"level" yaml:"level"` // good, doubt or bad
 	Reasons []string `json:"reasons" yaml:"reasons"`
 }
 
-// validate refuses what pretrain would not write: reasons are printed, a line each.
+// validate refuses a verdict that pretrain would not write: each reason is printed on one line.
 func (v *Verdict) validate() error {
 	if !slices.Contains([]string{"good", "doubt", "bad"}, v.Level) {
 		return fmt.Errorf("training.verdict.level: found %q, expected good, doubt or bad", v.Level)
@@ -35,7 +35,7 @@ func (v *Verdict) validate() error {
 	return nil
 }
 
-// Doubted says in one line why the model is not to be relied on; it is empty where it is good, or was never judged.
+// Doubted returns one line that says why the model is not reliable, or "" if it is good or has no verdict.
 func (v *Verdict) Doubted() string {
 	if v == nil || v.Level == "good" {
 		return ""

@@ -9,13 +9,13 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// The weights of blue, green and red in a grey value (ITU-R BT.601), as OpenCV has them: of integers in units of 2^-shift, rounded.
+// Weights of blue, green and red in a grey value (ITU-R BT.601), rounded as in OpenCV to integers in units of 2^-shift.
 const (
 	shift, blue, green, red = 15, 3735, 19235, 9798
 	blue32, green32, red32  = 0.114, 0.587, 0.299
 )
 
-// grey is a picture in colours as one in grey, of the same depth. The caller owns it.
+// grey converts a picture in colours to grey of the same depth. The caller owns the result.
 func grey(m *frame.Mat) frame.Mat {
 	to := frame.NewMatWithSize(m.Rows(), m.Cols(), m.Type()&7)
 	switch m.Type() & 7 {
@@ -33,7 +33,7 @@ func grey(m *frame.Mat) frame.Mat {
 	return to
 }
 
-// must is the memory of a Mat whose type was asked before.
+// must returns the memory of a Mat whose type was checked before.
 func must[T any](values []T, err error) []T {
 	if err != nil {
 		panic(err)
@@ -48,7 +48,7 @@ func weigh[T any](to, from []T, of func(b, g, r T) T) {
 	}
 }
 
-// single is a picture's values in float32. The caller owns it.
+// single converts a picture to float32. The caller owns the result.
 func single(m *frame.Mat) frame.Mat {
 	to := frame.NewMatWithSize(m.Rows(), m.Cols(), frame.MatTypeCV32F+m.Type()&^7)
 	values := must(to.DataPtrFloat32())
@@ -66,7 +66,7 @@ func copyTo[T uint8 | uint16](to []float32, from []T) {
 	}
 }
 
-// finite says that every value of a float picture is a finite number.
+// finite reports whether every value of a float picture is finite.
 func finite(m *frame.Mat) bool {
 	return !slices.ContainsFunc(must(m.DataPtrFloat32()), func(v float32) bool { return v != v || math.IsInf(float64(v), 0) })
 }

@@ -7,20 +7,21 @@ import (
 	"driftscope/infer/card"
 )
 
-// cutter cuts squares out of a picture, a place in the middle of each. Values between pixels are those of Keys's cubic convolution (1981, a = -1/2): a line
-// would flatten a Gaussian of sd s by up to 1/8s² of its height, by where it stands between pixels, which a model takes for its look.
+// cutter cuts squares out of a picture, each centred on a place. It interpolates by Keys's cubic convolution (1981, a = -1/2). Linear
+// interpolation would flatten a Gaussian of sd s by up to 1/8s² of its height, depending on its place between pixels, and a model would
+// learn that as an appearance.
 type cutter struct {
 	how    card.Objects
 	side   int
-	parts  int       // samples that a px of the square is the mean of, an axis
+	parts  int       // samples averaged per px of the square, per axis
 	values []float32 // side × side
 	border []float32
-	across []sample // where the samples of a row lie, and of a column
+	across []sample // positions of the samples of a row, and of a column
 	down   []sample
-	rows   []float32 // the picture's rows that the square needs, at the samples across
+	rows   []float32 // rows of the picture under the square, interpolated at across
 }
 
-// sample is between four pixels.
+// sample is a position between four pixels, with their weights.
 type sample struct {
 	at     [taps]int
 	weight [taps]float32
@@ -35,7 +36,7 @@ func newCutter(side int, how card.Objects) *cutter {
 		across: make([]sample, n), down: make([]sample, n), rows: make([]float32, 0, (n+taps)*side)}
 }
 
-// cut fills in c.values: the square around (x, y), less the median along its border, brought to [0, 1] where the levels for that are known.
+// cut fills c.values with the square around (x, y), minus the median along its border. If the levels are known, it maps them to [0, 1].
 func (c *cutter) cut(p *Pixels, x, y float64) {
 	c.lay(c.across, x, p.W)
 	c.lay(c.down, y, p.H)
@@ -54,7 +55,7 @@ func (c *cutter) cut(p *Pixels, x, y float64) {
 	c.level(Around(c.values, c.side, c.border))
 }
 
-// sweep interpolates the rows of the picture from the first to the last along themselves, each to the square's columns.
+// sweep interpolates rows first to last of the picture at the square's columns.
 func (c *cutter) sweep(p *Pixels, first, last int) {
 	c.rows = c.rows[:0]
 	each := 1 / float32(c.parts)
@@ -71,7 +72,7 @@ func (c *cutter) sweep(p *Pixels, first, last int) {
 	}
 }
 
-// lay places the samples of an axis about a place on it; the picture has n pixels there, and what lies beyond is the last one.
+// lay places the samples of an axis around a place on it. The picture has n pixels there; the last pixel continues beyond the edge.
 func (c *cutter) lay(samples []sample, place float64, n int) {
 	step := c.how.Scale / float64(c.parts)
 	for i := range samples {
@@ -86,7 +87,7 @@ func (c *cutter) lay(samples []sample, place float64, n int) {
 	}
 }
 
-// Around is the median of the border of a square, which is what is around the object: a neighbour there does not move it. border is memory for it.
+// Around returns the median of a square's border: the level around the object. A neighbour on the border does not move it. border is scratch.
 func Around(square []float32, side int, border []float32) float32 {
 	last := side * (side - 1)
 	border = append(append(border[:0], square[:side]...), square[last:]...)
@@ -97,7 +98,7 @@ func Around(square []float32, side int, border []float32) float32 {
 	return border[len(border)/2]
 }
 
-// level takes off what is around the object, and brings its levels to [0, 1].
+// level subtracts the level around the object, and maps the levels to [0, 1].
 func (c *cutter) level(around float32) {
 	sign, low, scale := float32(1), float32(0), float32(1)
 	if c.how.Dark {

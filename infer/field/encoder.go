@@ -10,19 +10,19 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Encoder finds the spots of frames, and what the objects there look like. It is for one goroutine.
+// Encoder finds the spots of frames, and the appearance of the objects there. It belongs to one goroutine.
 type Encoder struct {
 	locators *Locators // shared
-	look     Look      // nil where only places are wanted
+	look     Look      // nil if only places are wanted
 	spots    []locate.Spot
 }
 
-// NewEncoder makes one that borrows locators; look, which may be nil, is closed with it.
+// NewEncoder returns an Encoder that borrows locators. Its Close closes look, which may be nil.
 func NewEncoder(locators *Locators, look Look) *Encoder {
 	return &Encoder{locators: locators, look: look}
 }
 
-// Dim is the number of latents of each object, 0 where only places are wanted.
+// Dim returns the number of latents per object, 0 if only places are wanted.
 func (e *Encoder) Dim() int {
 	if e.look == nil {
 		return 0
@@ -30,7 +30,7 @@ func (e *Encoder) Dim() int {
 	return e.look.Latents()
 }
 
-// Encode writes the spots of a frame that went through Picture and Template into dst.
+// Encode writes to dst the spots of a frame that has passed Picture and Template.
 func (e *Encoder) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) e
 	return nil
 }
 
-// see writes what the objects at the spots look like.
+// see writes the appearance of the objects at the spots.
 func (e *Encoder) see(s *latent.Spots, p *Pixels) error {
 	if e.look == nil {
 		return nil
@@ -85,7 +85,7 @@ func (e *Encoder) Close() error {
 	return e.look.Close()
 }
 
-// scaleOf is how many pixels of the frame as it was read a pixel is wide and high.
+// scaleOf returns the width and height of a pixel, in pixels of the frame as read.
 func scaleOf(f *frame.Frame) (s struct{ x, y float64 }) {
 	x, y := f.Source(0, 0)
 	right, down := f.Source(1, 1)
@@ -93,7 +93,7 @@ func scaleOf(f *frame.Frame) (s struct{ x, y float64 }) {
 	return s
 }
 
-// sourceSize is how far places in the frame as it was read may reach: the right and lower edge of the present picture there.
+// sourceSize returns the right and lower edge of the present picture, in pixels of the frame as read.
 func sourceSize(f *frame.Frame, w, h int) (width, height int) {
 	x, y := f.Source(float64(w)-0.5, float64(h)-0.5)
 	return int(math.Round(x + 0.5)), int(math.Round(y + 0.5))

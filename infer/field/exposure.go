@@ -7,22 +7,22 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// exposure tells once of pictures that are cut off at the brightest value that a camera gives: objects there are flat, so that their widths and places are
-// less well known than is said.
+// exposure reports once that pictures are clipped at a camera's brightest value. Clipped objects are flat, so their widths and places are
+// less certain than their sds say.
 type exposure struct {
-	frames int // looked at or passed over
+	frames int // checked or skipped
 	told   bool
 }
 
 const (
-	exposureEvery = 25   // frames: half a second of 50 a second; a picture takes a tenth of a millisecond
-	leastCut      = 1e-4 // of the pixels, 26 of 512x512: hot ones are fewer
+	exposureEvery = 25   // frames: half a second at 50 a second; a check takes 0.1 ms
+	leastCut      = 1e-4 // share of the pixels, 26 of 512x512: hot pixels are fewer
 )
 
-// tops are the brightest values of 8, 10, 12, 14 and 16 bits.
+// tops lists the brightest values of 8, 10, 12, 14 and 16 bits.
 var tops = []float32{255, 1023, 4095, 16383, 65535}
 
-// look takes in the pixels of a frame that went through Picture.
+// look checks the pixels of a frame that has passed Picture.
 func (e *exposure) look(f *frame.Frame, pixels []float32) {
 	due := e.frames%exposureEvery == 0
 	if e.frames++; e.told || !due {

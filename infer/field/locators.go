@@ -9,24 +9,24 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Locators lends locators to all lanes of a stream. Together they take the memory of one of the largest pictures: two lanes search pictures of half that size
-// at once, all lanes search small ones.
+// Locators lends locators to all lanes of a stream. Together they take the memory of one picture of the largest size: two lanes search
+// pictures of half that size at once, all lanes search small ones.
 type Locators struct {
-	most   int // spots a frame
+	most   int // spots per frame
 	mu     sync.Mutex
 	back   *sync.Cond
 	free   []*locator
-	pixels int // of all, lent and free
+	pixels int // of all locators, lent and free
 }
 
-// locator is one with what it was made for.
+// locator is a locator with the picture size and template it was made for.
 type locator struct {
 	of       *locate.Locator
 	h, w     int
 	template frame.Template
 }
 
-// NewLocators makes none yet. Each gives at most so many spots a frame.
+// NewLocators returns an empty pool. A locator finds at most most spots per frame.
 func NewLocators(most int) (*Locators, error) {
 	if most < 1 || most > locate.MostMax {
 		return nil, fmt.Errorf("objects.max: found %d, expected 1 to %d", most, locate.MostMax)
@@ -36,7 +36,7 @@ func NewLocators(most int) (*Locators, error) {
 	return l, nil
 }
 
-// take lends a locator for pictures of a size, and waits while there is no room for it.
+// take lends a locator for pictures of a size. It waits until the pool has room.
 func (l *Locators) take(h, w int, t frame.Template) (*locator, error) {
 	if err := frame.Objects.Check(w, h); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (l *Locators) take(h, w int, t frame.Template) (*locator, error) {
 	}
 }
 
-// give takes a locator back.
+// give returns a locator to the pool.
 func (l *Locators) give(one *locator) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"driftscope/infer/card"
 )
 
-// Look is what is made of the picture around an object.
+// Look computes numbers from the picture around an object.
 type Look interface {
-	// Latents is how many numbers that is.
+	// Latents returns how many numbers See writes.
 	Latents() int
-	// See writes them for the object at a place of the picture, and their standard deviations where there are any.
+	// See writes the numbers for the object at (x, y), and their standard deviations if it has any.
 	See(z, sd []float64, p *Pixels, x, y float64) error
-	// Close frees what it holds.
+	// Close frees the memory of the Look.
 	Close() error
 }
 
@@ -22,15 +22,15 @@ type Pixels struct {
 	H, W   int
 }
 
-// Square is a Look: the picture around an object itself, in grey levels above what is around it, for those who are about to learn a model.
+// Square is a Look for the training of a model: it returns the pixels around an object, in grey levels above the object's surroundings.
 type Square struct{ cut *cutter }
 
-// NewSquare cuts out squares of a side, px, each of so many px of the frame.
+// NewSquare returns a Look of squares of side px, each scale px of the frame wide.
 func NewSquare(side int, scale float64, dark bool) *Square {
 	return &Square{newCutter(side, card.Objects{Scale: scale, Dark: dark, Low: math.Inf(-1), High: math.Inf(1)})}
 }
 
-// Latents is the number of pixels.
+// Latents returns the number of pixels.
 func (s *Square) Latents() int { return len(s.cut.values) }
 
 // See writes the pixels, row after row; they have no standard deviation.
@@ -42,5 +42,5 @@ func (s *Square) See(z, _ []float64, p *Pixels, x, y float64) error {
 	return nil
 }
 
-// Close has nothing to free.
+// Close does nothing.
 func (s *Square) Close() error { return nil }

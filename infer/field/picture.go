@@ -8,25 +8,25 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Sides of a picture, px: a template has to fit in, and an int32 holds the place of any pixel.
+// Bounds on a picture's sides, px: a template must fit in, and an int32 must hold the index of any pixel.
 const (
 	leastSide = 16
 	mostSide  = 16384
 )
 
-// Picture is the step that makes a frame one grey float32 picture. Several may share the frames of a stream.
+// Picture is the step that converts a frame to one grey float32 picture. Several may share the frames of a stream.
 type Picture struct{ shown bool }
 
-// NewPicture makes the step for pictures in which objects are located: those beyond the budget of that are refused.
+// NewPicture returns the step for pictures in which objects are located. It refuses pictures beyond the locator's memory budget.
 func NewPicture() *Picture { return &Picture{} }
 
-// NewShown makes the step for pictures that are only shown.
+// NewShown returns the step for pictures that are only shown.
 func NewShown() *Picture { return &Picture{shown: true} }
 
-// Can is independent: frames may come in any order.
+// Can returns Independent: frames may come in any order.
 func (*Picture) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
-// Apply takes pictures of 8 or 16 bits or float32, grey or in colours.
+// Apply accepts pictures of 8 or 16 bits or float32, grey or in colours.
 func (p *Picture) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check(f); err != nil {
 		return err
@@ -50,10 +50,10 @@ func (p *Picture) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// Close has nothing to free.
+// Close does nothing.
 func (*Picture) Close() error { return nil }
 
-// check passes only pictures that may be handed to OpenCV, which ends the process where it throws.
+// check accepts only pictures that OpenCV can take: an OpenCV exception would end the process.
 func check(f *frame.Frame) error {
 	m := f.Mat()
 	if m.Ptr() == nil || m.Empty() {
@@ -73,7 +73,7 @@ func check(f *frame.Frame) error {
 	return nil
 }
 
-// values lends the pixels of a frame that went through Picture.
+// values lends the pixels of a frame that has passed Picture.
 func values(f *frame.Frame) (pixels []float32, h, w int, err error) {
 	m := f.Mat()
 	if m.Type() != frame.MatTypeCV32FC1 {

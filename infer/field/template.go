@@ -10,28 +10,29 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// mostWait is how many frames pass at most before the template is looked for again: a search takes as long as some ten frames.
+// mostWait is the longest wait before the next search for the template, in frames. A search takes as long as about ten frames.
 const mostWait = 64
 
-// Template is the step that tells every frame how wide its objects are, and whether they are darker than what is around them. It looks at one part of a
-// frame, of a large picture at another part in each frame. If nothing stands out in any part, it begins again after 1, 2, 4 frames and so on.
+// Template is the step that writes into every frame the width of its objects and whether they are darker than their surroundings. It
+// searches one part of a frame. In a large picture each frame has its turn with another part. If no part shows an object, the search starts
+// again after 1, 2, 4 frames and so on.
 type Template struct {
-	given frame.Template // by the user; its SD is 0 where it is to be found
+	given frame.Template // by the user; SD 0 means that Template measures it
 	found frame.Template
-	part  int // of the picture, that it looks at next
-	wait  int // frames until it looks again
-	next  int // wait after that
+	part  int // next part of the picture to search
+	wait  int // frames until the next search
+	next  int // the wait after that
 
 	exposure exposure
 }
 
-// NewTemplate makes the step. Where given has an SD, px, that is the template's.
+// NewTemplate returns the step. If given has an SD, in px, the step uses it and does not search.
 func NewTemplate(given frame.Template) *Template { return &Template{given: given, found: given} }
 
-// Can is nothing more: frames have to come in order.
+// Can returns no abilities: frames must come in order.
 func (*Template) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
-// Apply writes the template into the frame's Meta: one without a width where nothing has been found yet.
+// Apply writes the template into the frame's Meta. Its width is 0 until objects are found.
 func (t *Template) Apply(_ context.Context, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -72,5 +73,5 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 	return nil
 }
 
-// Close has nothing to free.
+// Close does nothing.
 func (*Template) Close() error { return nil }

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// What people see: sides of at most viewSide pixels, the levels between two quantiles of a sample of the pixels.
+// Viewer's pictures: sides of at most viewSide pixels, levels between two quantiles of a sample of the pixels.
 const (
 	viewSide    = 768
 	viewQuality = 80
@@ -19,17 +19,17 @@ const (
 	brightest   = 0.998
 )
 
-// Viewer shows whole frames. It belongs to a goroutine beside the frame path.
+// Viewer converts whole frames for display. It belongs to a goroutine beside the frame path.
 type Viewer struct {
 	paper  *image.Gray
 	sample []float32
 	jpeg   bytes.Buffer
 }
 
-// NewViewer makes one.
+// NewViewer returns a Viewer.
 func NewViewer() *Viewer { return &Viewer{} }
 
-// View writes the frame as JPEG, of larger ones the mean of blocks of pixels. dst's memory is reused.
+// View writes the frame as JPEG. It averages blocks of pixels of a larger frame. It reuses dst's memory.
 func (v *Viewer) View(dst *latent.View, f *frame.Frame, _ *latent.Latent) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -60,7 +60,7 @@ func (v *Viewer) View(dst *latent.View, f *frame.Frame, _ *latent.Latent) error 
 	return err
 }
 
-// levels are the darkest value that is shown, and what brings the brightest to 255.
+// levels returns the darkest level shown, and the factor that maps the brightest to 255.
 func (v *Viewer) levels(pixels []float32) (low, scale float32) {
 	v.sample = v.sample[:0]
 	for i := 0; i < len(pixels); i += max(1, len(pixels)/viewSample) {
@@ -75,5 +75,5 @@ func (v *Viewer) levels(pixels []float32) (low, scale float32) {
 	return low, scale
 }
 
-// Close has nothing to free.
+// Close does nothing.
 func (v *Viewer) Close() error { return nil }

@@ -14,7 +14,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// dynamicBackground is what a single sprite moves over, where that is no still picture: a model learnt from the clip without the sprite.
+// dynamicBackground is a changing background behind a single sprite: a model learnt from the clip without the sprite.
 type dynamicBackground struct {
 	occluder *sprites.Occluder
 	model    *network.Model
@@ -22,9 +22,9 @@ type dynamicBackground struct {
 	z        []float32 // frames × the model's latents, in its gauge
 }
 
-// locateOne searches for one object. What it leaves, if it leaves something, is how the object itself changes, or a background that changes behind it,
-// of which it occludes a part: the one that leaves less with as many latents. Latents beyond are padding. It returns nil where neither the object
-// nor both together are what moves.
+// locateOne searches for one object. The residual, if any, has one of two causes: the object itself changes, or it occludes a part of a
+// changing background. locateOne chooses the one with the smaller residual at the same number of latents. Further latents are padding. It
+// returns nil if neither the object nor both together explain the motion.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, numeric.LeastLayer)
 	if t != nil && c.Latent > 2 && t.sprites.Area() > numeric.Majority { // case locate.overBackground: a sprite over a brighter picture that changes as a whole
@@ -33,7 +33,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if t == nil {
 		return nil, nil
 	}
-	lowSNR := t.sprites.LowSNR > 0 // then noise leaves as much again, and nobody knows how much moves
+	lowSNR := t.sprites.LowSNR > 0 // then noise leaves the same residual, and the amount of motion is unknown
 	// Of five balls in a picture one leaves 0.7 to 0.8 of the light of another.
 	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > numeric.Majority {
 		return nil, nil
@@ -61,12 +61,12 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	return t, nil
 }
 
-// ownChange says whether what a rigid sprite leaves is its own change rather than one of what is behind it, with so many latents.
+// ownChange reports whether the residual of a rigid sprite is its own change rather than a change of its background, with latents latents.
 func (j *job) ownChange(t, rigid *tracked, latents int) bool {
 	return t.deforming != nil && t.left < rigid.sprites.LeftBehind(j.clip, video.FramesOf(j.train), video.FramesOf(j.held), latents)
 }
 
-// withBackground adds a dynamic background to the sprite; nil where there is none, or too little.
+// withBackground adds a dynamic background to the sprite. It returns nil if the background does not change, or too little.
 func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracked, error) {
 	b, err := j.learnBackground(ctx, c, t)
 	if err != nil || b == nil {
@@ -80,7 +80,7 @@ func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracke
 	return nil, err
 }
 
-// learnBackground trains a model of the clip without the sprite; nil where there is nothing to learn.
+// learnBackground trains a model of the clip without the sprite. It returns nil if there is nothing to learn.
 func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynamicBackground, error) {
 	behind := t.sprites.Remove(j.clip, t.places)
 	if behind.Check() != nil {
@@ -105,7 +105,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 	return &dynamicBackground{model: r.Model, gauge: s.gauge, z: s.z}, nil
 }
 
-// trackOverBackground locates the sprite again over its background, and measures what both explain.
+// trackOverBackground locates the sprite again over its background, and measures the share that both explain.
 func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, error) {
 	clip, d := j.clip, b.model.Dim
 	n, size := clip.Len(), clip.Size()

@@ -11,7 +11,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Cost is what a training step takes, in milliseconds a frame.
+// Cost holds the duration of a training step, in milliseconds per frame.
 type Cost struct {
 	Forward   float64 // both trunks in training mode, the linear layers, the sampled latents and the pictures' error
 	Backward  float64 // what loss and gradients take together, less Forward; the transition's few numbers are in here
@@ -25,8 +25,8 @@ const benchSide = 64
 // benchWarmup steps are taken before the clock starts: oneDNN compiles its kernels and Gorgonia finds its memory.
 const benchWarmup = 3
 
-// StepCost trains the paper's encoder and decoder on random pictures of 3x64x64, an even number of frames a batch, and gives each
-// part's median over the timed steps. It holds oneDNN and the whole process to that many threads until it returns.
+// StepCost trains the paper's encoder and decoder on random pictures of 3x64x64, an even number of frames per batch, and returns each part's
+// median over the timed steps. It limits oneDNN and the whole process to threads threads until it returns.
 func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	if frames < 4 || frames%2 != 0 || latent < 1 || threads < 1 || steps < 1 {
 		return Cost{}, fmt.Errorf("%d frames, %d latents, %d threads, %d steps: expected an even number of frames from 4, and at least 1 of the rest",
@@ -80,7 +80,7 @@ func (s *session) cost(steps int) (Cost, error) {
 	return Cost{Train: m[0], Forward: m[1], Backward: m[2] - m[1], Optimiser: m[3]}, nil
 }
 
-// randomClip is n pictures of white noise, a second apart.
+// randomClip returns n pictures of white noise, a second apart.
 func randomClip(n int) *video.Clip {
 	rng := rand.New(rand.NewPCG(1, 0))
 	c := &video.Clip{Channels: 3, Height: benchSide, Width: benchSide, Times: make([]float64, n), Trajectory: make([]uint64, n)}

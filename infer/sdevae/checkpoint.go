@@ -10,11 +10,11 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// format is that of checkpoints. They hold everything that the steps to come depend on, but for the clip and the model continued, of which they hold
-// digests.
+// format describes checkpoints. They hold everything that later steps depend on, except the clip and the continued model. They hold digests
+// of these.
 var format = archive.Format{Magic: "driftscope training\n", Version: 3, Limit: MaxCheckpoint, Unusable: ErrCheckpoint}
 
-// Bounds on what is read from a checkpoint, in bytes.
+// Bounds on the parts of a checkpoint, in bytes.
 const (
 	MaxCheckpoint = 640 << 20 // two models of 64 latents with a full posterior, and their moments, take five sixths of it
 	maxNotes      = 1 << 20
@@ -22,10 +22,10 @@ const (
 	maxDigest     = 1 << 8
 )
 
-// ErrCheckpoint is wrapped by every error about bytes that are no checkpoint of the training at hand.
+// ErrCheckpoint is wrapped by every error about bytes that are no checkpoint of this training.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
-// Checkpoint is a training under way.
+// Checkpoint is the state of an unfinished training.
 type Checkpoint struct {
 	Notes       []byte // the caller's, as in Training
 	Step, Steps int    // optimiser steps taken, and in all
@@ -35,8 +35,7 @@ type Checkpoint struct {
 	state      []byte // of the job
 }
 
-// ReadCheckpoint takes a checkpoint apart that Training.Save was given. It returns ErrCheckpoint where data is anything else,
-// and keeps data.
+// ReadCheckpoint parses a checkpoint from Training.Save. It returns ErrCheckpoint if data is anything else, and keeps data.
 func ReadCheckpoint(data []byte) (*Checkpoint, error) {
 	a, err := format.Open(data)
 	if err != nil {
@@ -48,7 +47,7 @@ func ReadCheckpoint(data []byte) (*Checkpoint, error) {
 	return c, a.Err()
 }
 
-// archive goes through all but the state.
+// archive reads or writes everything except the state.
 func (c *Checkpoint) archive(a *archive.Codec) {
 	a.Blob(&c.Notes, maxNotes)
 	a.Count(&c.Steps, math.MaxInt32)
@@ -70,7 +69,7 @@ func (c *Checkpoint) archive(a *archive.Codec) {
 	}
 }
 
-// checkpoint hands the job's state to whoever saves it.
+// checkpoint passes the job's state to the function that saves it.
 func (j *job) checkpoint() error {
 	if j.training.Save == nil {
 		return nil
@@ -85,7 +84,7 @@ func (j *job) checkpoint() error {
 	return j.training.Save(format.Seal(a))
 }
 
-// resume brings a new job to where the checkpoint was made.
+// resume restores a new job to the checkpoint.
 func (j *job) resume(c *Checkpoint) error {
 	switch {
 	case !bytes.Equal(c.clip, j.digest):

@@ -8,47 +8,47 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Config says how to train. Zero values take the documented default. Checkpoints hold it as JSON: a field that was renamed keeps its key.
+// Config holds the settings of a training. Zero values mean the documented default. Checkpoints hold it as JSON: a renamed field keeps its key.
 type Config struct {
 	Latent    int               // dimension d
 	Seed      uint64            // of every random draw
 	Posterior network.Posterior // Diagonal
 	Diffusion network.Diffusion // Profiled
 	Tau       float64           // observation noise on the summed squared error
-	Nu        float64           // precision of the prior N(0, 1/ν) on the latents; 0 is none, as in the paper
-	L1        float64           // nats a unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion a √s; 0 is none
+	Nu        float64           // precision of the prior N(0, 1/ν) on the latents; 0 means no prior, as in the paper
+	L1        float64           // nats per unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion per √s; 0 disables it
 	Substeps  int               // Euler-Maruyama steps of the drift within a pair; 1
-	Clock     bool              // the drift and the encoder's last layer see the time since the trajectory began as well
+	Clock     bool              // the drift and the encoder's last layer also read the time since the trajectory began
 
 	Steps          int     // optimiser steps of the run that is kept; DefaultSteps
-	Pairs          int     // a batch; 50, fewer where the clip has fewer
+	Pairs          int     // per batch; 50, fewer if the clip has fewer
 	Rate           float64 // Adam's, at its peak; 2e-3
-	FreezeSteps    int     `json:"Lead"` // steps before the encoder's means are learnt; half of Steps, negative is none
+	FreezeSteps    int     `json:"Lead"` // steps before the encoder's means are learnt; half of Steps, negative means none
 	EncoderRate    float64 `json:"Pace"` // their learning rate then, as a share of Rate; 0.2
 	Warmup         int     // steps of linear rise; 50
-	Decay          float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
-	Restarts       int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
-	Every          int     // steps between looks at the held-out frames; 25
-	Patience       int     // looks without gain before stopping; 0 is never
+	Decay          float64 // factor per step after warm-up; 0 means a cosine down to 0 at the last step
+	Restarts       int     // runs with different first weights; 4. All run a third of the way, the two best by held-out loss to the end
+	Every          int     // steps between evaluations of the held-out frames; 25
+	Patience       int     // evaluations without gain before stopping; 0 never stops
 	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; negative is none
 	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; negative is none
 	ReinitSteps    int     `json:"Redraw"` // steps of the decoder alone at the end, after latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; negative is none
 }
 
-// form is what the config says of the model.
+// form returns the settings of the model.
 func (c *Config) form() network.Form {
 	return network.Form{Latent: c.Latent, Posterior: c.Posterior, Diffusion: c.Diffusion, Substeps: c.Substeps, Clock: c.Clock}
 }
 
-// objective is what it says of the loss.
+// objective returns the settings of the loss.
 func (c *Config) objective() network.Objective {
 	return network.Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.FreezeSteps, EncoderRate: c.EncoderRate}
 }
 
-// Recipe is the number of the decision that last changed what training makes of the same clip. Figures of several recipes are not of one table.
+// Recipe is the number of the last decision that changed the result of a training. Do not compare figures of different recipes.
 const Recipe = 66
 
-// DefaultSteps is a run's length unless told otherwise.
+// DefaultSteps is the default length of a run.
 const DefaultSteps = 300
 
 const (
@@ -114,7 +114,7 @@ func (c *Config) rate(k int) float64 {
 // cosine falls from 1 at step 0 to 0 at step n.
 func cosine(k, n int) float64 { return (1 + math.Cos(math.Pi*float64(k)/float64(n))) / 2 }
 
-// trial is where all restarts but the finalists stop.
+// trial returns the step at which all restarts except the finalists stop.
 func (c *Config) trial() int {
 	if c.Restarts == 1 {
 		return 0
@@ -122,17 +122,18 @@ func (c *Config) trial() int {
 	return c.Steps / 3
 }
 
-// finalists is how many restarts go to the end. At a third of the way those that end well are among the best two, in either order.
+// finalists returns the number of restarts that run to the end. The restart that ends best is among the best two at a third of the way.
 func (c *Config) finalists() int { return min(c.Restarts, 2) }
 
-// TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
+// TotalSteps returns the number of optimiser steps of a training, unless it stops early.
 func (c Config) TotalSteps() int {
 	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.SpriteSteps, 0) + max(c.SyntheticSteps, 0) + max(c.ReinitSteps, 0)
 }
 
-// TauOf is the tau that suits a clip; it decides how much the dynamics shape the latents. It is a share of what moves plus a larger share of the
-// pixels' noise, which the latents would otherwise bend to explain. Noise beyond what moves counts as what moves, and at least as its variance in
-// a pixel, the tau of white noise's likelihood: a larger tau leaves the latents nothing to explain.
+// TauOf returns the tau that suits a clip. Tau decides how much the dynamics shape the latents. It is a share of the motion plus a larger
+// share of the pixels' noise, because the latents would otherwise bend to explain the noise. Noise beyond the motion counts
+// only as much as the motion or, if that is larger, as its variance in a pixel, the tau of white noise's likelihood: a larger tau leaves the
+// latents nothing to explain.
 func TauOf(c *video.Clip) float64 {
 	noise := c.Noise()
 	moving := c.Energy() - noise
@@ -142,7 +143,7 @@ func TauOf(c *video.Clip) float64 {
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
 
-// Paper gives the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
+// Paper returns the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
 // full posterior, nothing after. The loss stays this package's. What c sets already stays.
 func (c Config) Paper(frames int) Config {
 	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))

@@ -10,8 +10,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// suitedTo checks that the clip and the config suit the model, and completes the config from it: one run without frozen steps, its dimension, its
-// clock and, unless one is asked for, its posterior. A clock or covariances that the model lacks start from zero.
+// suitedTo checks that the clip and the config suit the model, and completes the config from it: one run without frozen steps, its
+// dimension, its clock and, unless the config sets one, its posterior. A clock or covariances that the model lacks start from zero.
 func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
 	in := o.Card.Input
 	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {
@@ -35,7 +35,7 @@ func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
 	return c, nil
 }
 
-// fromDigest is that of the model to continue, nil where there is none.
+// fromDigest returns the digest of the model to continue, or nil if there is none.
 func (j *job) fromDigest() []byte {
 	if j.origin == nil {
 		return nil

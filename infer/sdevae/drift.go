@@ -11,7 +11,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// DriftOf is the drift network that a card carries, nil where it has none.
+// DriftOf returns the drift network that a card carries, nil if it has none.
 func DriftOf(c *card.Card) *drift.Network {
 	if c.Drift == nil {
 		return nil

@@ -20,7 +20,7 @@ type Export struct {
 	Z    []float32 // frames × d, in the file's coordinates
 	SD   []float32 // their standard deviations
 
-	Rectified *gauge.Rectified // nil where the encoder's latents were straight
+	Rectified *gauge.Rectified // nil if the encoder's latents were straight
 	Verdict   *verdict.Verdict // how far the model can be believed on the clip
 }
 
@@ -48,7 +48,7 @@ func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Exp
 	return e, err
 }
 
-// judged is the verdict on the exported latents and the model's drawings of the held-out frames; steps of the still part of the picture are not to be
+// judged returns the verdict on the exported latents and the model's drawings of the held-out frames; steps of the still part of the picture are not to be
 // drawn where places were located without them.
 func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdict.Verdict, error) {
 	_, held := video.Split(clip.Pairs(clip.MaxGap()))
@@ -75,7 +75,7 @@ func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdi
 // exported is a clip's latents in the file's coordinates.
 type exported struct {
 	gauge     *gauge.Map
-	rectified *gauge.Rectified // nil where the encoder's latents were straight
+	rectified *gauge.Rectified // nil if the encoder's latents were straight
 	z, sd     []float32        // frames × d
 }
 

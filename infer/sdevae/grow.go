@@ -17,18 +17,18 @@ import (
 // that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
 // posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
 //
-// Where objects are located that are all that moves, nothing is trained: what they leave says as much.
+// If located objects explain all motion, training is skipped: their residual gives the same information.
 type Growth struct {
 	clip    *video.Clip
 	config  Config
 	search  Config  // the training's to come
-	located bool    // grown is of what was located
+	located bool    // grown counts located objects
 	without float64 // nats: what motion costs without any latent
 	noise   float64 // nats: what the pixels' noise costs
 	grown   []Grown // of 1, 2, ... latents
 }
 
-// Grown is what a model of some dimension came to on held-out pairs.
+// Grown is the result of a model of one dimension on held-out pairs.
 type Grown struct {
 	Latent    int
 	Nats      float64 // a frame, of the picture and of the latents that draw it
@@ -52,14 +52,14 @@ func NewGrowth(clip *video.Clip, c Config) *Growth {
 	return &Growth{clip: clip, config: c, search: search, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
 
-// Locate counts two latents for every object that is located, and one for each way in which a single one changes. It is what Grown says of 1, 2, ...
-// latents where those that serve are all that moves, and Done then; else nil, and Next goes on.
+// Locate counts two latents per located object, and one per way in which a single object changes. If located objects explain all motion, it
+// returns Grown for 1, 2, ... latents, and Done is true. Otherwise it returns nil, and Next continues.
 func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, error) {
 	j := &job{clip: g.clip, training: Training{Watch: watch}}
 	if !j.searches(g.search) {
 		return nil, nil
 	}
-	if j.survey(ctx, g.search); j.lowSNR() { // nobody knows how much moves
+	if j.survey(ctx, g.search); j.lowSNR() { // the amount of motion is unknown
 		return nil, ctx.Err()
 	}
 	left := j.leftByAll(ctx, g.search.Seed)
@@ -79,7 +79,7 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	return g.grown, nil
 }
 
-// leftByAll is leftByLatents where those that serve are all that moves; else nil.
+// leftByAll returns leftByLatents if the useful latents explain all motion, or nil.
 func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, seed)
@@ -93,8 +93,8 @@ func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	return left
 }
 
-// leftByLatents is the mean energy that 1, 2, ... latents leave of a held-out frame, of which still moves: it searches for 1, 2, ... objects until one
-// more is not worth its latents. Whole says that there is one, and that what it leaves is how it changes.
+// leftByLatents returns the mean energy of a held-out frame that 1, 2, ... latents leave; still is the energy of the still residual. It
+// searches for 1, 2, ... objects until one more is not worth its latents. whole reports that there is one object, and that it explains its residual by its changes.
 func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (left []float64, whole bool) {
 	left = []float64{still} // one coordinate of an object says nothing of where it is
 	with := func(latents int, energy float64) {
@@ -143,7 +143,7 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 	return next, nil
 }
 
-// Latent is the fewest latents beyond which none that were tried are worth having, 0 before any was.
+// Latent returns the fewest latents beyond which none that were tried are worth having, 0 before any was.
 func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 
 // Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
@@ -160,8 +160,8 @@ func (g *Growth) nats() []float64 {
 	return out
 }
 
-// Fewest is the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
-// and still is the cost without any; 0 where nats is empty.
+// Fewest returns the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
+// and still is the cost without any; 0 if nats is empty.
 func Fewest(still float64, nats []float64) int {
 	for i := range nats {
 		if !outdone(still, nats, i) {
@@ -171,7 +171,7 @@ func Fewest(still float64, nats []float64) int {
 	return 0
 }
 
-// outdone says whether more latents than those of nats[i] are worth having.
+// outdone reports whether more latents than at nats[i] are worth their cost.
 func outdone(still float64, nats []float64, i int) bool {
 	for more := 1; i+more < len(nats); more++ {
 		if nats[i]-nats[i+more] > float64(more)*least(still, nats, i) {
@@ -181,7 +181,7 @@ func outdone(still float64, nats []float64, i int) bool {
 	return false
 }
 
-// least is what each latent beyond those of nats[i] has to gain, nats.
+// least returns the gain in nats that each latent beyond nats[i] needs.
 func least(still float64, nats []float64, i int) float64 {
 	return gainShare * max(still-nats[i], 0) / float64(i+1)
 }

@@ -39,14 +39,14 @@ func (s *session) look() (*Look, error) {
 	return &l, err
 }
 
-// judge fills in what the model makes of the held-out pairs.
+// judge evaluates the model on the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
 	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.mean)
 	l.Explained = min(1, l.Explained/s.job.moving) // what moves is itself estimated
 	return err
 }
 
-// heldOut is the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
+// heldOut returns the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
 // mean where that is nil.
 func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := video.FramesOf(pairs)

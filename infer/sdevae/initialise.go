@@ -9,11 +9,11 @@ import (
 const initialPairs = 300
 
 // A random last layer folds the motion over itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents
-// are components of what its random convolutions see, each of variance 1. Which components serve depends on the clip, so restarts take turns. The
+// are components of its random convolutions' output, each of variance 1. The best components depend on the clip, so restarts alternate. The
 // sampling noise starts at sd 1, which keeps short clips from being overfitted.
 
-// At low SNR an object still stands out of the noise as a whole: a ball of 150 pixels, under noise of twice its brightness in each, by 6 standard
-// deviations. Random kernels lose that, and what a random decoder draws has more energy than what moves.
+// At low SNR an object as a whole still exceeds the noise: a ball of 150 pixels, under noise of twice its brightness in each, by 6 standard
+// deviations. Random kernels lose this signal, and a random decoder's drawing has more energy than the motion.
 const (
 	lowSNRDraws = 8    // first encoders to choose from
 	lowSNRPairs = 1000 // pairs that their latents are found in, at most

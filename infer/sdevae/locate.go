@@ -28,13 +28,13 @@ const (
 	spriteRate       float64 = 6e-3 // tuned train.spriteRate: peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact
 )
 
-// searches says whether the clip is searched for rigid objects.
+// searches reports whether the clip is searched for rigid objects.
 func (j *job) searches(c Config) bool {
 	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels
 }
 
 // locate searches for as many rigid objects as the latents have pairs; or else for one that changes, or moves over a dynamic background; or, at low
-// SNR and for one or two latents, for a low-rank picture. It returns nil where none of them is what moves, or where the config asks for none.
+// SNR and for one or two latents, for a low-rank picture. It returns nil if none of them is what moves, or where the config asks for none.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
@@ -86,8 +86,8 @@ func (j *job) minExplained() float64 {
 	return minSprites
 }
 
-// locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
-// they do not move independently, and once ctx is done.
+// locateSprites searches for n sprites, at low SNR also in all frames together. It returns nil if they explain less than least of the motion,
+// if they do not move independently, and once ctx is done.
 func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float64) *tracked {
 	if j.training.Watch != nil {
 		j.training.Watch(Progress{Seeking: n})
@@ -117,7 +117,7 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	return t.settle(j.clip)
 }
 
-// settle makes latents of the places; nil where a place is constant or the sprites do not move independently.
+// settle converts the places to latents. It returns nil if a place is constant or the sprites do not move independently.
 func (t *tracked) settle(c *video.Clip) *tracked {
 	t.sprites.Unwrap(t.places)
 	if !t.standardise(t.places, 2*len(t.sprites.Templates)) || !t.independent(c.Pairs(c.MaxGap())) {
@@ -126,7 +126,7 @@ func (t *tracked) settle(c *video.Clip) *tracked {
 	return t
 }
 
-// explainedBy is the share of what moves in the held-out frames that the sprites explain, and the mean energy left of a frame.
+// explainedBy returns the share of the motion in held-out frames that the sprites explain, and the mean residual energy of a frame.
 func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	held := video.FramesOf(j.held)
 	_, left = m.Track(j.clip, held)
@@ -136,12 +136,12 @@ func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	return j.share(left), left
 }
 
-// share is that of what moves in the held-out frames, where so much of a frame's energy is left.
+// share returns the explained share of the motion in held-out frames, given the residual energy of a frame.
 func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld()) }
 
 func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moving) }
 
-// energyHeld is the mean energy of a held-out frame about the mean picture.
+// energyHeld returns the mean energy of a held-out frame about the mean picture.
 func (j *job) energyHeld() float64 {
 	held := video.FramesOf(j.held)
 	x := j.clip.Pick(held)
@@ -152,7 +152,7 @@ func (j *job) energyHeld() float64 {
 	return numeric.SquaredError(x, j.mean) / float64(len(held)) * n / (n - 1)
 }
 
-// withSprites is the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
+// withSprites returns the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
 // while the decoder learns to draw from it.
 func (c Config) withSprites() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
@@ -161,7 +161,7 @@ func (c Config) withSprites() Config {
 	return c
 }
 
-// locateOverBackground searches for one sprite over a picture that changes as a whole; nil where it explains too little.
+// locateOverBackground searches for one sprite over a picture that changes as a whole; nil if it explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	if m == nil || m.Area() > numeric.Majority {
@@ -175,8 +175,8 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	return t.settle(j.clip)
 }
 
-// locateLowRank finds d latents by which the picture changes as a whole, under noise that hides it in every single frame; nil where they explain
-// next to nothing of what moves.
+// locateLowRank finds d latents by which the whole picture changes, under noise that hides the change in every single frame. It returns nil
+// if they explain next to nothing of the motion.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
 	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}

@@ -45,7 +45,7 @@ func (s *session) reinitialise(ctx context.Context) error {
 	return nil
 }
 
-// keepBefore keeps the model as it is, with what it explains.
+// keepBefore stores the present model and its explained share.
 func (s *session) keepBefore() error {
 	s.before, s.beforeLook = s.model.Clone(), Look{Restart: s.restart, Step: s.best.Step}
 	err := s.judge(&s.beforeLook)

@@ -22,7 +22,7 @@ type session struct {
 	graph          *network.Graph
 	optimiser      *network.Adam
 	q              []float64 // smoothed profiled diffusion
-	clock          []float32 // of every frame; nil where there is none
+	clock          []float32 // of every frame; nil without a clock
 	permutation    []int     // of the training pairs, in this pass
 	at             int       // index in the permutation
 	done           int       // steps
@@ -53,7 +53,7 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
-// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone; at low SNR those of all.
+// firstModel returns random weights, or the model to continue. The last layers of every other restart read moments alone; at low SNR of all restarts.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*network.Model, error) {
 	clip := j.clip
 	m, err := network.New(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)
@@ -93,8 +93,8 @@ func (s *session) discard() {
 	}
 }
 
-// run goes on up to the given step, or until patience ends. A model that is continued has its first look before the first step:
-// where no step does better, it stays as it was.
+// run trains up to the given step, or until patience ends. A continued model is evaluated before the first step: if no step does better, it
+// stays unchanged.
 func (s *session) run(ctx context.Context, until int) error {
 	if s.job.origin != nil && s.done == 0 && until > 0 {
 		look, err := s.look()
@@ -187,7 +187,7 @@ func (s *session) begin() error {
 	return nil
 }
 
-// next is the next batch of pairs, every pair once in a random order before any comes again.
+// next returns the next batch of pairs, every pair once in a random order before any comes again.
 func (s *session) next() []int {
 	n := s.job.config.Pairs
 	if s.at+n > len(s.permutation) {

@@ -11,8 +11,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Training on synthetic frames. A decoder draws well only near what it has seen; an object that changes is drawn well anywhere, and how it looks is to
-// say nothing of where it is: the encoder learns that where both vary by themselves, over all that was seen.
+// Training on synthetic frames. A decoder draws well only near its training frames, but an object that changes is drawn well anywhere. Its look
+// must not depend on its place. The encoder learns this from frames in which both vary independently, over their whole range.
 const (
 	changingWidth   = 1    // distance of a synthetic frame from the one that it starts from, in standard deviations of the latents, where the sprite changes
 	syntheticFrames = 2000 // that it may start from, at most
@@ -31,7 +31,7 @@ type syntheticPhase struct {
 	optimiser *network.Adam
 	targets   *network.Posteriors
 	sd        []float64 // of the means over the clip
-	clock     []float32 // of the frames; nil where there is none
+	clock     []float32 // of the frames; nil without a clock
 	left      []float32 // frames - drawings, n × CHW; pairs' differences where the picture is low-rank
 	start     []int     // of frames, what each synthetic frame of the batch starts from
 	look      []int     // the frame that it looks like in what is no latent: that one, or any where the sprite changes
@@ -44,7 +44,7 @@ type syntheticPhase struct {
 	frames  []int                                           // that a synthetic frame may start from
 	changes bool                                            // the sprite does
 	sprites int                                             // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
-	noise   []float32                                       // scratch for moved noise; nil where what is left is the frame's own
+	noise   []float32                                       // scratch for moved noise; nil if what is left is the frame's own
 }
 
 // beginSynthetic starts it: from the best look's weights or, where something was located, from the first.
@@ -88,9 +88,9 @@ func (s *session) beginSynthetic() (err error) {
 	return nil
 }
 
-// trainOnSynthetic is the sleep phase of wake-sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings. A frame is moved to
-// latents z around its own m as the decoder has it, x + f(z) - f(m), and the encoder alone learns to read z. There are as many of these as wanted,
-// where there may be only eighty frames, so overfitting to them is undone. What the decoder cannot draw stays in the picture, so its mistakes
+// trainOnSynthetic is the sleep phase of wake-sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings. It moves a frame
+// to latents z around its own m by the decoder, x + f(z) - f(m), and only the encoder learns to read z. There is no limit to these frames, even
+// if the film has only eighty, so they undo overfitting. Everything that the decoder cannot draw stays in the picture, so its mistakes
 // teach nothing.
 func (s *session) trainOnSynthetic(ctx context.Context) error {
 	if s.synthetic == nil {

@@ -13,23 +13,23 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// tracked is what was located in a clip before the training, as latents of variance 1: x and y of one sprite after another, and behind them the
-// latents of a dynamic background or of how a single sprite changes; or, in place of sprites, those of a low-rank picture.
+// tracked holds the located objects of a clip before the training, as latents of variance 1: x and y of one sprite after another, then the
+// latents of a dynamic background or of a single sprite's changes; or, instead of sprites, the latents of a low-rank picture.
 type tracked struct {
 	sprites    *sprites.Set
 	deforming  *sprites.Deforming  // the single sprite, where its light changes; else nil
-	scores     []float64           // of its modes, frames × modes: the first are latents, the others stay those of a frame
+	scores     []float64           // of its modes, frames × modes: the first are latents, the others belong to a frame
 	looks      *sprites.Looks      // of the single sprite in the training frames, once synthetic ones are drawn; else nil
 	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
-	background *dynamicBackground  // behind a single sprite; nil where it is a still picture
+	background *dynamicBackground  // behind a single sprite; nil if it is a still picture
 	left       float64             // energy of a held-out frame that is not explained
-	explained  float64             // share of what moves in held-out frames
+	explained  float64             // share of the motion in held-out frames
 	places     []float64           // frames × 2 a sprite, px
 	mean, sd   []float64           // of places, px, and of the background's latents
 	z          []float32           // frames × latents
 }
 
-// standardise sets z from latents, frames × d. It is false where one of them is constant.
+// standardise sets z from latents, frames × d. It is false if one of them is constant.
 func (t *tracked) standardise(latents []float64, d int) bool {
 	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
 	axis := make([]float64, len(latents)/d)
@@ -58,8 +58,8 @@ func (t *tracked) pad(d int) {
 	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
-// mutedScale is what is left of a padding latent's first weights: it varies by less than counts as motion anywhere, but it varies, so that nobody
-// divides by zero.
+// mutedScale is the factor on a padding latent's first weights. The latent varies by less than any motion, but not by zero, so that no
+// division by zero occurs.
 const mutedScale = 1e-7
 
 // mutePadding has padding latents see next to nothing of a frame and draw nothing, until training says otherwise.
@@ -77,7 +77,7 @@ func (t *tracked) mutePadding(m *network.Model) {
 	}
 }
 
-// independent says whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
+// independent reports whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
 func (t *tracked) independent(pairs []video.Pair) bool {
 	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
@@ -100,7 +100,7 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 	return true
 }
 
-// posteriors are those of the located latents at the given frames; padding latents have a standard deviation of 1.
+// posteriors returns the posteriors of the located latents at the given frames. Padding latents have a standard deviation of 1.
 func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Posteriors {
 	d := len(t.mean)
 	p := network.NewPosteriors(len(frames), d, form)
@@ -155,7 +155,7 @@ func (t *tracked) keepLooks(c *video.Clip, frames []int) {
 	}
 }
 
-// appearance is the frames' scores with the first of each in place of its own.
+// appearance returns the frames' scores with the first of each in place of its own.
 func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
 	modes, latents := t.deforming.Modes(), len(first)/len(frames)
 	for k, f := range frames {
@@ -166,7 +166,7 @@ func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
 	return scores
 }
 
-// count is the number of sprites.
+// count returns the number of sprites.
 func (t *tracked) count() int {
 	if t.sprites == nil {
 		return 0

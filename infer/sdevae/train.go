@@ -24,7 +24,7 @@ type Look struct {
 	Explained     float64 // share of the held-out pictures' variance beyond noise that the reconstruction explains
 }
 
-// Progress is told after every step, before the first of a model that is continued, and before a search.
+// Progress reports a training after every step, before the first step of a continued model, and before a search.
 type Progress struct {
 	Step, Steps int // in all
 	Loss        float64
@@ -39,9 +39,9 @@ type Result struct {
 	Best    Look           // the look whose weights were kept
 	History []Look
 
-	SpriteShare       float64 // share of what moves that located sprites explain; 0 where none are
+	SpriteShare       float64 // share of the motion that located sprites explain; 0 without sprites
 	Sprites           int     // how many are located
-	Modes             int     // ways in which the light of a single one changes; 0 where it is rigid
+	Modes             int     // ways in which the light of a single one changes; 0 if it is rigid
 	AppearanceLatents int     // latents that are scores of those modes
 	Steps             []int   // frames with which the still part of the picture changes, where located objects are over one that does
 	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
@@ -100,11 +100,11 @@ type job struct {
 	training    Training
 	clip        *video.Clip
 	digest      []byte       // of the clip, where there are checkpoints
-	origin      *onnx.Origin // the model to continue; nil where there is none
+	origin      *onnx.Origin // the model to continue; nil if there is none
 	config      Config
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
-	tracked     *tracked  // located before the training; nil where nothing is
+	tracked     *tracked  // located before the training; nil if nothing is
 	steps       []int     // frames with which the still part of the picture changes, where tracked was located without that
 	mean        []float32 // the clip's mean picture at low SNR: that of a few frames has too much of their noise
 

@@ -1,5 +1,6 @@
-// Package avcodec decodes H.264 and H.265, an access unit at a time, by FFmpeg's libavcodec, which OpenCV is linked with. OpenCV itself gives the pictures
-// of files and streams only: neither which time stamp is of which picture nor whether one was decoded whole.
+// Package avcodec decodes H.264 and H.265, one access unit at a time, with FFmpeg's libavcodec, which OpenCV already links.
+// OpenCV's own reader returns pictures of files and streams only. It does not return the time stamp of a picture or whether
+// the picture is whole.
 package avcodec
 
 /*
@@ -16,7 +17,7 @@ import (
 	"unsafe"
 )
 
-// Codec is how pictures are coded.
+// Codec names a video coding.
 type Codec int
 
 // The codecs that are decoded.
@@ -25,23 +26,23 @@ const (
 	H265
 )
 
-// ErrMore says that the decoder wants another access unit before it gives a picture.
+// ErrMore reports that the decoder needs another access unit before it returns a picture.
 var ErrMore = errors.New("another access unit is wanted")
 
-// Decoder belongs to one goroutine.
+// Decoder decodes one stream. Use it from one goroutine.
 type Decoder struct{ c *C.driftscope_decoder }
 
-// Picture is the last that was received, in the decoder's memory, good until the next call.
+// Picture is the picture received last. It lies in the decoder's memory and is valid until the next call.
 type Picture struct {
 	Width, Height int
-	Bits          int           // of a sample, 0 where they are not known
-	Stamp         time.Duration // of the access unit that it came from
-	Whole         bool          // no error in it, nor in those it is made from as far as FFmpeg knows
+	Bits          int           // per sample, 0 if unknown
+	Stamp         time.Duration // time stamp of its access unit
+	Whole         bool          // neither the picture nor its references have errors that FFmpeg knows of
 
 	decoder *C.driftscope_decoder
 }
 
-// Open makes a decoder of pictures of at most so many pixels.
+// Open returns a decoder for pictures of at most the given number of pixels.
 func Open(codec Codec, pixels int) (*Decoder, error) {
 	d := &Decoder{(*C.driftscope_decoder)(C.calloc(1, C.sizeof_driftscope_decoder))}
 	h265 := C.int(0)
@@ -55,7 +56,7 @@ func Open(codec Codec, pixels int) (*Decoder, error) {
 	return d, nil
 }
 
-// failure is the text of one of FFmpeg's errors.
+// failure returns the text of an FFmpeg error code.
 func failure(code C.int) error {
 	var text [64]C.char
 	if C.av_strerror(code, &text[0], C.size_t(len(text))) < 0 {
@@ -64,8 +65,8 @@ func failure(code C.int) error {
 	return errors.New(C.GoString(&text[0]))
 }
 
-// Send gives an access unit, its NAL units each behind a start code (ITU-T H.264, Annex B). An empty one says that no more come until Flush, so that
-// the pictures that wait for their turn can be received.
+// Send passes an access unit to the decoder. Each NAL unit follows a start code (ITU-T H.264, Annex B). An empty unit
+// announces the end until Flush, so that Receive can return the delayed pictures.
 func (d *Decoder) Send(unit []byte, stamp time.Duration) error {
 	code := C.driftscope_decoder_send(d.c, (*C.uint8_t)(unsafe.SliceData(unit)), C.int(len(unit)), C.int64_t(stamp))
 	if code < 0 {
@@ -74,7 +75,7 @@ func (d *Decoder) Send(unit []byte, stamp time.Duration) error {
 	return nil
 }
 
-// Receive takes the next picture in the order of their times; ErrMore where there is none yet.
+// Receive returns the next picture in display order, or ErrMore if there is none yet.
 func (d *Decoder) Receive() (Picture, error) {
 	switch code := C.driftscope_decoder_receive(d.c); {
 	case code == C.DRIFTSCOPE_WANTS_MORE:
@@ -89,7 +90,7 @@ func (d *Decoder) Receive() (Picture, error) {
 	}, nil
 }
 
-// CopyTo writes blue, green and red, a byte each, row after row, to dst, which holds exactly 3*Width*Height bytes.
+// CopyTo writes the pixels to dst row by row, one byte each of blue, green and red. dst holds exactly 3*Width*Height bytes.
 func (p Picture) CopyTo(dst []byte) error {
 	if len(dst) == 0 || len(dst) != 3*p.Width*p.Height {
 		return fmt.Errorf("%d bytes for a picture of %d", len(dst), 3*p.Width*p.Height)
@@ -100,10 +101,10 @@ func (p Picture) CopyTo(dst []byte) error {
 	return nil
 }
 
-// Flush forgets all pictures: the next access unit is the first of a stream.
+// Flush drops all pictures: the next access unit starts a new stream.
 func (d *Decoder) Flush() { C.driftscope_decoder_flush(d.c) }
 
-// Close frees the decoder. It may be called more than once.
+// Close frees the decoder. Repeated calls are safe.
 func (d *Decoder) Close() {
 	if d.c == nil {
 		return

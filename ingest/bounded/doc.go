@@ -1,2 +1,3 @@
-// Package bounded reads parts of recordings and unpacks them: no number in a file makes it take memory that the file, or the caller, does not allow.
+// Package bounded reads parts of recordings and unpacks them. No number in a file makes it allocate more memory than the file
+// or the caller allows.
 package bounded

@@ -10,7 +10,7 @@ import (
 // MaxFrames bounds the time axis of a recording: 16 million frames are two days at 100 a second.
 const MaxFrames = 1 << 24
 
-// ErrTorn is found in the error of a file that ends before what it names.
+// ErrTorn marks errors of a file that is shorter than its contents claim.
 var ErrTorn = errors.New("the file is torn, copy it again")
 
 // File is a file of known size.
@@ -19,7 +19,7 @@ type File struct {
 	Size int64
 }
 
-// Holds refuses n bytes at a place that the file has not.
+// Holds returns an error if the file does not hold n bytes at the offset.
 func (f *File) Holds(at, n uint64) error {
 	if size := uint64(f.Size); n > size || at > size-n {
 		return fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, size)
@@ -27,7 +27,7 @@ func (f *File) Holds(at, n uint64) error {
 	return nil
 }
 
-// Bytes reads n bytes into b, whose memory is used again, and takes none for what is not there.
+// Bytes reads n bytes into b and reuses its memory. It allocates nothing if the file is too short.
 func (f *File) Bytes(b []byte, at, n uint64) ([]byte, error) {
 	if err := f.Holds(at, n); err != nil {
 		return b, err
@@ -39,5 +39,5 @@ func (f *File) Bytes(b []byte, at, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// Resized is b with n bytes, which may be any.
+// Resized returns b with length n; its contents are unspecified.
 func Resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

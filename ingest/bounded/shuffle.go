@@ -2,8 +2,8 @@ package bounded
 
 import "encoding/binary"
 
-// Unshuffle puts the bytes of elements of size bytes back together: in src all first bytes lie in front, then all second ones. What is no whole element
-// lies at the end. dst is as long as src.
+// Unshuffle restores elements of size bytes. src holds all first bytes, then all second bytes and so on; an incomplete
+// element lies at the end. dst has the length of src.
 func Unshuffle(dst, src []byte, size int) {
 	n := len(src) / size
 	switch size {
@@ -24,7 +24,7 @@ func Unshuffle(dst, src []byte, size int) {
 	copy(dst[n*size:], src[n*size:])
 }
 
-// unshuffle2 takes four elements at once.
+// unshuffle2 restores four elements at once.
 func unshuffle2(dst, low, high []byte) {
 	i := 0
 	for ; i+4 <= len(low); i += 4 {
@@ -36,7 +36,7 @@ func unshuffle2(dst, low, high []byte) {
 	}
 }
 
-// spread puts a byte of zeros behind each of four.
+// spread inserts a zero byte after each of four bytes.
 func spread(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000ffff0000ffff

@@ -9,10 +9,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MaxUnpacked bounds what a chunk or a picture is unpacked to.
+// MaxUnpacked bounds the unpacked size of a chunk or picture.
 const MaxUnpacked = 128 << 20
 
-// Zlib unpacks streams of zlib. The zero value is ready; it is not safe for concurrent use.
+// Zlib unpacks zlib streams. The zero value is ready. Not safe for concurrent use.
 type Zlib struct {
 	in bytes.Reader
 	r  io.ReadCloser // implements zlib.Resetter
@@ -28,7 +28,7 @@ func (z *Zlib) open(packed []byte) (err error) {
 	return z.r.(zlib.Resetter).Reset(&z.in, nil)
 }
 
-// Fill fills dst with all that packed holds, no more and no less.
+// Fill unpacks packed into dst. The unpacked length must be exactly len(dst).
 func (z *Zlib) Fill(dst, packed []byte) error {
 	if err := z.open(packed); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (z *Zlib) Fill(dst, packed []byte) error {
 	return Fill(dst, z.r)
 }
 
-// Most unpacks what fits into dst, and says how many bytes those are.
+// Most unpacks as much as fits into dst and returns the number of bytes.
 func (z *Zlib) Most(dst, packed []byte) (n int, err error) {
 	if err := z.open(packed); err != nil {
 		return 0, err
@@ -48,7 +48,7 @@ func (z *Zlib) Most(dst, packed []byte) (n int, err error) {
 	return n, err
 }
 
-// Fill fills dst and wants the end behind it, where a checksum is.
+// Fill fills dst and then requires the end of r, so that r checks its checksum.
 func Fill(dst []byte, r io.Reader) error {
 	if n, err := io.ReadFull(r, dst); err != nil {
 		return fmt.Errorf("%d of %d bytes unpacked: %w", n, len(dst), err)
@@ -60,10 +60,10 @@ func Fill(dst []byte, r io.Reader) error {
 	return nil
 }
 
-// Zstd unpacks frames of Zstandard. The zero value is ready; it is not safe for concurrent use.
+// Zstd unpacks Zstandard frames. The zero value is ready. Not safe for concurrent use.
 type Zstd struct{ decoder *zstd.Decoder }
 
-// Unpack gives at most len(dst) bytes, in dst's memory.
+// Unpack returns at most len(dst) bytes in dst's memory.
 func (z *Zstd) Unpack(dst, packed []byte) (_ []byte, err error) {
 	if z.decoder == nil {
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -75,7 +75,7 @@ func (z *Zstd) Unpack(dst, packed []byte) (_ []byte, err error) {
 	return z.decoder.DecodeAll(packed, dst[:0:len(dst)])
 }
 
-// Close frees what outlives a frame.
+// Close frees the decoder.
 func (z *Zstd) Close() {
 	if z.decoder != nil {
 		z.decoder.Close()

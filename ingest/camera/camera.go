@@ -18,28 +18,28 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// opencvStream gives what OpenCV reads of a device or an address as it comes. Its Open and Read wait in C, beyond the reach of a context:
-// whoever gives them up has to kill the process they run in.
+// opencvStream reads a device or an address through OpenCV. Open and Read block in C code, which ignores the context: to
+// abandon them, kill the process.
 type opencvStream struct {
 	name   string // for errors
 	open   func() (*gocv.VideoCapture, error)
 	advice string // ends errors of opening
 	fps    float64
-	file   bool        // it may end, where it says how many frames it has
-	over   func() bool // says that it has ended; nil: it does not know
+	file   bool        // the stream may end after the frames it announces
+	over   func() bool // reports the end of the stream; nil if unknown
 
 	capture *gocv.VideoCapture
-	first   *frame.Frame // read by Open and not yet given
+	first   *frame.Frame // read by Open, not returned yet
 	clock   cameraClock
 	stamped time.Duration // the last time stamp
-	step    time.Duration // from the one before to it
+	step    time.Duration // step from the previous time stamp
 	printed printed.Video
 }
 
-// aCamera does not wait, and times its frames.
+// aCamera describes a live source with time stamps.
 var aCamera = pipeline.Info{Live: true, Timed: true}
 
-// Info says what all cameras do.
+// Info returns the properties that all cameras share.
 func (s *opencvStream) Info() pipeline.Info { return aCamera }
 
 // Open connects and waits for the first frame.
@@ -54,7 +54,7 @@ func (s *opencvStream) Open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Read gives the next frame. OpenCV does not say why there is none.
+// Read returns the next frame. OpenCV gives no reason for a missing one.
 func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 	if f := s.first; f != nil {
 		s.first = nil
@@ -77,7 +77,7 @@ func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 	return s.frame(mat, time.Now())
 }
 
-// frame owns mat.
+// frame builds a frame and takes ownership of mat.
 func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, error) {
 	mat, err := picture.DropAlpha(mat)
 	if err != nil {
@@ -93,8 +93,9 @@ func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, err
 	return f, nil
 }
 
-// stamp is the time stamp of the frame that was read last; negative where there is none, as OpenCV says by 0. A video's first may be 0, and FFmpeg knows none of
-// those that it holds back until a stream ends: they go on by even steps.
+// stamp returns the time stamp of the frame read last, or a negative value if there is none, which OpenCV reports as 0. The
+// first stamp of a video may be 0. FFmpeg reports no stamp for the delayed frames at the end of a stream; these continue at
+// even steps.
 func (s *opencvStream) stamp() time.Duration {
 	ms := s.capture.Get(gocv.VideoCapturePosMsec)
 	first := s.clock.seq == 0 && (s.file || s.over != nil)
@@ -117,7 +118,7 @@ func (s *opencvStream) Close() error {
 		s.first = nil
 	}
 	var err error
-	if s.capture != nil { // also one that was not opened is OpenCV's to free
+	if s.capture != nil { // OpenCV also requires Close of a capture that failed to open
 		err = s.capture.Close()
 		s.capture = nil
 	}
@@ -126,13 +127,13 @@ func (s *opencvStream) Close() error {
 	return err
 }
 
-// cameraOptions are the keys of a camera source. What is not given stays as the camera has it.
+// cameraOptions are the keys of a camera source. The camera keeps its own value of every key that is not set.
 type cameraOptions struct {
 	Device int     `yaml:"device" reaches:"device"` // N of /dev/videoN
 	Width  int     `yaml:"width"`
 	Height int     `yaml:"height"`
 	FPS    float64 `yaml:"fps"`
-	FourCC string  `yaml:"fourcc" reaches:"nothing"` // how the camera packs pixels, such as MJPG or YUYV
+	FourCC string  `yaml:"fourcc" reaches:"nothing"` // how the camera packs pixels, for example MJPG or YUYV
 }
 
 // NewCamera makes a source of a V4L2 device: a webcam, a frame grabber.
@@ -159,7 +160,7 @@ func NewCamera(decode func(dst any) error) (pipeline.Source, error) {
 	}, nil
 }
 
-// open sets what was asked for: a driver takes the nearest that it has.
+// open applies the options; a driver chooses the nearest value it supports.
 func (o cameraOptions) open() (*gocv.VideoCapture, error) {
 	path := fmt.Sprintf("/dev/video%d", o.Device)
 	if _, err := os.Stat(path); err != nil {

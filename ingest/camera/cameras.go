@@ -22,7 +22,7 @@ import (
 	"driftscope/ingest/gst"
 )
 
-// Support says what of the camera kinds this computer can read, one line each.
+// Support returns one line for each camera kind that this computer can read.
 func Support() []string {
 	text := C.driftscope_opencv_build()
 	defer C.free(unsafe.Pointer(text))
@@ -33,7 +33,7 @@ func Support() []string {
 	return append(lines, "genicam: no, Aravis' GStreamer source is missing: apt-get install libaravis-0.8-0")
 }
 
-// support finds the lines of OpenCV's build description that say what it reads cameras and addresses with.
+// support returns the lines of OpenCV's build description about cameras and network streams.
 func support(build string) []string {
 	var lines []string
 	for line := range strings.Lines(build) {
@@ -54,8 +54,8 @@ func support(build string) []string {
 // arvTool lists GenICam cameras; it comes with Debian's aravis-tools-cli.
 const arvTool = "arv-tool-0.8"
 
-// Cameras lists the cameras that this computer sees now, each as Guess takes it with what is known of it. A network is asked for some
-// seconds at most.
+// Cameras lists the cameras connected now, each in the form that Guess accepts plus a description. It searches the network
+// for a few seconds at most.
 func Cameras(ctx context.Context) []string {
 	var found []string
 	devices, _ := filepath.Glob("/sys/class/video4linux/video*") // the pattern is well-formed
@@ -79,7 +79,8 @@ func Cameras(ctx context.Context) []string {
 	return append(found, genicamCameras(string(out))...)
 }
 
-// genicamCameras reads what arv-tool prints: a name and an address in brackets a line, and sentences where there is none.
+// genicamCameras parses the output of arv-tool: one name and one address in brackets per line, or sentences if there is no
+// camera.
 func genicamCameras(list string) []string {
 	var found []string
 	for line := range strings.Lines(list) {

@@ -12,35 +12,35 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// cadence counts the frames that a camera made and nobody got, by the gaps in its timestamps. A camera makes frames at even steps; a stamp
-// may be late, where software sets it, by up to a period, but most are not. So frames are laid on a grid of ticks which begin where the
-// most stamps lie. The missing frames that were counted never fall behind the grid: when a better one is found, those that the former left out are counted then. The zero
-// value learns the period.
+// cadence counts frames that the camera made but the source did not receive, by gaps in the time stamps. A camera makes
+// frames at even steps. Software stamps can be late by up to a period, but most are not. cadence therefore lays a grid of
+// ticks where most stamps lie. A better grid counts missing frames that the former grid did not count; the count never falls.
+// The zero value learns the period.
 type cadence struct {
-	period float64   // seconds; 0 is not known yet
-	tick   float64   // a time on the grid,
-	index  float64   // and which it is
-	given  float64   // the tick that the last frame was given
-	first  float64   // the stamp that the grid was begun with, at a tick until it was found to be late,
-	origin float64   // and which tick that was
-	set    bool      // the ticks are where the most stamps are
+	period float64   // seconds; 0 until known
+	tick   float64   // time of a tick of the grid
+	index  float64   // index of that tick
+	given  float64   // tick of the last frame
+	first  float64   // stamp that started the grid, on a tick until it proves late
+	origin float64   // tick of that stamp
+	set    bool      // the ticks lie where most stamps are
 	stamps []float64 // the latest, at most window+1
-	room   []float64 // to sort in
+	room   []float64 // scratch memory for sorting
 }
 
 const (
-	window   = 32   // steps between two looks at period and ticks
-	learning = 16   // of them, alike, make a period where none is known,
-	steady   = 28   // and these the camera's, whatever it was said to be
-	alike    = 0.1  // relative difference of steps that are the same, up and down
-	early    = 0.03 // of a period: how far a stamp may be ahead of its tick
-	gain     = 0.25 // of a difference that a steady camera's period is corrected by
-	tries    = 64   // periods that are tried up and down, at most,
-	clearly  = 4    // and of the stamps that one must bring onto its ticks more than the expected period
+	window   = 32   // steps between two checks of period and ticks
+	learning = 16   // equal steps that define an unknown period
+	steady   = 28   // equal steps that override the expected period
+	alike    = 0.1  // relative tolerance of equal steps
+	early    = 0.03 // fraction of a period that a stamp may precede its tick
+	gain     = 0.25 // gain of the period correction of a steady camera
+	tries    = 64   // most periods tried above and below
+	clearly  = 4    // more stamps a tried period must match than the expected one
 )
 
-// missed returns how many frames are missing right before the one that is stamped t seconds, later than the one before. warning is not
-// empty where frames come at another rate than they did or were expected to.
+// missed returns how many frames are missing directly before the frame with stamp t, in seconds, which is later than the
+// previous stamp. warning is not empty if the frame rate changed or differs from the expected one.
 func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	c.stamps = append(c.stamps, t)
 	if len(c.stamps) == 1 {
@@ -49,7 +49,8 @@ func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	}
 	if c.period > 0 {
 		c.advance(t)
-		// A frame for every tick: one that was counted too many is not counted again, where a stamp was late by nearly a period.
+		// Each tick counts as one frame. A frame counted too early, because a stamp was late by nearly a period, is not
+		// counted twice.
 		missing = uint64(math.Min(math.Max(c.index-c.given-1, 0), 1<<40))
 		c.given = math.Max(c.index, c.given+1)
 	}
@@ -60,20 +61,20 @@ func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	return missing, warning
 }
 
-// begin lays a new grid, with a tick at the last stamp.
+// begin starts a new grid with a tick at the last stamp.
 func (c *cadence) begin(period float64) {
 	c.period, c.tick, c.set = period, c.stamps[len(c.stamps)-1], false
 	c.first, c.origin, c.given = c.tick, c.index, c.index
 }
 
-// advance goes to the tick of a stamp.
+// advance moves to the tick of a stamp.
 func (c *cadence) advance(t float64) {
 	n := math.Floor((t-c.tick)/c.period + early)
 	c.index += n
 	c.tick += n * c.period
 }
 
-// learn corrects the grid by the latest stamps; where they lie on none near it, enough steps that are alike begin another.
+// learn corrects the grid with the latest stamps. If the stamps fit no nearby grid, enough equal steps start a new one.
 func (c *cadence) learn() (warning string) {
 	if c.period == 0 {
 		if step := c.common(learning); step > 0 {
@@ -94,8 +95,8 @@ func (c *cadence) learn() (warning string) {
 	return warning
 }
 
-// settle moves the ticks to where most of the latest stamps lie, and corrects the period, if half of them lie there. A new grid's period
-// is tried a little longer and shorter, and its first stamp is given the tick that it must have been of.
+// settle moves the ticks to where most of the latest stamps lie and corrects the period, if at least half of the stamps lie
+// there. For a new grid it also tries slightly longer and shorter periods, and corrects the tick of the first stamp.
 func (c *cadence) settle() (sure bool) {
 	span := (c.stamps[window] - c.stamps[0]) / c.period // ticks
 	period := c.period
@@ -129,12 +130,13 @@ func (c *cadence) settle() (sure bool) {
 	return true
 }
 
-// densest is where the most of the stamps lie closely behind ticks one period apart: in periods after the last stamp, none or less.
+// densest returns the offset at which most stamps lie closely behind ticks one period apart. The offset is in periods after
+// the last stamp, zero or negative.
 func (c *cadence) densest(period float64) (begin float64, most int) {
 	last := c.stamps[len(c.stamps)-1]
 	late := c.room[:0]
 	for _, s := range c.stamps {
-		_, rest := math.Modf((s - last) / period) // none or negative
+		_, rest := math.Modf((s - last) / period) // zero or negative
 		late = append(late, rest, rest-1)
 	}
 	slices.Sort(late)
@@ -147,7 +149,7 @@ func (c *cadence) densest(period float64) (begin float64, most int) {
 	return begin, most
 }
 
-// common is the mean of the smallest steps that are alike, if they are enough; else 0.
+// common returns the mean of the smallest equal steps if there are enough of them, or 0.
 func (c *cadence) common(enough int) float64 {
 	steps := c.room[:0]
 	for i, s := range c.stamps[1:] {
@@ -163,28 +165,29 @@ func (c *cadence) common(enough int) float64 {
 	return 0
 }
 
-// cameraClock makes acquisition times of a camera's own, which begin anywhere: it is set by the host's clock once, at the first frame. A
-// camera that is opened again is set again, so that its times go on. A camera that reports its wall clock is timed by that (walltime.go).
+// cameraClock turns the camera's own stamps into acquisition times. It is set to the host's clock once, at the first frame,
+// and again each time the camera is reopened, so that times continue. If the camera reports its wall clock, cameraClock uses
+// that (walltime.go).
 type cameraClock struct {
 	cadence  cadence
-	sparse   bool      // frames come when they are triggered: a gap is no loss
-	zero     time.Time // of the host, when the camera's clock was 0; or of the camera's wall clock, where it is
+	sparse   bool      // triggered frames: a gap is no loss
+	zero     time.Time // host time, or camera wall time if absolute, when the camera's clock was 0
 	absolute bool      // set before the first frame
-	set      string    // a warning for the next frame: that clock was set
-	lost     uint64    // frames before the next one that are known not to be given
+	set      string    // warning for the next frame: the clock was set
+	lost     uint64    // frames lost before the next one
 	stamp    time.Duration
-	seq      uint64 // of the next frame, those that are missing not counted
+	seq      uint64 // number of the next frame without the missing ones
 	frames   frame.Pool
 }
 
-// frame numbers and times mat, which it owns from now on.
+// frame numbers and times mat, and takes ownership of it.
 func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time) *frame.Frame {
 	t, missing, warning := c.stamped(stamp, arrived)
 	if c.sparse {
 		missing, warning = 0, ""
 	}
 	if c.lost > missing {
-		c.cadence.given += float64(c.lost - missing) // not to be counted again
+		c.cadence.given += float64(c.lost - missing) // do not count them again
 		missing = c.lost
 	}
 	c.lost = 0
@@ -200,7 +203,8 @@ func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time
 	return f
 }
 
-// stamped is the acquisition time of a frame with a timestamp, negative where it has none, and what is missing before it.
+// stamped returns the acquisition time of a frame and the number of frames missing before it. stamp is negative if the frame
+// has none.
 func (c *cameraClock) stamped(stamp time.Duration, arrived time.Time) (t time.Time, missing uint64, warning string) {
 	if stamp < 0 {
 		return arrived.Round(0).UTC(), 0, ""

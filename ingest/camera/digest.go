@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// parameter is one of a challenge, its value in quotes or not (RFC 9110, 11.2).
+// parameter matches one parameter of a challenge, quoted or not (RFC 9110, 11.2).
 var parameter = regexp.MustCompile(`([A-Za-z0-9_-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))`)
 
-// digests are the algorithms of RFC 7616 that cameras ask for.
+// digests are the RFC 7616 algorithms that cameras use.
 var digests = map[string]func() hash.Hash{"": md5.New, "MD5": md5.New, "SHA-256": sha256.New}
 
-// answer is what proves user and password to a server that has asked by its challenges, for one request; empty where it asks in no known way. A password itself is
-// sent only to a server that takes nothing else.
+// answer returns the credentials for one request to a server that sent these challenges, or "" if it knows none of them. It
+// sends the password itself only if the server accepts nothing else.
 func answer(challenges []string, user *url.Userinfo, request *http.Request) (string, error) {
 	basic := false
 	for _, c := range challenges {
@@ -47,7 +47,8 @@ func answer(challenges []string, user *url.Userinfo, request *http.Request) (str
 	return probe.Header.Get("Authorization"), nil
 }
 
-// digest answers one challenge with a number of its own (RFC 7616, 3.4); empty where its algorithm or protection is not known.
+// digest answers one challenge with a nonce of its own (RFC 7616, 3.4). It returns "" if the algorithm or protection is
+// unknown.
 func digest(challenge, nonce string, user *url.Userinfo, request *http.Request) string {
 	given := map[string]string{}
 	for _, p := range parameter.FindAllStringSubmatch(challenge, 64) {

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Times in which a server has to answer.
+// Limits on the response time of a server.
 const (
 	connectWithin = 5 * time.Second
 	answerWithin  = 10 * time.Second
 	maxHeader     = 64 << 10
 )
 
-// fetch asks a server for what is at an address, with the user and password in it if it asks for them. The caller closes the answer's body, and reads it
-// while ctx lasts.
+// fetch requests an address, and authenticates with its user and password if the server demands it. The caller closes the
+// body of the response, and reads it while ctx lasts.
 func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, error) {
 	trust, err := trusting(ca)
 	if err != nil {
@@ -37,13 +37,13 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 		},
 	}
 	bare := *address
-	bare.User = nil // Go would send the password before it is asked for
+	bare.User = nil // Go would send the password without a challenge
 	response, err := ask(ctx, client, bare.String(), "")
 	if err != nil || response.StatusCode != http.StatusUnauthorized || address.User == nil {
 		return checked(response, err)
 	}
 	response.Body.Close()
-	if asked := response.Request.URL; asked.Host != address.Host { // a password is for the server that it was given for
+	if asked := response.Request.URL; asked.Host != address.Host { // send the password only to its own server
 		return nil, fmt.Errorf("the camera leads to %s, which asks for a password: give that address", asked.Redacted())
 	}
 	proof, err := answer(response.Header.Values("WWW-Authenticate"), address.User, response.Request)
@@ -59,7 +59,7 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 func ask(ctx context.Context, client *http.Client, address, proof string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("that is no address") // the error would show it whole
+		return nil, errors.New("that is no address") // the parse error would show the password
 	}
 	request.Header.Set("User-Agent", "driftscope")
 	if proof != "" {
@@ -73,7 +73,7 @@ func ask(ctx context.Context, client *http.Client, address, proof string) (*http
 	return response, err
 }
 
-// checked refuses an answer that is none.
+// checked returns an error for a response other than success.
 func checked(response *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err

@@ -12,28 +12,28 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// genicamOptions are the keys of a genicam source. What is not given stays as the camera has it.
+// genicamOptions are the keys of a genicam source. The camera keeps its own value of every key that is not set.
 type genicamOptions struct {
-	Camera   string        `yaml:"camera" reaches:"device"`   // its name as arv-tool-0.8 prints it, maker-model-serial, or its IP address; "any": the first that is found
-	Pixel    string        `yaml:"pixel" reaches:"nothing"`   // mono8 (default), mono10, mono12, mono14 or mono16; all but the first come as 16 bits
+	Camera   string        `yaml:"camera" reaches:"device"`   // name as arv-tool-0.8 prints it (maker-model-serial), or IP address; "any": the first camera found
+	Pixel    string        `yaml:"pixel" reaches:"nothing"`   // mono8 (default), mono10, mono12, mono14 or mono16; all but mono8 give 16 bits
 	FPS      float64       `yaml:"fps"`                       // frames a second
-	Exposure time.Duration `yaml:"exposure"`                  // such as 5ms
+	Exposure time.Duration `yaml:"exposure"`                  // for example 5ms
 	Gain     *float64      `yaml:"gain"`                      // dB
 	Region   *[4]int       `yaml:"region"`                    // x, y, width, height on the sensor
-	Trigger  string        `yaml:"trigger" reaches:"nothing"` // a frame for every pulse on this line, such as Line0, or for Software
+	Trigger  string        `yaml:"trigger" reaches:"nothing"` // one frame per pulse on this line, such as Line0, or Software
 }
 
-// anyCamera takes the first camera that answers.
+// anyCamera selects the first camera that answers.
 const anyCamera = "any"
 
-// What may stand in a pipeline's description, where a quote or an exclamation mark would begin something else.
+// Characters allowed in a pipeline's description. A quote or an exclamation mark would start another element.
 var (
 	cameraName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}$`)
 	triggerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 )
 
-// The pixel formats: how GenICam calls them and how they leave the pipeline. Aravis unpacks none: packed ones leave as if
-// they were Mono8, in a larger buffer, which packed.go takes apart.
+// The pixel formats under GenICam's name and under the name of the pipeline's output. Aravis unpacks none: it delivers packed
+// formats as Mono8 in a larger buffer, which packed.go unpacks.
 var genicamPixels = map[string]struct{ feature, caps string }{
 	"mono8":  {"Mono8", "GRAY8"},
 	"mono10": {"Mono10", "GRAY16_LE"},
@@ -44,7 +44,7 @@ var genicamPixels = map[string]struct{ feature, caps string }{
 	"mono10p": {"Mono10p", "GRAY8"}, "mono12p": {"Mono12p", "GRAY8"}, "mono10packed": {"Mono10Packed", "GRAY8"}, "mono12packed": {"Mono12Packed", "GRAY8"},
 }
 
-// NewGenICam makes a source of a GigE Vision or USB3 Vision camera, through Aravis' GStreamer source.
+// NewGenICam makes a source of a GigE Vision or USB3 Vision camera, through the GStreamer source of Aravis.
 func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
 	o := genicamOptions{Pixel: "mono8"}
 	if err := decode(&o); err != nil {
@@ -60,7 +60,7 @@ func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
 	}, nil
 }
 
-// check holds every option to what may enter a description and to the bounds of aravissrc.
+// check restricts every option to the characters of a description and to the bounds of aravissrc.
 func (o *genicamOptions) check() error {
 	if _, known := genicamPixels[o.Pixel]; !known {
 		return fmt.Errorf("pixel is %q, expected mono8, mono10, mono12, mono14 or mono16, or packed mono10p, mono12p, mono10packed or mono12packed", o.Pixel)
@@ -90,7 +90,7 @@ func (o *genicamOptions) check() error {
 	return nil
 }
 
-// description is the pipeline. Its caps name the format always: without one, Aravis chooses, and that may be colour.
+// description returns the pipeline. Its caps always name the format; otherwise Aravis could choose colour.
 func (o *genicamOptions) description() string {
 	var b strings.Builder
 	b.WriteString("aravissrc")
@@ -121,7 +121,7 @@ func (o *genicamOptions) description() string {
 	return b.String()
 }
 
-// features are set after the caps: of those with 16 bits the caps mean Mono16.
+// features returns the settings made after the caps, because 16-bit caps select Mono16.
 func (o *genicamOptions) features() string {
 	var all []string
 	if pixel := genicamPixels[o.Pixel]; pixel.feature != "Mono16" && pixel.feature != "Mono8" {

@@ -16,30 +16,31 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// appsink ends a pipeline: as few frames wait there as possible, and what is late is overwritten. The gap in the timestamps counts it.
+// appsink ends a pipeline. As few frames as possible wait there; a late frame is overwritten, and the gap in the time stamps
+// counts it.
 const appsink = " ! appsink sync=false max-buffers=2 drop=true"
 
-// What a source waits for GStreamer: for a camera's first frame, and between two looks at whether it is still wanted.
+// Waiting times for the first frame of a camera, and between two checks of the context.
 const (
 	firstFrame = 15 * time.Second
 	pullWait   = 50 * time.Millisecond
 )
 
-// gstreamer gives the frames of a pipeline, CV_8UC1, CV_16UC1 or CV_8UC3.
+// gstreamer returns the frames of a pipeline: CV_8UC1, CV_16UC1 or CV_8UC3.
 type gstreamer struct {
 	name        string // for errors
 	description string
-	endless     bool     // its end is a loss
-	sparse      bool     // frames come when they are triggered, and the first may take its time
+	endless     bool     // the end of the stream is a loss
+	sparse      bool     // triggered frames: the first may come late
 	advice      string   // ends errors of opening
-	packed      *packing // what the caps call GRAY8 is that; nil: it is what they say
+	packed      *packing // real format if the caps wrongly say GRAY8; nil if the caps are right
 
 	pipeline *gst.Pipeline
 	clock    cameraClock
-	first    *frame.Frame // pulled by Open and not yet given
+	first    *frame.Frame // pulled by Open, not returned yet
 }
 
-// Info says what all cameras do.
+// Info returns the properties that all cameras share.
 func (s *gstreamer) Info() pipeline.Info { return aCamera }
 
 // Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
@@ -65,7 +66,7 @@ func (s *gstreamer) Open(ctx context.Context) (err error) {
 	return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
 }
 
-// Read gives the next frame. A pipeline that fails is ErrNotConnected.
+// Read returns the next frame. A pipeline failure is ErrNotConnected.
 func (s *gstreamer) Read(ctx context.Context) (*frame.Frame, error) {
 	if f := s.first; f != nil {
 		s.first = nil
@@ -152,13 +153,13 @@ func (s *gstreamer) Close() error {
 
 // pipelineOptions are the keys of a gst source.
 type pipelineOptions struct {
-	Pipeline string `yaml:"pipeline" reaches:"program"` // as for gst-launch-1.0; where it has no appsink one is appended
+	Pipeline string `yaml:"pipeline" reaches:"program"` // as for gst-launch-1.0; an appsink is appended if there is none
 }
 
 // maxPipeline bounds a pipeline's description.
 const maxPipeline = 8192
 
-// NewGStreamer makes a source of a pipeline as gst-launch-1.0 takes it.
+// NewGStreamer makes a source of a pipeline in the syntax of gst-launch-1.0.
 func NewGStreamer(decode func(dst any) error) (pipeline.Source, error) {
 	var o pipelineOptions
 	if err := decode(&o); err != nil {

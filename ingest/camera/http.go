@@ -17,28 +17,29 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// httpCamera is what a server gives: pictures of MJPEG one behind the other, an MPEG transport stream, or another video, which FFmpeg fetches itself.
+// httpCamera reads what a server sends: MJPEG pictures, an MPEG transport stream, or another video, which FFmpeg fetches
+// itself.
 type httpCamera struct {
 	name    string // for errors
 	address *url.URL
 	ca      string
 	timing  timing
 
-	cancel context.CancelFunc // ends what is fetched
-	pipe   *os.File           // the end that FFmpeg reads
-	inner  pipeline.Source    // once it is known what is there
+	cancel context.CancelFunc // ends the download
+	pipe   *os.File           // read by FFmpeg
+	inner  pipeline.Source    // set once the content type is known
 }
 
 func newHTTP(o urlOptions, address *url.URL) pipeline.Source {
 	return &httpCamera{name: shown(address), address: address, ca: o.CA, timing: timing{reports: o.Clock == byCamera}}
 }
 
-// Info says what all cameras do.
+// Info returns the properties that all cameras share.
 func (s *httpCamera) Info() pipeline.Info { return aCamera }
 
-// Open asks the server, and waits for the first frame.
+// Open requests the address and waits for the first frame.
 func (s *httpCamera) Open(ctx context.Context) error {
-	whole, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the answer goes on after Open
+	whole, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the response outlives Open
 	s.cancel = cancel
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
@@ -55,7 +56,7 @@ func (s *httpCamera) Open(ctx context.Context) error {
 
 const adviceHTTP = "open the address in a browser; docs/howto/cameras.md has what helps"
 
-// what reads an answer, by what the server says that it is, or by how it begins.
+// what returns the reader of a response, by its content type or its first bytes.
 func (s *httpCamera) what(response *http.Response) pipeline.Source {
 	body := bufio.NewReaderSize(response.Body, readAhead)
 	begin, _ := body.Peek(mpegts.PacketSize + 1) // fewer bytes are no transport stream
@@ -74,10 +75,11 @@ func (s *httpCamera) what(response *http.Response) pipeline.Source {
 	}
 }
 
-// readAhead is how much of an answer is read at once: a packet of TCP, several times.
+// readAhead is the size of one read: several TCP packets.
 const readAhead = 64 << 10
 
-// transport has FFmpeg read a transport stream through a pipe, up to its last picture that is whole. A file on a server ends; a camera is lost.
+// transport feeds a transport stream to FFmpeg through a pipe, up to the last whole picture. For a file, the end is the end
+// of the stream; for a camera, the end is a loss.
 func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline.Source {
 	var over atomic.Bool
 	return &opencvStream{
@@ -89,11 +91,11 @@ func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline
 			}
 			s.pipe = far
 			go func() {
-				defer near.Close() // last: who sees the end of the pipe asks whether it is over
+				defer near.Close() // closed last: the reader of the pipe then checks for the end
 				defer response.Body.Close()
 				whole := mpegts.NewWriter(near)
 				_, err := io.Copy(whole, from)
-				whole.End() // fails where FFmpeg has gone
+				whole.End() // fails if FFmpeg has exited
 				over.Store(err == nil && response.ContentLength >= 0)
 			}()
 			return gocv.VideoCaptureFileWithAPI(fmt.Sprintf("pipe:%d", far.Fd()), gocv.VideoCaptureFFmpeg)
@@ -101,7 +103,7 @@ func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline
 	}
 }
 
-// Read gives the next frame.
+// Read returns the next frame.
 func (s *httpCamera) Read(ctx context.Context) (*frame.Frame, error) { return s.inner.Read(ctx) }
 
 // Close ends the connection.

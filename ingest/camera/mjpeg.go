@@ -13,8 +13,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// mjpegCamera gives the pictures of a multipart answer, as the camera has them. Nothing numbers them: those that the camera leaves out are not known, where it does
-// not stamp them.
+// mjpegCamera returns the pictures of a multipart response as the camera coded them. The pictures carry no numbers: without
+// stamps, missing pictures stay unknown.
 type mjpegCamera struct {
 	name   string // for errors
 	body   io.Closer
@@ -22,15 +22,15 @@ type mjpegCamera struct {
 	parts  parts
 	timing timing
 
-	first  *frame.Frame      // read by Open and not yet given
-	unread *pipeline.ErrSkip // the same of a picture that cannot be read
+	first  *frame.Frame      // read by Open, not returned yet
+	unread *pipeline.ErrSkip // error of a first picture that cannot be decoded
 	clock  cameraClock
 }
 
-// Info says what all cameras do.
+// Info returns the properties that all cameras share.
 func (s *mjpegCamera) Info() pipeline.Info { return aCamera }
 
-// Open waits for the first picture. One that cannot be read is Read's to report: a camera may send no other.
+// Open waits for the first picture. Read reports a picture that cannot be decoded, because the camera may send no other.
 func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, firstFrame)
 	defer cancel()
@@ -46,7 +46,7 @@ func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	return fmt.Errorf("%w: %s", err, adviceHTTP)
 }
 
-// Read gives the next picture. What waits for the camera ends with ctx, and then the connection with it.
+// Read returns the next picture. The end of ctx ends the wait and the connection.
 func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 	if f := s.first; f != nil {
 		s.first = nil
@@ -79,7 +79,7 @@ func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 		stamp = time.Duration(whole)*time.Second + time.Duration(part*1e9)
 		s.timing.zero = time.Unix(0, 0).UTC()
 	}
-	s.timing.deadline = arrived // a part says its time itself, or none does
+	s.timing.deadline = arrived // do not wait: a part carries its time or none
 	told := s.tie(stamp, arrived)
 	f := s.clock.frame(mat, stamp, arrived)
 	if told != "" {
@@ -88,7 +88,7 @@ func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// tie says of the first picture what its time is.
+// tie reports how the first picture was timed.
 func (s *mjpegCamera) tie(stamp time.Duration, arrived time.Time) (told string) {
 	if stamp < 0 {
 		if s.timing.settled {
@@ -107,6 +107,6 @@ func (s *mjpegCamera) Close() error {
 		s.first.Close()
 		s.first = nil
 	}
-	s.body.Close() // what it says is of no use
+	s.body.Close() // the error of Close is of no use
 	return nil
 }

@@ -7,14 +7,16 @@ import (
 	"driftscope/ingest/gst"
 )
 
-// packing is how grey values of more than 8 bits lie close together (EMVA PFNC 2.4): bits a pixel, and a group of some bytes that holds some pixels.
+// packing describes how grey values of more than 8 bits are packed (EMVA PFNC 2.4): the bits per pixel, and the bytes and
+// pixels of one group.
 type packing struct {
 	bits          int
 	bytes, pixels int
 	unpack        func(dst []uint16, group []byte)
 }
 
-// The packed formats by GenICam's names. GigE Vision's older ones keep the lower bits of two pixels in the byte between them.
+// The packed formats under GenICam's names. Older GigE Vision formats keep the lower bits of two pixels in the byte between
+// them.
 var packings = map[string]*packing{
 	"Mono10p": {10, 5, 4, func(dst []uint16, b []byte) {
 		v := uint64(binary.LittleEndian.Uint32(b)) | uint64(b[4])<<32
@@ -33,7 +35,8 @@ var packings = map[string]*packing{
 	}},
 }
 
-// open unpacks a picture to dst. Aravis pads rows that are no multiple of four bytes, and where is not known: they are refused.
+// open unpacks a picture to dst. It rejects rows that are not a multiple of four bytes, because Aravis pads them at an
+// unknown place.
 func (k *packing) open(dst []uint16, p gst.Picture) error {
 	raw := p.Raw()
 	if p.Width*k.bits%32 != 0 {

@@ -10,30 +10,31 @@ import (
 	"strings"
 )
 
-// Bounds on what stands between two pictures, and on one.
+// Bounds on the bytes between two pictures and on one picture.
 const (
 	maxPart    = 64 << 20
 	maxBetween = 64 << 10
 )
 
-// isMultipart says whether a content type is one picture behind the other. Cameras write it in ways that are no valid type.
+// isMultipart reports whether a content type means a sequence of pictures. Some cameras send invalid types.
 func isMultipart(kind string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(kind)), "multipart/")
 }
 
-// parts reads the pictures of a multipart answer (RFC 2046). Cameras differ in their boundaries, which are not looked at: a part begins with lines, of which one
-// says Content-, and an empty line; it ends after so many bytes as Content-Length says, or with its JPEG.
+// parts reads the pictures of a multipart response (RFC 2046). It ignores boundaries, because cameras differ in them. A part
+// begins with header lines, at least one of them Content-, and an empty line. It ends after Content-Length bytes, or with its
+// JPEG.
 type parts struct {
 	from *bufio.Reader
 }
 
-// part is a picture and what its lines say.
+// part is a picture and its header values.
 type part struct {
 	jpeg  []byte
-	stamp float64 // seconds since 1970, X-Timestamp; negative where there is none
+	stamp float64 // seconds since 1970 from X-Timestamp; negative if absent
 }
 
-// next reads a part. A picture without its end is an error.
+// next returns the next part. A picture without its end is an error.
 func (p *parts) next() (part, error) {
 	length, stamp, err := p.lines()
 	if err != nil {
@@ -52,7 +53,7 @@ func (p *parts) next() (part, error) {
 	return out, err
 }
 
-// lines reads up to the empty line behind those that describe a part.
+// lines reads header lines up to the empty line.
 func (p *parts) lines() (length int, stamp float64, err error) {
 	length, stamp = -1, -1
 	described := false
@@ -83,7 +84,7 @@ func (p *parts) lines() (length int, stamp float64, err error) {
 	return 0, 0, fmt.Errorf("%d bytes without a picture, expected parts that say Content-Type: image/jpeg", maxBetween)
 }
 
-// jpeg reads one to its end, which its markers tell (ITU-T T.81, B.1.1): a thumbnail within it has an end of its own.
+// jpeg reads one picture to its end marker (ITU-T T.81, B.1.1). It skips the end marker of an embedded thumbnail.
 func (p *parts) jpeg() ([]byte, error) {
 	var file bytes.Buffer
 	take := func(n int) error {
@@ -114,7 +115,7 @@ func (p *parts) jpeg() ([]byte, error) {
 	}
 }
 
-// marker copies up to the next one and returns it.
+// marker copies bytes up to and including the next marker and returns the marker.
 func (p *parts) marker(to *bytes.Buffer) (byte, error) {
 	for before := byte(0); ; {
 		b, err := p.from.ReadByte()

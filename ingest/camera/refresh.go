@@ -7,18 +7,19 @@ import (
 	"driftscope/ingest/rtsp"
 )
 
-// refresh says which pictures are whole where the one that decoding began with was refreshed in parts (H.264's intra refresh). A first refresh counts for nothing: FFmpeg
-// (5.1) gives torn pictures as recovered after one of eight of x264's, one whose frame_num is at a certain place. What comes by the next one is whole.
+// refresh reports which pictures are whole if decoding began with an intra refresh of H.264, which refreshes a picture in
+// parts. The first refresh does not count: FFmpeg 5.1 reports torn pictures as recovered after one in eight refreshes of
+// x264, depending on frame_num. Pictures after the second refresh are whole.
 type refresh struct {
-	partial bool          // the next refresh has not ended,
-	left    int           // but lacks so many units, where it has begun; 0: it has not
-	since   time.Duration // else: the stamp of the first whole picture
+	partial bool          // the second refresh has not ended
+	left    int           // units until the refresh ends; 0 if it has not begun
+	since   time.Duration // stamp of the first whole picture, once partial is false
 }
 
-// begun is of a stream that decoding begins with u.
+// begun returns the state of a stream whose decoding begins with u.
 func begun(u rtsp.Unit) refresh { return refresh{partial: u.Refresh > 0, since: math.MinInt64} }
 
-// next takes the unit that follows.
+// next updates the state with the following unit.
 func (r *refresh) next(u rtsp.Unit) {
 	switch {
 	case !r.partial:
@@ -31,5 +32,5 @@ func (r *refresh) next(u rtsp.Unit) {
 	}
 }
 
-// whole says whether a picture has all its parts.
+// whole reports whether a picture has all its parts.
 func (r *refresh) whole(stamp time.Duration) bool { return !r.partial && stamp >= r.since }

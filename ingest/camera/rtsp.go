@@ -17,8 +17,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// rtspCamera gives the pictures of a network camera: CV_8UC3, of MJPEG as the camera has them. A picture that is not whole, or that is coded by others that
-// did not come, is not given but counted as dropped before the next.
+// rtspCamera returns the pictures of a network camera as CV_8UC3; MJPEG as the camera coded it. It drops a torn picture, or
+// one that depends on a lost picture, and counts it in Dropped of the next frame.
 type rtspCamera struct {
 	name   string // for errors
 	url    string
@@ -29,27 +29,29 @@ type rtspCamera struct {
 
 	stream  *rtsp.Stream
 	first   *rtsp.Unit       // read by Open
-	decoder *avcodec.Decoder // nil of MJPEG
-	sets    []byte           // parameter sets that the decoder has not seen yet
-	waiting bool             // for a picture that needs none before it
+	decoder *avcodec.Decoder // nil for MJPEG
+	sets    []byte           // parameter sets not passed to the decoder yet
+	waiting bool             // for a key frame
 	refresh refresh
-	lost    []time.Duration // stamps of pictures that are not given, of which nothing was told yet
-	problem error           // with the last of them
-	failed  int             // pictures that could not be decoded since the last that was given
+	lost    []time.Duration // stamps of lost pictures not reported yet
+	problem error           // error of the last lost picture
+	failed  int             // consecutive pictures that failed to decode
 	clock   cameraClock
-	ready   []*frame.Frame // decoded and not yet given
-	deep    bool           // more than 8 bits: told
+	ready   []*frame.Frame // decoded, not returned yet
+	deep    bool           // the warning about more than 8 bits was given
 	said    printed.Video
 }
 
-// hopeless is how many pictures in a row may fail to be decoded. A lost packet spoils none that is given to the decoder; of those that it refuses all the same, the next
-// key frame makes an end. So many in a row are of a kind that is not read: said while stall_after, 5 s, is not over, at 2 frames a second or more.
+// hopeless is the number of consecutive decoding failures that stops the source. The decoder never receives a picture with a
+// lost packet, and the next key frame ends a series of failures. A longer series means an unsupported coding. At 2 frames per
+// second or more the source fails before stall_after, 5 s, is over.
 const hopeless = 10
 
-// Info says what all cameras do.
+// Info returns the properties that all cameras share.
 func (s *rtspCamera) Info() pipeline.Info { return aCamera }
 
-// Open connects and waits until the camera sends. It does not wait for a picture: a camera that is opened again may be asked between two key frames.
+// Open connects and waits until the camera sends. It does not wait for a picture, because the source may be reopened between
+// two key frames.
 func (s *rtspCamera) Open(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -100,7 +102,7 @@ func (s *rtspCamera) connect(ctx context.Context) error {
 	return err
 }
 
-// Read gives the next frame.
+// Read returns the next frame.
 func (s *rtspCamera) Read(ctx context.Context) (*frame.Frame, error) {
 	for len(s.ready) == 0 {
 		unit, err := s.next(ctx)
@@ -134,7 +136,7 @@ func (s *rtspCamera) next(ctx context.Context) (rtsp.Unit, error) {
 	return u, err
 }
 
-// take decodes a unit. What comes of it, if anything, is ready then.
+// take decodes a unit and appends the resulting frames to ready.
 func (s *rtspCamera) take(u rtsp.Unit) error {
 	s.timing.zero = u.Zero
 	s.lost = append(s.lost, u.Lost...)
@@ -146,7 +148,7 @@ func (s *rtspCamera) take(u rtsp.Unit) error {
 		}
 		return s.give(mat, u.Stamp, u.Arrived)
 	}
-	if u.Gap && !s.waiting { // those that wait for their turn were sent before it
+	if u.Gap && !s.waiting { // delayed pictures were sent before the gap
 		s.decoder.Send(nil, 0)
 		if err := s.receive(u); err != nil {
 			return err
@@ -174,7 +176,7 @@ func (s *rtspCamera) take(u rtsp.Unit) error {
 	return s.receive(u)
 }
 
-// lose notes a picture that is not given.
+// lose records a lost picture.
 func (s *rtspCamera) lose(stamp time.Duration, why error) {
 	if n := len(s.lost); n == 0 || s.lost[n-1] != stamp {
 		s.lost = append(s.lost, stamp)
@@ -185,7 +187,7 @@ func (s *rtspCamera) lose(stamp time.Duration, why error) {
 	}
 }
 
-// torn notes a picture that the decoder could not make, by which the next ones are coded.
+// torn records a picture that the decoder could not make; the next pictures depend on it.
 func (s *rtspCamera) torn(stamp time.Duration, why error) {
 	if said := printed.Complained(); said != "" {
 		why = fmt.Errorf("%w (%s)", why, said)
@@ -194,7 +196,7 @@ func (s *rtspCamera) torn(stamp time.Duration, why error) {
 	s.waiting = true
 }
 
-// receive takes the pictures that the decoder has after a unit.
+// receive takes the pictures that the decoder returns after a unit.
 func (s *rtspCamera) receive(u rtsp.Unit) error {
 	for {
 		p, err := s.decoder.Receive()
@@ -241,7 +243,7 @@ func (s *rtspCamera) show(p avcodec.Picture, arrived time.Time) error {
 	return nil
 }
 
-// give numbers and times a picture, which it owns. Before the times are settled it is given to nobody.
+// give numbers and times a picture, and takes ownership of it. It returns no frame before the clock is settled.
 func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) error {
 	settled, told := s.timing.settle(&s.clock, stamp, arrived)
 	if !settled {
@@ -258,8 +260,8 @@ func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) 
 	return nil
 }
 
-// before takes those off the list of lost pictures that come before a stamp, and counts them. Where pictures are reordered, one may be lost whose place
-// lies before a frame that was given: it was counted by the gap in the stamps there. Those before the first frame were before the run.
+// before removes lost pictures with an earlier stamp from the list and counts them. With reordering, a lost picture can
+// precede a frame already returned; the gap in the stamps counted it there. Losses before the first frame precede the run.
 func (s *rtspCamera) before(stamp time.Duration) (n uint64) {
 	later := s.lost[:0]
 	for _, l := range s.lost {

@@ -15,12 +15,12 @@ import (
 // urlOptions are the keys of a url source.
 type urlOptions struct {
 	URL       string `yaml:"url" reaches:"address"`       // rtsp://, rtsps://, http:// or https://
-	Transport string `yaml:"transport" reaches:"nothing"` // of RTSP's packets: tcp (default), within the connection, or udp
-	Clock     string `yaml:"clock" reaches:"nothing"`     // that frames are timed by: camera (default), its wall clock where it tells it, or arrival, this computer's at the first frame
-	CA        string `yaml:"ca" reaches:"read"`           // a PEM file that the camera's certificate is checked against; default: the system's
+	Transport string `yaml:"transport" reaches:"nothing"` // transport of RTSP packets: tcp (default), within the connection, or udp
+	Clock     string `yaml:"clock" reaches:"nothing"`     // time base of frames: camera (default), the camera's wall clock if it reports one, or arrival, this computer's clock at the first frame
+	CA        string `yaml:"ca" reaches:"read"`           // PEM file with the authority of the camera's certificate; default: the system's
 }
 
-// urlSchemes are what is read: FFmpeg knows others, which read files and run commands.
+// urlSchemes are the allowed schemes. FFmpeg also knows schemes that read files and run commands.
 var urlSchemes = []string{"rtsp", "rtsps", "http", "https"}
 
 // maxURL bounds an address.
@@ -52,7 +52,7 @@ func NewURL(decode func(dst any) error) (pipeline.Source, error) {
 	return newHTTP(o, address), nil
 }
 
-// shown is an address for messages: without a password, and without the query, which may hold one.
+// shown returns an address for messages, without the password and the query, which may hold one.
 func shown(address *url.URL) string {
 	u := *address
 	if u.RawQuery != "" {
@@ -61,7 +61,7 @@ func shown(address *url.URL) string {
 	return u.Redacted()
 }
 
-// check holds the options to what is read, and takes the address apart.
+// check validates the options and parses the address.
 func (o *urlOptions) check() (*url.URL, error) {
 	if len(o.URL) > maxURL {
 		return nil, fmt.Errorf("url has %d bytes, at most %d expected", len(o.URL), maxURL)
@@ -82,7 +82,8 @@ func (o *urlOptions) check() (*url.URL, error) {
 // maxPEM bounds a file of certificates.
 const maxPEM = 1 << 20
 
-// trusting is how a server is asked who it is: by the certificates in a file, or by the system's.
+// trusting returns the TLS settings that verify a server with the certificates of a file, or with the system's if ca is
+// empty.
 func trusting(ca string) (*tls.Config, error) {
 	if ca == "" {
 		return nil, nil

@@ -5,28 +5,31 @@ import (
 	"time"
 )
 
-// What a camera's reports of its wall clock may do. A camera of RFC 3550 sends its first within 3.75 s, 5 s times 1/2 times at most 1.5, and GStreamer's server
-// within 3.1 s, by the division by e-3/2 in 6.3.1; many send one at once. The wait ends before stall_after, 5 s.
+// Limits on wall clock reports of a camera. With RFC 3550 the first report comes within 3.75 s: 5 s times 1/2 times at most
+// 1.5. GStreamer's server sends it within 3.1 s, because 6.3.1 divides by e-3/2. Many cameras send one at once. The wait ends
+// before stall_after, 5 s.
 const (
 	reportWait = 4 * time.Second
-	slew       = 500e-6      // of the time that went by, as adjtime does: a step of the law is a two-thousandth off at most
-	jump       = time.Second // beyond, the clock was set
+	slew       = 500e-6      // largest correction per elapsed time, as adjtime does: frame intervals err by at most 1 in 2000
+	jump       = time.Second // beyond this difference, the clock was set
 )
 
-// timing decides, for one connection, what a network camera's stamps are tied to: the wall clock that it reports, or this computer's at the first frame.
+// timing chooses the time base of one connection's stamps: the wall clock that the camera reports, or this computer's clock
+// at the first frame.
 type timing struct {
-	reports  bool      // wait for them
-	zero     time.Time // by the last report: the camera's wall clock when its stamp was 0; zero where none came
-	deadline time.Time // when the waiting ends
+	reports  bool      // wait for reports
+	zero     time.Time // camera wall time at stamp 0 by the last report; zero before the first report
+	deadline time.Time // end of the wait
 	settled  bool
-	tied     bool // by reports
+	tied     bool // tied to reports
 	last     time.Duration
 }
 
-// begin is when the camera has begun to send.
+// begin starts the wait when the camera begins to send.
 func (t *timing) begin(now time.Time) { t.deadline = now.Add(reportWait) }
 
-// settle ties clock. false says that a report may still come: the frame should be given to nobody. told is of the first frame: what its time is.
+// settle ties clock. It returns false if a report may still come; keep the frame until then. told describes the time base,
+// for the first frame.
 func (t *timing) settle(clock *cameraClock, stamp time.Duration, arrived time.Time) (settled bool, told string) {
 	known := t.reports && !t.zero.IsZero()
 	if !t.settled {
@@ -47,7 +50,7 @@ func (t *timing) settle(clock *cameraClock, stamp time.Duration, arrived time.Ti
 	return true, ""
 }
 
-// behind says how long a frame was under way, by two clocks.
+// behind describes the delay of a frame between two clocks.
 func (t *timing) behind(late time.Duration) string {
 	if late < 0 {
 		return fmt.Sprintf("it is ahead of this computer's by %v or more", -late.Round(time.Millisecond))
@@ -62,8 +65,8 @@ func (t *timing) untied() string {
 	return fmt.Sprintf("the camera reported no clock within %v: frame times are its time stamps, tied to this computer's clock at the first frame", reportWait)
 }
 
-// correct moves the clock by off, slowly: off is what the camera says that its clock is ahead, step the time since the last frame. What is more than
-// a jump is a clock that was set, and followed at once.
+// correct moves the clock slowly by off. off is the lead of the camera's clock by its report; step is the time since the last
+// frame. If off exceeds jump, the clock was set, and correct follows at once.
 func (c *cameraClock) correct(off, step time.Duration) {
 	if off.Abs() > jump {
 		c.zero = c.zero.Add(off)

@@ -1,7 +1,9 @@
-// Package child runs a source in a child process of this program: what hangs in a driver is killed there, and what aborts ends the child alone.
+// Package child runs a source in a child process of this program. If a driver hangs, the parent kills the child; if a driver
+// aborts, only the child ends.
 //
-// Apart wraps the constructor of a kind. The Source that it gives checks the options here, starts the program again under Command at Open, tells
-// it by a line of JSON which source to open (source.go), and asks it for every frame by a byte. The child runs Serve (serve.go): it reads ahead by
-// a few frames (waiting.go), of a live source the newest. messages.go has the form of what the child writes: a header of fixed length, a note, pixels.
-// Both ends are the same build, so the form may change; every size in it is checked all the same.
+// Apart wraps the constructor of a kind. Its Source checks the options, starts the program again under Command at Open, sends
+// one line of JSON with the source to open (source.go), and requests each frame with one byte. The child runs Serve
+// (serve.go). It reads a few frames ahead (waiting.go), and keeps the newest of a live source. messages.go defines the
+// answers: a header of fixed length, a note, pixels. Both ends are the same build, so the format may change; the parent still
+// checks every size.
 package child

@@ -12,9 +12,9 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// The form in which a child process hands frames to its parent: a header of fixed length, a note of at most maxNote bytes, and for a
-// frame its pixels as they lie in the Mat. Both ends are the same program on the same machine; the version tells where a program was
-// exchanged while it ran.
+// The format of the messages from child to parent: a header of fixed length, a note of at most maxNote bytes, and for a frame
+// the pixels as they lie in the Mat. Both ends are the same program on the same machine. The version detects a program that
+// was replaced while it ran.
 const (
 	wireVersion = 1
 	maxNote     = 64 << 10
@@ -22,14 +22,14 @@ const (
 
 var wireMagic = [4]byte{'D', 'S', 'C', 'F'}
 
-// What a header announces.
+// The types of a message.
 const (
-	wireOpened  = iota + 1 // the source is open; Seq is how many frames it will give, 0 where that is not known
-	wireFrame              // a frame, its note a frameNote or empty
-	wireSkipped            // a frame that was lost: *pipeline.ErrSkip; the note is a frameNote
+	wireOpened  = iota + 1 // the source is open; Seq is the number of frames, 0 if unknown
+	wireFrame              // a frame; its note is empty or a frameNote
+	wireSkipped            // a lost frame: *pipeline.ErrSkip; the note is a frameNote
 	wireEnded              // io.EOF
-	wireLost               // pipeline.ErrNotConnected; the note is its text
-	wireFailed             // any other error; the note is its text
+	wireLost               // pipeline.ErrNotConnected; the note is the text of the error
+	wireFailed             // any other error; the note is the text of the error
 )
 
 // The flags of wireOpened.
@@ -38,23 +38,23 @@ const (
 	flagTimed
 )
 
-// header is what every message begins with, little-endian and in this order.
+// header begins every message; little-endian, in this order.
 type header struct {
 	Magic         [4]byte
 	Version       uint16
 	What          uint8
 	Flags         uint8
 	Rows, Columns uint32
-	Type          uint32 // OpenCV's
+	Type          uint32 // OpenCV type
 	Note          uint32 // bytes
 	Seq           uint64
 	Time          int64 // acquisition, nanoseconds since the Unix epoch
-	Arrived       int64 // monotonic, of the machine, which parent and child share
+	Arrived       int64 // on the machine's monotonic clock, which parent and child share
 	Dropped       uint64
 	Trajectory    uint64
 }
 
-// frameNote is what does not come with every frame, as JSON.
+// frameNote holds the rare fields of a frame, as JSON.
 type frameNote struct {
 	File     string        `json:"file,omitempty"`
 	Events   []frame.Event `json:"events,omitempty"`
@@ -69,7 +69,7 @@ type messageWriter struct {
 	buf []byte
 }
 
-// message writes one without pixels.
+// message writes a message without pixels.
 func (w *messageWriter) message(h header, note []byte) error {
 	if len(note) > maxNote {
 		note = note[:maxNote]
@@ -84,7 +84,7 @@ func (w *messageWriter) message(h header, note []byte) error {
 	return err
 }
 
-// frame writes a frame, which it borrows.
+// frame writes a frame and does not take ownership.
 func (w *messageWriter) frame(f *frame.Frame) error {
 	mat := f.Mat()
 	if err := picture.CheckSize(mat.Cols(), mat.Rows(), mat.ElemSize()); err != nil {
@@ -119,15 +119,15 @@ func (w *messageWriter) frame(f *frame.Frame) error {
 // messageReader reads messages and reuses its memory.
 type messageReader struct {
 	from   io.Reader
-	within bool // a message has begun and is not read whole
+	within bool // a message is partly read
 	buf    [headerBytes]byte
 	note   []byte
 }
 
 const headerBytes = 4 + 2 + 1 + 1 + 4*4 + 5*8
 
-// next reads a message but for its pixels; the note is lent until the following call. A stream that ends before a message is io.EOF, one
-// that ends within it is io.ErrUnexpectedEOF.
+// next reads the header and note of a message. The note is valid until the next call. It returns io.EOF if the stream ends
+// between messages, io.ErrUnexpectedEOF if it ends within one.
 func (r *messageReader) next() (header, []byte, error) {
 	var h header
 	n, err := io.ReadFull(r.from, r.buf[:])
@@ -152,7 +152,7 @@ func (r *messageReader) next() (header, []byte, error) {
 	return h, note, nil
 }
 
-// check holds what a header claims to its bounds before anything is made of that size.
+// check bounds the sizes of a header before anything is allocated.
 func (h *header) check() error {
 	switch {
 	case h.Magic != wireMagic:
@@ -198,7 +198,7 @@ func (r *messageReader) frame(h header, note []byte) (*frame.Frame, error) {
 	}, mat), nil
 }
 
-// torn is err where a stream ends within a message.
+// torn returns err, or io.ErrUnexpectedEOF for an end of stream, because the stream ended within a message.
 func torn(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -2,7 +2,7 @@ package child
 
 import "golang.org/x/sys/unix"
 
-// monotonic is the machine's clock that never jumps, in nanoseconds, the same for every process.
+// monotonic returns the machine's monotonic clock in nanoseconds. All processes share it.
 func monotonic() int64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {

@@ -4,5 +4,5 @@ package child
 
 import "time"
 
-// monotonic is the wall clock, the one that processes share everywhere.
+// monotonic returns the wall clock, which processes share on every system.
 func monotonic() int64 { return time.Now().UnixNano() }

@@ -7,31 +7,31 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// maxWaiting is how many frames a child keeps for its parent; of a live source the newest.
+// maxWaiting is the number of frames that a child keeps for its parent. Of a live source it keeps the newest.
 const maxWaiting = 2
 
-// item is what one Read gave.
+// item is the result of one Read.
 type item struct {
 	frame *frame.Frame
 	err   error
 }
 
-// waiting holds what was read and not yet asked for. One goroutine puts and one takes.
+// waiting holds results that were read but not requested yet. One goroutine puts, another takes.
 type waiting struct {
-	live       bool          // the oldest makes room for the newest; set before the first put
-	came, room chan struct{} // something was put, something was taken
+	live       bool          // a new item replaces the oldest; set before the first put
+	came, room chan struct{} // signals after a put, and after a take
 
 	mu    sync.Mutex
 	items []item
-	lost  uint64        // frames dropped since the last that was taken
-	told  []frame.Event // and what they were to tell
+	lost  uint64        // frames dropped since the last taken one
+	told  []frame.Event // events of the dropped frames
 }
 
 func newWaiting() *waiting {
 	return &waiting{came: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// put adds an item, which it owns, once there is room. false says that ctx ended first.
+// put adds an item, and owns it, as soon as there is room. It returns false if ctx ended first.
 func (w *waiting) put(ctx context.Context, i item) bool {
 	for !w.add(i) {
 		select {
@@ -47,7 +47,7 @@ func (w *waiting) put(ctx context.Context, i item) bool {
 	return true
 }
 
-// add is put where there is room, or where it can be made.
+// add adds an item if there is room or if it can drop the oldest.
 func (w *waiting) add(i item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *waiting) add(i item) bool {
 	return true
 }
 
-// take waits for the oldest item, which the caller owns. false says that ctx ended first.
+// take waits for the oldest item, which the caller then owns. It returns false if ctx ended first.
 func (w *waiting) take(ctx context.Context) (item, bool) {
 	for {
 		if i, ok := w.oldest(); ok {
@@ -76,7 +76,7 @@ func (w *waiting) take(ctx context.Context) (item, bool) {
 	}
 }
 
-// oldest removes the oldest item and, if it is a frame, adds to it how many were dropped before it.
+// oldest removes the oldest item. If the item is a frame, oldest adds the number of frames dropped before it.
 func (w *waiting) oldest() (item, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,10 +92,10 @@ func (w *waiting) oldest() (item, bool) {
 	return i, true
 }
 
-// maxTold bounds the events that are kept of dropped frames.
+// maxTold bounds the kept events of dropped frames.
 const maxTold = 16
 
-// drop frees the oldest item and counts it; its events go to the next frame. The lock is held.
+// drop frees the oldest item and counts it. Its events move to the next frame. The caller holds the lock.
 func (w *waiting) drop() {
 	w.lost++
 	if i := w.pop(); i.frame != nil {
@@ -105,14 +105,14 @@ func (w *waiting) drop() {
 	}
 }
 
-// pop keeps the slice's memory. The lock is held.
+// pop removes the oldest item and keeps the slice's memory. The caller holds the lock.
 func (w *waiting) pop() item {
 	i := w.items[0]
 	w.items = append(w.items[:0], w.items[1:]...)
 	return i
 }
 
-// drain frees all that was not taken.
+// drain frees all items that were not taken.
 func (w *waiting) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +121,7 @@ func (w *waiting) drain() {
 	}
 }
 
-// poke notes that something happened, unless that is noted already.
+// poke sends a signal unless one is pending.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

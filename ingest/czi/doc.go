@@ -1,11 +1,9 @@
-// Package czi reads films that Zeiss' ZEN wrote as CZI files.
+// Package czi reads films that Zeiss' ZEN wrote as CZI files: file header, then directory of subblocks, metadata and time
+// stamps, then Film.Read.
 //
-//	Open ──► file header ──► directory of subblocks, metadata, time stamps ──► Film ──► Read
+// It reads subblocks of whole pictures: 8 and 16 bits and floats, grey or three colours, uncompressed or Zstandard (0 and 1).
+// It rejects by name several tiles or scenes, axes other than time, channel and slice, and JPEG, JPEG XR and LZW. It skips
+// reduced copies. The file's size and fixed limits bound every allocation.
 //
-// Read are subblocks of whole pictures, 8 and 16 bits and floats, grey or of three colours, not compressed or as Zstandard (0 and 1). Pictures of several
-// tiles, several scenes and other axes than time, channel and slice, and the compressions JPEG, JPEG XR and LZW are refused by name. Reduced copies are passed over.
-//
-// No number in a file is trusted: directory, metadata and subblocks are bounded by the file's size and by limits of their own before memory is taken.
-//
-// The layout is as libCZI (https://zeiss.github.io/libczi/) and czifile (https://github.com/cgohlke/czifile) describe it.
+// The layout follows libCZI (https://zeiss.github.io/libczi/) and czifile (https://github.com/cgohlke/czifile).
 package czi

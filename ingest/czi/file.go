@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Magic is what a CZI file begins with.
+// Magic is the first bytes of a CZI file.
 const Magic = "ZISRAWFILE"
 
 // Bounds on parts of a file.
@@ -25,23 +25,23 @@ const (
 // Film is an open file. Not safe for concurrent use.
 type Film struct {
 	Times, Channels, Slices int
-	Labels                  []string   // of the channels, as far as they have any
-	Interval                float64    // seconds from one time to the next by the metadata; 0 where they say nothing
-	PixelUM                 [2]float64 // along x and y; 0 where nothing is said
+	Labels                  []string   // of the channels; may be shorter or empty
+	Interval                float64    // time step in seconds from the metadata; 0 if unknown
+	PixelUM                 [2]float64 // along x and y; 0 if unknown
 
 	file     bounded.File
 	pictures map[place]*entry
-	stamps   []float64 // seconds, one for each time
+	stamps   []float64 // seconds, one per time
 	unpacker unpacker
 	packed   []byte
 	head     []byte // of a subblock
 	tags     []byte // of a subblock
 }
 
-// place is where a picture is along time, channel and slice, from 0.
+// place is the time, channel and slice of a picture, from 0.
 type place [3]int
 
-// headBytes is the length of what a segment begins with: its name, the bytes that were kept for it and those that are used.
+// headBytes is the length of a segment's head: name, allocated bytes and used bytes.
 const headBytes = 32
 
 // Open reads the directory of a file of the given size.
@@ -71,7 +71,7 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// segment reads what a segment of that name begins with into b, whose memory is used again, and n bytes behind its head.
+// segment reads the first n bytes of the named segment after its head into b, and reuses its memory.
 func (f *Film) segment(b []byte, at int64, name string, n int) (_ []byte, err error) {
 	if b, err = f.file.Bytes(b, uint64(at), uint64(headBytes+n)); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (f *Film) segment(b []byte, at int64, name string, n int) (_ []byte, err er
 	return b[headBytes:], nil
 }
 
-// entry is a subblock as the directory has it.
+// entry is a directory entry of a subblock.
 type entry struct {
 	at            int64
 	pixel         int
@@ -90,14 +90,14 @@ type entry struct {
 	width, height int
 }
 
-// entryBytes is an entry's length without its axes, and axisBytes that of each.
+// entryBytes is the length of an entry without its axes; axisBytes is the length of each axis.
 const (
 	entryBytes = 32
 	axisBytes  = 20
 	maxAxes    = 16
 )
 
-// readDirectory takes in the pictures.
+// readDirectory reads the list of pictures.
 func (f *Film) readDirectory(at int64) error {
 	const spare = 128
 	head, err := f.file.Bytes(nil, uint64(at), headBytes)
@@ -118,7 +118,7 @@ func (f *Film) readDirectory(at int64) error {
 	count := int(int32(binary.LittleEndian.Uint32(b)))
 	b = b[spare:]
 	d := directory{others: map[string]int{}}
-	if most := len(b) / (entryBytes + 2*axisBytes); count <= most { // each has a width and a height at least
+	if most := len(b) / (entryBytes + 2*axisBytes); count <= most { // each has at least width and height
 		d.entries, d.places = make([]entry, 0, max(count, 0)), make([]place, 0, max(count, 0))
 	}
 	for n := range count {
@@ -129,15 +129,15 @@ func (f *Film) readDirectory(at int64) error {
 	return f.lay(&d)
 }
 
-// directory is what was read of it so far.
+// directory holds the entries read so far.
 type directory struct {
 	entries []entry
 	places  []place
-	others  map[string]int // where all pictures are along other axes
+	others  map[string]int // position of all pictures along other axes
 	reduced int
 }
 
-// take reads an entry, and gives what is behind it.
+// take reads an entry and returns the remaining bytes.
 func (d *directory) take(b []byte) ([]byte, error) {
 	if len(b) < entryBytes || string(b[:2]) != "DV" {
 		return nil, errors.New("no entry DV in the directory: the file is damaged, copy it again")
@@ -153,7 +153,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	}
 	var at place
 	whole := true
-	var others map[string]int // few have any
+	var others map[string]int // usually nil
 	for i := range n {
 		axis := b[entryBytes+i*axisBytes:][:axisBytes]
 		name, _, _ := bytes.Cut(axis[:4], []byte{0})
@@ -199,7 +199,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	return b, e.check()
 }
 
-// otherAxis says what an axis is that cannot be chosen of.
+// otherAxis names an axis that the options cannot select.
 func otherAxis(letter string) string {
 	names := map[string]string{"S": "scenes", "M": "tiles of a mosaic", "H": "phases", "I": "illuminations", "V": "views", "R": "rotations", "B": "blocks"}
 	if name, known := names[letter]; known {
@@ -208,7 +208,7 @@ func otherAxis(letter string) string {
 	return fmt.Sprintf("places along an axis %.4q", letter)
 }
 
-// check refuses what will not be read.
+// check rejects what Read does not support.
 func (e *entry) check() error {
 	name, bytes := pixelType(e.pixel)
 	switch {
@@ -220,7 +220,7 @@ func (e *entry) check() error {
 	return tiff.CheckSize(e.width, e.height, bytes)
 }
 
-// lay finds how many times, channels and slices there are.
+// lay counts times, channels and slices.
 func (f *Film) lay(d *directory) error {
 	if len(d.entries) == 0 {
 		return fmt.Errorf("no picture in its full size, and %d that are reduced: record or export it again", d.reduced)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// document is what is looked at of a file's metadata. Numbers are texts there, because one that is none has to spoil no other.
+// document is the used part of a file's metadata. Numbers are strings, so that one invalid number does not spoil the rest.
 type document struct {
 	Channels []struct {
 		Name string `xml:"Name,attr"`
@@ -22,7 +22,7 @@ type document struct {
 	} `xml:"Metadata>Scaling>Items>Distance"`
 }
 
-// describe reads the metadata. A file whose metadata cannot be read is read without.
+// describe reads the metadata. Invalid metadata are ignored.
 func (f *Film) describe(at int64) {
 	const spare = 256
 	head, err := f.segment(nil, at, "ZISRAWMETADATA", spare)
@@ -46,7 +46,7 @@ func (f *Film) describe(at int64) {
 	}
 	f.Interval = positive(d.Increment)
 	for _, distance := range d.Distances {
-		const um = 1e6 // of a metre
+		const um = 1e6 // per metre
 		switch distance.Axis {
 		case "X":
 			f.PixelUM[0] = um * positive(distance.Value)
@@ -56,7 +56,7 @@ func (f *Film) describe(at int64) {
 	}
 }
 
-// positive is a number in a text, 0 where it is none above 0.
+// positive parses a positive number; it returns 0 for anything else.
 func positive(text string) float64 {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
@@ -65,7 +65,7 @@ func positive(text string) float64 {
 	return v
 }
 
-// readStamps takes the attachment with the time of each time, in seconds, where there is one and it has as many.
+// readStamps reads the attachment with the time stamps in seconds, if it exists and has one per time.
 func (f *Film) readStamps(at int64) {
 	const (
 		spare      = 256
@@ -106,8 +106,8 @@ func (f *Film) readStamps(at int64) {
 	}
 }
 
-// At is when a picture was taken, in seconds: by the time stamps, which count from the beginning, else by what the picture itself says, from the Unix epoch; NaN
-// where neither does.
+// At returns when a picture was taken, in seconds: from the time stamps, which count from the beginning, or from the
+// picture's metadata, which count from the Unix epoch. It returns NaN if both are missing.
 func (f *Film) At(when, channel, slice int) (float64, error) {
 	if f.stamps != nil && (f.Times > 1 || f.Slices == 1) {
 		return f.stamps[when], nil

@@ -11,14 +11,14 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Compressions that are read.
+// The supported compressions.
 const (
 	plain = 0
 	zstd0 = 5
 	zstd1 = 6
 )
 
-// compressionName is what a compression is called.
+// compressionName returns the name of a compression.
 func compressionName(c int) string {
 	if name, known := map[int]string{1: "JPEG", 2: "LZW", 4: "JPEG XR"}[c]; known {
 		return name
@@ -26,7 +26,7 @@ func compressionName(c int) string {
 	return "number " + strconv.Itoa(c)
 }
 
-// Types of pixels that are read.
+// The supported pixel types.
 const (
 	gray8  = 0
 	gray16 = 1
@@ -35,7 +35,7 @@ const (
 	bgr48  = 4
 )
 
-// pixelType is the name of a type and the bytes of a pixel, 0 where it is not read.
+// pixelType returns the name of a type and its bytes per pixel, 0 if unsupported.
 func pixelType(kind int) (name string, bytes int) {
 	switch kind {
 	case gray8:
@@ -56,7 +56,7 @@ func pixelType(kind int) (name string, bytes int) {
 	return "number " + strconv.Itoa(kind), 0
 }
 
-// subblock is where the parts of one lie in the file.
+// subblock holds the offsets of a subblock's parts.
 type subblock struct {
 	tags, data         int64
 	tagBytes, allBytes int64
@@ -64,7 +64,7 @@ type subblock struct {
 
 // locate reads the sizes of a subblock.
 func (f *Film) locate(e *entry) (s subblock, err error) {
-	const sizes = 16 // bytes in front of the entry that is repeated there
+	const sizes = 16 // bytes in front of the repeated entry
 	head, err := f.segment(f.head, e.at, "ZISRAWSUBBLOCK", sizes+entryBytes)
 	if err != nil {
 		return s, err
@@ -80,7 +80,7 @@ func (f *Film) locate(e *entry) (s subblock, err error) {
 	return s, nil
 }
 
-// Read reads the picture at a time, channel and slice, all from 0; found says whether there is one.
+// Read reads the picture at a time, channel and slice, all from 0. found is false if the file has no such picture.
 func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
 	e := f.pictures[place{time, channel, slice}]
 	if e == nil {
@@ -111,7 +111,7 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	return true, err
 }
 
-// shape makes dst a picture of the subblock's size; its pixels are left as they are.
+// shape gives dst the subblock's size and leaves its pixels unset.
 func (e *entry) shape(dst *tiff.Image) {
 	dst.Width, dst.Height, dst.Channels, dst.Depth = e.width, e.height, 1, tiff.Uint8
 	switch e.pixel {
@@ -125,7 +125,7 @@ func (e *entry) shape(dst *tiff.Image) {
 	}
 }
 
-// turnColours makes red, green, blue of blue, green, red.
+// turnColours turns blue, green, red into red, green, blue.
 func turnColours(picture *tiff.Image) {
 	size := picture.Depth.Bytes()
 	for p := picture.Pix; len(p) >= 3*size; p = p[3*size:] {
@@ -135,13 +135,13 @@ func turnColours(picture *tiff.Image) {
 	}
 }
 
-// unpacker has the memory of unpacking. The zero value is ready.
+// unpacker holds memory for unpacking. The zero value is ready.
 type unpacker struct {
 	zstd  bounded.Zstd
 	plain []byte // shuffled
 }
 
-// unpack fills dst, no more and no less.
+// unpack fills dst exactly.
 func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	halves := false
 	if compression == zstd1 {
@@ -167,8 +167,8 @@ func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	return nil
 }
 
-// zstd1Header takes off what is in front of the Zstandard frame: its own length, and chunks, of which one is known: its lowest bit says that all lower bytes
-// lie in front of all upper ones.
+// zstd1Header removes the header before the Zstandard frame: its length, and chunks. One chunk is known: its lowest bit says
+// that all lower bytes precede all upper ones.
 func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 	if len(packed) < 2 || packed[0] < 1 || int(packed[0]) > len(packed) {
 		return nil, false, errors.New("no whole header in front of Zstandard: the file is damaged, copy it again")
@@ -184,10 +184,10 @@ func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 	return frame, halves, nil
 }
 
-// Close frees what was taken for reading.
+// Close frees the memory for reading.
 func (f *Film) Close() { f.unpacker.zstd.Close() }
 
-// between is the text between two others.
+// between returns the text between two markers.
 func between(text []byte, begin, end string) (string, bool) {
 	_, rest, found := bytes.Cut(text, []byte(begin))
 	if !found {

@@ -24,7 +24,7 @@ func NewCZI(decode func(dst any) error) (pipeline.Source, error) {
 	})
 }
 
-// cziFilm is a CZI file; each of its pictures is one part.
+// cziFilm is a CZI file. Each picture has one part.
 type cziFilm struct{ file *czi.Film }
 
 func (f cziFilm) Axes() (times, channels, slices int) {
@@ -44,7 +44,7 @@ func (f cziFilm) PixelUM() (x, y float64) { return f.file.PixelUM[0], f.file.Pix
 func (f cziFilm) Labels() []string        { return f.file.Labels }
 func (f cziFilm) Close() error            { f.file.Close(); return nil }
 
-// absent is how many of one part are missing.
+// absent returns the number of missing parts, 0 or 1.
 func absent(found bool) int {
 	if found {
 		return 0

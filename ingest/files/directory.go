@@ -22,20 +22,20 @@ import (
 type directoryOptions struct {
 	Path      string  `yaml:"path" reaches:"read"`       // a folder, or a pattern such as run1/*.png
 	DT        float64 `yaml:"dt"`                        // seconds from frame to frame
-	FPS       float64 `yaml:"fps"`                       // frames a second, in place of dt
-	FramesCSV string  `yaml:"frames_csv" reaches:"read"` // when each picture was taken; default: frames.csv beside the pictures, if it is there
+	FPS       float64 `yaml:"fps"`                       // frames per second, instead of dt
+	FramesCSV string  `yaml:"frames_csv" reaches:"read"` // times of the pictures; default: frames.csv beside the pictures, if it exists
 
 	Follow    bool          `yaml:"follow"`     // wait for more pictures
-	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
-// listedPicture is one file of the sequence.
+// listedPicture is one picture of the sequence.
 type listedPicture struct {
 	path  string
-	taken timing.Moment // zero without a timetable
+	taken timing.Moment // zero without frames.csv
 }
 
-// directory gives pictures in the order of their names, or of frames.csv. A TIFF among them gives all its pages.
+// directory returns pictures in the order of their names, or of frames.csv. A TIFF returns all its pages.
 type directory struct {
 	path, framesCSV string
 	clock           timing.Clock
@@ -43,9 +43,9 @@ type directory struct {
 	pictures        []listedPicture
 	frames          int
 
-	at     int // the picture that Read is at
+	at     int // index of the current picture
 	reader picture.Reader
-	stack  picture.Stack // open where the picture is a TIFF
+	stack  picture.Stack // open if the picture is a TIFF
 }
 
 // NewDirectory makes a source of a folder of pictures, or follows one.
@@ -74,7 +74,7 @@ func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	return &growingFolder{path: o.Path, clock: c, tail: t}, nil
 }
 
-// Info gives the first picture's format.
+// Info returns the first picture's format.
 func (d *directory) Info() pipeline.Info {
 	info := pipeline.Info{Timed: d.clock.Timed(), Frames: d.frames}
 	if len(d.pictures) > 0 {
@@ -83,7 +83,7 @@ func (d *directory) Info() pipeline.Info {
 	return info
 }
 
-// Open lists the pictures and reads frames.csv. It opens no picture but the first, and that only where it is a TIFF.
+// Open lists the pictures and reads frames.csv. It opens only the first picture, and only if it is a TIFF.
 func (d *directory) Open(context.Context) error {
 	files, folder, err := format.ListPictures(d.path)
 	if err != nil {
@@ -107,8 +107,8 @@ func (d *directory) Open(context.Context) error {
 	return nil
 }
 
-// schedule puts the files in the order of the timetable, which must know each of them. whole says that they are all there are,
-// so that each row must have its file.
+// schedule orders the files by the timetable, which must contain each of them. If whole is true, the files are complete, and
+// each row must have its file.
 func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPicture, error) {
 	pictures := make([]listedPicture, len(files))
 	for i, file := range files {
@@ -136,7 +136,7 @@ func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPict
 	return pictures, nil
 }
 
-// count is the number of frames: one a file, unless the first is a TIFF of several pages, or unreadable; then it is not known.
+// count returns the number of frames: one per file. It is unknown if the first file is unreadable or a TIFF of several pages.
 func (d *directory) count() int {
 	if !isTIFF(d.pictures[0].path) {
 		return len(d.pictures)
@@ -151,7 +151,7 @@ func (d *directory) count() int {
 
 func isTIFF(path string) bool { return format.Of(path) == format.TIFF }
 
-// Read returns the next picture. One that cannot be read is skipped as unreadable_file.
+// Read returns the next picture, or skips it as unreadable_file.
 func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 	for d.at < len(d.pictures) {
 		if err := ctx.Err(); err != nil {
@@ -159,11 +159,11 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 		}
 		p := d.pictures[d.at]
 		mat, err := d.decode(p.path)
-		if err == io.EOF { // of this TIFF
+		if err == io.EOF { // end of this TIFF
 			d.advance()
 			continue
 		}
-		if errors.Is(err, picture.ErrNoDecoder) { // nor will any other be
+		if errors.Is(err, picture.ErrNoDecoder) { // every other picture fails too
 			return nil, err
 		}
 		if err != nil {
@@ -218,10 +218,10 @@ func (d *directory) advance() {
 	d.at++
 }
 
-// Close closes what a TIFF left open.
+// Close closes an open TIFF.
 func (d *directory) Close() error { return d.stack.Close() }
 
-// readPicture reads a picture. The clock's next frame warns of one that was decoded, though not without a complaint of the library's.
+// readPicture reads a picture. If the library decoded it with a complaint, the clock adds a warning to the next frame.
 func readPicture(reader *picture.Reader, path string, c *timing.Clock) (frame.Mat, error) {
 	mat, err := reader.Read(path)
 	if err == nil && reader.Said != "" {

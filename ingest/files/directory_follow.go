@@ -17,39 +17,39 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// The patience with a picture that cannot be read. It is tried again when its file has changed, and now and then, for the clock of a
-// drive may be coarse; it is given up when it rests while a later one is there, or when the recording has ended.
+// Limits for retries of an unreadable picture. It is retried when its file changes, and from time to time, because a drive's
+// clock may be coarse. It is skipped if it stays unchanged while a later picture exists, or if the recording has ended.
 const (
 	tryAgain = 200 * time.Millisecond
 	giveUp   = 2 * time.Second
 )
 
-// growingFolder gives the pictures of a folder as they are done, in the order of their names. A TIFF among them gives its pages, and
-// has ended when a later picture is there.
+// growingFolder returns the pictures of a folder as they are completed, in the order of their names. A TIFF returns its pages
+// and ends when a later picture exists.
 type growingFolder struct {
 	path     string
 	clock    timing.Clock
 	tail     follow.Tail
 	arrivals *follow.Arrivals // nil before Open
-	last     string           // the picture that was given or skipped last, be it in part
-	ended    bool             // nothing came for too long
+	last     string           // last picture returned or skipped, at least in part
+	ended    bool             // the wait reached its limit
 
 	reader picture.Reader
-	state  fileState  // of the first arrival, when it was tried
-	rests  time.Time  // since when it is in this state
-	tried  time.Time  // when
-	file   *os.File   // the first arrival, where it is a TIFF
-	pages  *tiff.File // in it
+	state  fileState  // of the first arrival at the last try
+	rests  time.Time  // start of this state
+	tried  time.Time  // time of the last try
+	file   *os.File   // the first arrival, if it is a TIFF
+	pages  *tiff.File // its pages
 	page   tiff.Image
 }
 
-// fileState is what changes while a file is written.
+// fileState holds what changes while a file is written.
 type fileState struct {
 	size     int64
 	modified time.Time
 }
 
-// stateOf is zero where there is no file.
+// stateOf returns zero if there is no file.
 func stateOf(path string) fileState {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -58,10 +58,10 @@ func stateOf(path string) fileState {
 	return fileState{info.Size(), info.ModTime()}
 }
 
-// Info does not know the number of frames.
+// Info leaves the number of frames unknown.
 func (s *growingFolder) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
-// Open begins to watch the folder, which may be empty.
+// Open starts to watch the folder, which may be empty.
 func (s *growingFolder) Open(context.Context) (err error) {
 	s.clock.Settle()
 	s.tail.Alive()
@@ -69,8 +69,8 @@ func (s *growingFolder) Open(context.Context) (err error) {
 	return err
 }
 
-// Read returns the next picture once it is whole. One that stays unreadable is skipped as unreadable_file, one that comes after a
-// later one as late_file.
+// Read returns the next picture once it is whole. It skips a picture that stays unreadable as unreadable_file, and one that
+// arrives after a later one as late_file.
 func (s *growingFolder) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -102,11 +102,11 @@ func (s *growingFolder) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// first tries the arrivals in their order until one gives a frame or is skipped. It returns neither where one has to be waited for.
+// first tries the arrivals in order until one is returned or skipped. It returns nil, nil if Read has to wait.
 func (s *growingFolder) first() (*frame.Frame, error) {
 	for s.arrivals.Len() > 0 {
 		path := s.arrivals.Front()
-		if path == s.last && s.file == nil { // it was given so long ago that its name was forgotten, and came again
+		if path == s.last && s.file == nil { // returned so long ago that its name was forgotten, and it arrived again
 			s.arrivals.Pop()
 			continue
 		}
@@ -114,7 +114,7 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 			s.arrivals.Pop()
 			return nil, s.clock.Skip("late_file", fmt.Errorf("%s came after %s, which is behind it: number the pictures in the order in which they are written", path, s.last))
 		}
-		if s.file != nil && s.file.Name() != path { // which has given nothing
+		if s.file != nil && s.file.Name() != path { // it returned no frame
 			s.leave()
 		}
 		mat, err := s.try(path)
@@ -132,7 +132,7 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 			return nil, nil
 		case errors.Is(err, picture.ErrNoDecoder):
 			return nil, err
-		case !errors.As(err, &damaged): // else the pages behind may be fine
+		case !errors.As(err, &damaged): // otherwise later pages may be fine
 			s.drop()
 		}
 		return nil, s.clock.Skip("unreadable_file", err)
@@ -147,19 +147,19 @@ func (s *growingFolder) give(mat frame.Mat, path string) (*frame.Frame, error) {
 	return s.clock.Frame(mat, s.clock.Now(), frame.Meta{File: path})
 }
 
-// drop is done with the first arrival.
+// drop finishes the first arrival.
 func (s *growingFolder) drop() {
 	s.arrivals.Pop()
 	s.leave()
 }
 
-// leave forgets how far the arrival that was tried last had come.
+// leave resets the state of the arrival tried last.
 func (s *growingFolder) leave() {
 	s.rests = time.Time{}
 	s.closeFile()
 }
 
-// try reads the picture at path, or the next page of it. It returns tiff.ErrPending where there is hope.
+// try reads the picture at path, or its next page. It returns tiff.ErrPending if a later try may succeed.
 func (s *growingFolder) try(path string) (frame.Mat, error) {
 	if s.idle(path) && s.pages == nil && !s.ended {
 		return frame.Mat{}, tiff.ErrPending
@@ -179,7 +179,7 @@ func (s *growingFolder) try(path string) (frame.Mat, error) {
 	return mat, tiff.ErrPending
 }
 
-// idle says that a file which could not be read is as it was, and need not be tried yet.
+// idle reports that an unreadable file has not changed, so a retry can wait.
 func (s *growingFolder) idle(path string) bool {
 	state := stateOf(path)
 	if state != s.state || s.rests.IsZero() {
@@ -190,7 +190,7 @@ func (s *growingFolder) idle(path string) bool {
 	return time.Since(s.tried) < tryAgain
 }
 
-// decode returns the picture, or the next page of it, as far as they are there.
+// decode returns the picture, or its next page, as far as it is written.
 func (s *growingFolder) decode(path string) (frame.Mat, error) {
 	if s.pages == nil && isTIFF(path) {
 		file, _, err := format.Open(path)
@@ -219,7 +219,7 @@ func (s *growingFolder) decode(path string) (frame.Mat, error) {
 	return picture.ToMat(&s.page)
 }
 
-// Close ends the watching.
+// Close stops watching.
 func (s *growingFolder) Close() error {
 	err := s.closeFile()
 	if s.arrivals == nil {

@@ -16,28 +16,29 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// indexed is a recording in one file, whose index is read when it is opened. All places count from 0.
+// indexed is a recording in one file whose index Open reads. All places count from 0.
 type indexed interface {
-	// Axes are how many times, channels and slices there are.
+	// Axes returns the numbers of times, channels and slices.
 	Axes() (times, channels, slices int)
-	// Read reads a picture; missing of its parts were not written, of how many there are.
+	// Read reads a picture. It returns the number of missing parts and of all parts.
 	Read(dst *tiff.Image, time, channel, slice int) (missing, parts int, err error)
-	// At is when a picture was taken, in seconds from any origin; NaN where the file does not say.
+	// At returns when a picture was taken, in seconds from any origin, or NaN if unknown.
 	At(time, channel, slice int) (float64, error)
-	// Interval is the time step that the file describes, in seconds; 0 where it says nothing.
+	// Interval returns the time step from the file, in seconds, or 0 if unknown.
 	Interval() float64
-	// PixelUM are the sides of a pixel in micrometres, 0 where nothing is said.
+	// PixelUM returns the sides of a pixel in micrometres, or 0 if unknown.
 	PixelUM() (x, y float64)
-	// Labels are the names of channels, as far as they have any.
+	// Labels returns the names of the channels; it may be shorter or empty.
 	Labels() []string
-	// Close frees what was taken for reading; the file is the caller's.
+	// Close frees the memory for reading; the caller closes the file.
 	Close() error
 }
 
-// opener reads what a file says of itself. Warnings go to the clock.
+// opener reads a file's description. It passes warnings to the clock.
 type opener = func(file *os.File, size int64, clock *timing.Clock) (indexed, error)
 
-// finishedSource gives the frames of one channel and slice in the order of time; of a single time those of one channel in the order of slices.
+// finishedSource returns the frames of one channel and slice in the order of time. For a single time it returns the slices of
+// one channel.
 type finishedSource struct {
 	kind   string
 	path   string
@@ -50,24 +51,24 @@ type finishedSource struct {
 	page   tiff.Image
 	frames int
 	slices bool // frames follow the slices
-	filled bool // missing parts were told of
+	filled bool // the warning about missing parts was given
 
-	own    bool    // frames bring their times
+	own    bool    // use the frames' own times
 	origin float64 // time of the first
-	before float64 // of the last one
+	before float64 // time of the last frame
 }
 
-// finishedOptions are the keys of a source of one file that is complete.
+// finishedOptions are the keys of a source of one complete file.
 type finishedOptions struct {
 	Path string  `yaml:"path" reaches:"read"` // one complete file
 	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the file's own times
+	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the file's own times
 
-	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
-	Slice   int `yaml:"slice"`   // the same
+	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
+	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
 }
 
-// newFinished checks the options that all such sources have.
+// newFinished checks the options that all such sources share.
 func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, error) {
 	if o.Path == "" {
 		return nil, errors.New("path is missing: give a file")
@@ -82,12 +83,12 @@ func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, 
 	return &finishedSource{kind: kind, path: o.Path, clock: c, choice: choice{o.Channel, o.Slice}, open: open, before: math.Inf(-1)}, nil
 }
 
-// Info counts the frames that were chosen.
+// Info counts the chosen frames.
 func (s *finishedSource) Info() pipeline.Info {
 	return pipeline.Info{Timed: s.clock.Timed(), Frames: s.frames}
 }
 
-// PixelUM are the sides of a pixel in micrometres, 0 where the file says nothing; good after Open.
+// PixelUM returns the sides of a pixel in micrometres, or 0 if the file does not say. Valid after Open.
 func (s *finishedSource) PixelUM() (x, y float64) {
 	if s.film == nil {
 		return 0, 0
@@ -95,7 +96,7 @@ func (s *finishedSource) PixelUM() (x, y float64) {
 	return s.film.PixelUM()
 }
 
-// Open reads the index, and settles which frames are read and when they were taken.
+// Open reads the index and chooses the frames and their times.
 func (s *finishedSource) Open(context.Context) error {
 	file, size, err := format.OpenFilled(s.path)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *finishedSource) Open(context.Context) error {
 	return nil
 }
 
-// choose settles the channel and the slice, or has frames follow the slices of a single time.
+// choose sets the channel and the slice, or makes the slices of a single time the frames.
 func (s *finishedSource) choose() (err error) {
 	times, channels, depths := s.film.Axes()
 	if s.slices = times == 1 && depths > 1 && s.choice.slice == 0; s.slices {
@@ -130,7 +131,7 @@ func (s *finishedSource) choose() (err error) {
 	return nil
 }
 
-// place is where frame n is.
+// place returns the position of frame n.
 func (s *finishedSource) place(n int) (time, channel, slice int) {
 	if s.slices {
 		return 0, s.choice.channel - 1, n
@@ -138,7 +139,8 @@ func (s *finishedSource) place(n int) (time, channel, slice int) {
 	return n, s.choice.channel - 1, s.choice.slice - 1
 }
 
-// settleTimes takes the frames' own times where the person gave none and those of the first two rise, else the step that the file describes.
+// settleTimes uses the frames' own times if the user gave none and the first two increase, otherwise the time step of the
+// file.
 func (s *finishedSource) settleTimes() {
 	if !s.clock.Timed() {
 		first, err := s.film.At(s.place(0))
@@ -157,8 +159,8 @@ func (s *finishedSource) settleTimes() {
 	s.clock.Settle()
 }
 
-// Read returns the next frame. One that cannot be read is skipped as unreadable_frame, one that was not written as missing_frame, one whose own time is not
-// later than that of the one before as out_of_order.
+// Read returns the next frame. It skips a frame that cannot be read as unreadable_frame, one that was never written as
+// missing_frame, and one whose time is not later than the previous one as out_of_order.
 func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -194,26 +196,26 @@ func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, err
 }
 
-// tellMissing warns of the next frame, of which some chunks were not written.
+// tellMissing adds a warning to the next frame: some of its chunks are missing.
 func tellMissing(clock *timing.Clock, missing, chunks int) {
 	clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", clock.Next(), missing, chunks))
 }
 
-// tellUnwritten warns of what has room for more frames than were written.
+// tellUnwritten warns if a file has room for more frames than were written.
 func tellUnwritten(clock *timing.Clock, what string, room, written int) {
 	if written < room {
 		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, but the last %d were not written and are not read", what, room, room-written))
 	}
 }
 
-// tellPixel says with a frame how large a pixel is, where that is known.
+// tellPixel adds the pixel size to a frame, if it is known.
 func tellPixel(f *frame.Frame, what string, x, y float64) {
 	if x > 0 && y > 0 {
 		f.Notice(false, "pixel_size", fmt.Sprintf("the %s says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", what, x, y, x))
 	}
 }
 
-// at is the time of frame n in seconds, or why it has none.
+// at returns the time of frame n in seconds, or why it has none.
 func (s *finishedSource) at(n int) (float64, error) {
 	if !s.own {
 		return s.clock.Now(), nil

@@ -20,10 +20,10 @@ import (
 type fitsOptions struct {
 	Path string  `yaml:"path" reaches:"read"` // one complete file, a picture or a cube
 	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the file's own
+	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the file's own
 }
 
-// fitsSource gives the planes of a cube in their order.
+// fitsSource returns the planes of a cube in their order.
 type fitsSource struct {
 	path  string
 	clock timing.Clock
@@ -73,14 +73,14 @@ func (s *fitsSource) Open(context.Context) error {
 	return nil
 }
 
-// Keywords of the time from frame to frame, Andor's kinetic cycle first, and of the exposure; all in seconds.
+// Keywords of the frame interval, with Andor's kinetic cycle first, and of the exposure; all in seconds.
 var (
 	cycleKeywords    = []string{"KCT", "KINETIC", "CYCLETIM"}
 	exposureKeywords = []string{"EXPTIME", "EXPOSURE"}
 )
 
-// readInterval takes the file's own time steps where the person gave none. Those of an exposure leave out the time between two,
-// so they come with a warning.
+// readInterval uses the file's own time step if the user gave none. An exposure lacks the time between two exposures, so it
+// adds a warning.
 func (s *fitsSource) readInterval() {
 	if s.clock.Timed() {
 		return
@@ -93,7 +93,7 @@ func (s *fitsSource) readInterval() {
 	}
 }
 
-// measured gives the clock the first of the keywords that holds a time from frame to frame.
+// measured passes the first keyword with a frame interval to the clock.
 func (s *fitsSource) measured(keywords []string) (keyword string, seconds float64, found bool) {
 	for _, keyword := range keywords {
 		if v, found := s.cube.Number(keyword); found && s.clock.Measured(v) {

@@ -16,13 +16,13 @@ import (
 type hdf5Options struct {
 	Path string  `yaml:"path" reaches:"read"` // one complete file
 	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt
+	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt
 
-	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
-	Slice   int `yaml:"slice"`   // the same
+	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
+	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
 
-	Dataset string `yaml:"dataset" reaches:"nothing"` // its path in the file; default: the only one that can be a film, or the largest
-	Axes    string `yaml:"axes" reaches:"nothing"`    // a letter for each axis; default: tyx, tcyx, tczyx
+	Dataset string `yaml:"dataset" reaches:"nothing"` // path in the file; default: the only possible film, or the largest
+	Axes    string `yaml:"axes" reaches:"nothing"`    // one letter per axis; default: tyx, tcyx, tczyx
 }
 
 // NewHDF5 makes a source of one channel and slice of a dataset.
@@ -40,7 +40,7 @@ func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
 	})
 }
 
-// tellOf warns of what of a dataset is not read, and of others that could have been meant.
+// tellOf warns about parts of a dataset that are not read, and about other candidate datasets.
 func tellOf(image *hdf5.Image, clock *timing.Clock) error {
 	if len(image.Others) > 0 {
 		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; others are %s: choose one with dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
@@ -54,7 +54,7 @@ func tellOf(image *hdf5.Image, clock *timing.Clock) error {
 	return nil
 }
 
-// hdf5Film is a dataset, which has no times of its own.
+// hdf5Film is a dataset without times.
 type hdf5Film struct{ image *hdf5.Image }
 
 func (f hdf5Film) Axes() (times, channels, slices int) {
@@ -72,7 +72,7 @@ func (hdf5Film) PixelUM() (x, y float64)           { return 0, 0 }
 func (hdf5Film) Labels() []string                  { return nil }
 func (hdf5Film) Close() error                      { return nil }
 
-// HDF5Options takes a file and what to choose of it: FILE?dataset=/data&axes=tczyx&channel=2&slice=1.
+// HDF5Options parses a file with choices: FILE?dataset=/data&axes=tczyx&channel=2&slice=1.
 func HDF5Options(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "h5:FILE?dataset=/data&axes=tczyx&channel=2&slice=1", "channel", "slice", "dataset", "axes")
 }

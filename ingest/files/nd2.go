@@ -24,7 +24,7 @@ func NewND2(decode func(dst any) error) (pipeline.Source, error) {
 	})
 }
 
-// nd2Film is an ND2 file; each of its pictures is one part, and has one time for all channels.
+// nd2Film is an ND2 file. Each picture has one part, and one time for all channels.
 type nd2Film struct{ file *nd2.Film }
 
 func (f nd2Film) Axes() (times, channels, slices int) {

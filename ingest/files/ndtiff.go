@@ -23,40 +23,40 @@ import (
 
 // ndtiffOptions are the keys of an NDTiff source.
 type ndtiffOptions struct {
-	Path string         `yaml:"path" reaches:"read"`    // the folder that Micro-Manager writes to
-	Axes map[string]any `yaml:"axes" reaches:"nothing"` // which images, such as {channel: DAPI, z: 3}; an axis with one value need not be named
-	DT   float64        `yaml:"dt"`                     // seconds from one step of the time axis to the next; default: the images' own times
-	FPS  float64        `yaml:"fps"`                    // steps a second, in place of dt
+	Path string         `yaml:"path" reaches:"read"`    // the folder that Micro-Manager writes
+	Axes map[string]any `yaml:"axes" reaches:"nothing"` // chosen images, such as {channel: DAPI, z: 3}; optional for an axis with one value
+	DT   float64        `yaml:"dt"`                     // seconds per step of the time axis; default: the images' own times
+	FPS  float64        `yaml:"fps"`                    // steps per second, instead of dt
 
 	Follow    bool          `yaml:"follow"`     // wait for more images
-	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
-// ndtiffSource gives the images of one channel, position and slice in the order of the time axis. Where that has gaps, as those of a
-// channel that is imaged now and then, the steps are longer.
+// ndtiffSource returns the images of one channel, position and slice in the order of the time axis. If the axis has gaps, for
+// example in a channel imaged less often, the steps are longer.
 type ndtiffSource struct {
 	path   string
 	clock  timing.Clock
 	tail   follow.Tail
 	follow bool
 	series *series
-	frames int // that were there when it was opened
+	frames int // number of images at Open
 
-	folder    string // with the index in it
+	folder    string // folder of the index
 	indexFile *os.File
 	index     *ndtiff.Index
-	torn      error // how the index ends
+	torn      error // error at the end of the index
 	file      *os.File
 	page      tiff.Image
-	ended     bool // nothing came for too long
+	ended     bool // the wait reached its limit
 
-	own    func(ndtiff.Times) float64 // which of an image's own times count; nil where none do
-	asked  bool                       // for that
+	own    func(ndtiff.Times) float64 // selects the used time of an image; nil if none is used
+	asked  bool                       // own was determined
 	origin float64                    // time of the first image
-	before float64                    // of the last one
+	before float64                    // time of the last image
 }
 
-// NewNDTiff makes a source of one channel, position and slice of what Micro-Manager wrote, or writes.
+// NewNDTiff makes a source of one channel, position and slice of a Micro-Manager recording, complete or growing.
 func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	var o ndtiffOptions
 	if err := decode(&o); err != nil {
@@ -80,7 +80,8 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	return &ndtiffSource{path: o.Path, clock: c, tail: t, series: images, follow: o.Follow, before: math.Inf(-1)}, nil
 }
 
-// IndexFolder is the folder with the index: the given one, or that of the full resolution in it. Empty is none.
+// IndexFolder returns the folder with the index: the given one, or its subfolder of full resolution. It returns "" if there
+// is none.
 func IndexFolder(path string) string {
 	for _, folder := range []string{path, filepath.Join(path, "Full resolution")} {
 		if info, err := os.Stat(filepath.Join(folder, ndtiff.IndexName)); err == nil && info.Mode().IsRegular() {
@@ -90,7 +91,7 @@ func IndexFolder(path string) string {
 	return ""
 }
 
-// Info counts the images where the recording is complete.
+// Info counts the images of a complete recording.
 func (s *ndtiffSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if !s.follow {
@@ -99,7 +100,7 @@ func (s *ndtiffSource) Info() pipeline.Info {
 	return info
 }
 
-// Open reads the index as far as it is there.
+// Open reads the index as far as it is written.
 func (s *ndtiffSource) Open(context.Context) error {
 	s.tail.Alive()
 	if info, err := os.Stat(s.path); err != nil {
@@ -115,12 +116,12 @@ func (s *ndtiffSource) Open(context.Context) error {
 		return s.nothing()
 	}
 	if s.frames > 0 {
-		s.chooseTimes() // what is pending is asked for again with the first image
+		s.chooseTimes() // pending times are requested again with the first image
 	}
 	return nil
 }
 
-// nothing says why no image was picked.
+// nothing explains why no image was picked.
 func (s *ndtiffSource) nothing() error {
 	if s.torn != nil {
 		return fmt.Errorf("%s: %w", s.path, s.torn)
@@ -128,7 +129,7 @@ func (s *ndtiffSource) nothing() error {
 	return fmt.Errorf("%s: no image at axes %v, there is %s: choose among them", s.path, s.series.chosen, s.series)
 }
 
-// collect picks the images whose entries have come.
+// collect picks the images whose entries have arrived.
 func (s *ndtiffSource) collect() error {
 	if err := s.openIndex(); err != nil || s.index == nil {
 		return err
@@ -153,7 +154,7 @@ func (s *ndtiffSource) collect() error {
 	}
 }
 
-// openIndex opens the index once it is there.
+// openIndex opens the index once it exists.
 func (s *ndtiffSource) openIndex() (err error) {
 	if s.index != nil {
 		return nil
@@ -170,8 +171,8 @@ func (s *ndtiffSource) openIndex() (err error) {
 	return err
 }
 
-// Read returns the next image. One that cannot be read is skipped as unreadable_image, one that the index names after a later one, or
-// whose own time is not later, as out_of_order.
+// Read returns the next image. It skips an unreadable image as unreadable_image. It skips an image that the index lists after
+// a later one, or whose time is not later, as out_of_order.
 func (s *ndtiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -198,15 +199,15 @@ func (s *ndtiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// pending says that an image is named in the index and not yet in its file, as network drives may show it.
+// pending reports that the index lists an image whose file does not contain it yet, as happens on network drives.
 func (s *ndtiffSource) pending(err error) bool {
 	return s.follow && !s.ended && (errors.Is(err, ndtiff.ErrTorn) || errors.Is(err, fs.ErrNotExist))
 }
 
-// damaged says that the index ends in something that no writer will mend.
+// damaged reports that the end of the index is damaged for good.
 func (s *ndtiffSource) damaged() bool { return s.torn != nil && !errors.Is(s.torn, ndtiff.ErrTorn) }
 
-// end is what Read returns after the last image.
+// end returns the result of Read after the last image.
 func (s *ndtiffSource) end() error {
 	torn := s.torn
 	s.torn = nil
@@ -221,7 +222,7 @@ func (s *ndtiffSource) end() error {
 	return fmt.Errorf("%s: %w; the images before it were read", s.path, torn)
 }
 
-// give makes a frame of the first image that was picked. Where it is still pending it stays so.
+// give makes a frame of the first picked image, or leaves it if it is pending.
 func (s *ndtiffSource) give() (*frame.Frame, error) {
 	if !s.asked {
 		if err := s.chooseTimes(); err != nil {
@@ -250,7 +251,7 @@ func (s *ndtiffSource) give() (*frame.Frame, error) {
 	return s.clock.Frame(mat, t, frame.Meta{File: s.file.Name()})
 }
 
-// load reads the pixels into s.page, and when they were taken.
+// load reads the pixels into s.page and returns the image's time.
 func (s *ndtiffSource) load(image *frameImage) (t float64, err error) {
 	if err := s.openFile(image.entry.File); err != nil {
 		return 0, err
@@ -273,7 +274,7 @@ func (s *ndtiffSource) load(image *frameImage) (t float64, err error) {
 	return t, nil
 }
 
-// openFile makes the TIFF file of that name the open one.
+// openFile opens the named TIFF file unless it is open.
 func (s *ndtiffSource) openFile(name string) (err error) {
 	path := filepath.Join(s.folder, name)
 	if s.file != nil && s.file.Name() == path {
@@ -286,7 +287,7 @@ func (s *ndtiffSource) openFile(name string) (err error) {
 	return err
 }
 
-// Close closes what is open.
+// Close closes all open files.
 func (s *ndtiffSource) Close() error {
 	var errs []error
 	for _, file := range []*os.File{s.indexFile, s.file} {

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	timeAxis  = "time" // along which frames follow each other
-	maxValues = 16     // of an axis that are kept for people
+	timeAxis  = "time" // the axis of the frames
+	maxValues = 16     // values per axis kept for messages
 )
 
-// series picks the images of one channel, position and slice out of an NDTiff, in the order of the time axis.
+// series picks the images of one channel, position and slice of an NDTiff, in the order of the time axis.
 type series struct {
-	chosen  map[string]string   // axes that the person named
-	fixed   map[string]string   // all axes but time, once an image was picked
-	values  map[string][]string // that were seen along each axis, a few
+	chosen  map[string]string   // axes that the user named
+	fixed   map[string]string   // all axes but time, after the first pick
+	values  map[string][]string // a few values seen along each axis
 	several bool                // images differ in more than time
-	picked  []frameImage        // and not yet taken
-	last    int                 // step of the image that was taken last
+	picked  []frameImage        // not taken yet
+	last    int                 // time step of the image taken last
 }
 
 // frameImage is an image of the series.
@@ -78,15 +78,15 @@ func (s *series) add(e ndtiff.Entry) error {
 	if s.several = s.several || !maps.Equal(s.fixed, e.Axes); s.several {
 		return nil
 	}
-	e.Axes = nil // every image has the same
+	e.Axes = nil // all images have the same axes
 	if n := len(s.picked); n > 0 && s.picked[n-1].entry.File == e.File {
-		e.File = s.picked[n-1].entry.File // one string for thousands
+		e.File = s.picked[n-1].entry.File // share one string
 	}
 	s.picked = append(s.picked, frameImage{e, step})
 	return nil
 }
 
-// settle sorts what was picked. Images that differ in more than time are an error that says in what.
+// settle sorts the picked images. It returns an error that names the axis if images differ in more than time.
 func (s *series) settle() error {
 	if s.several {
 		return fmt.Errorf("there are several images at each time, along %s: choose one with axes: {%s}, or as ndtiff:FOLDER?%s", s, s.example(": ", ", "), s.example("=", "&"))
@@ -98,7 +98,7 @@ func (s *series) settle() error {
 	return nil
 }
 
-// take removes the first image. It is late where a later one, or one of the same time, was taken before.
+// take removes the first image. late is true if an image of the same or a later time was taken before.
 func (s *series) take() (i frameImage, late bool) {
 	i = s.picked[0]
 	s.picked = s.picked[1:]
@@ -117,12 +117,12 @@ func (s *series) note(axes map[string]string) {
 	}
 }
 
-// names are the axes beside time, sorted.
+// names returns the axes other than time, sorted.
 func (s *series) names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.values)), func(name string) bool { return name == timeAxis })
 }
 
-// String lists the axes beside time with the values seen: channel (DAPI, FITC), z (0, 1, 2).
+// String lists the axes other than time with the values seen: channel (DAPI, FITC), z (0, 1, 2).
 func (s *series) String() string {
 	var axes []string
 	for _, name := range s.names() {
@@ -138,7 +138,7 @@ func (s *series) String() string {
 	return strings.Join(axes, ", ")
 }
 
-// example is a choice that would do.
+// example returns a valid choice.
 func (s *series) example(is, and string) string {
 	var axes []string
 	for _, name := range s.names() {
@@ -147,7 +147,7 @@ func (s *series) example(is, and string) string {
 	return strings.Join(axes, and)
 }
 
-// NDTiffOptions takes a folder and what to choose of an NDTiff in it: FOLDER?channel=DAPI&z=3.
+// NDTiffOptions parses a folder with choices: FOLDER?channel=DAPI&z=3.
 func NDTiffOptions(text string) (options map[string]any, err error) {
 	folder, query, _ := strings.Cut(text, "?")
 	chosen, err := url.ParseQuery(query)

@@ -6,9 +6,9 @@ import (
 	"driftscope/ingest/ndtiff"
 )
 
-// chooseTimes takes the images' own times where the person gave none: when the computer received them, in microseconds, else the
-// time since the acquisition began, in milliseconds. They count only where those of the first images rise. Where they are pending it
-// returns why, and has to be asked again.
+// chooseTimes uses the images' own times if the user gave none: the time of arrival in the computer, in microseconds, or the
+// time since the start of the acquisition, in milliseconds. It uses them only if the first ones increase. If they are pending
+// it returns the reason; call it again.
 func (s *ndtiffSource) chooseTimes() error {
 	if !s.clock.Timed() {
 		times, err := s.firstTimes()
@@ -30,7 +30,7 @@ func (s *ndtiffSource) chooseTimes() error {
 	return nil
 }
 
-// firstTimes are those of the first image and of the second, if there is one yet.
+// firstTimes returns the times of the first image and of the second, if it exists.
 func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
 	var times []ndtiff.Times
 	for i := range min(2, len(s.series.picked)) {
@@ -47,7 +47,7 @@ func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
 	return times, nil
 }
 
-// rise says whether the times are known, each later than the one before.
+// rise reports whether the times are known and increase.
 func rise(times []ndtiff.Times, of func(ndtiff.Times) float64) bool {
 	last := math.Inf(-1)
 	for _, t := range times {

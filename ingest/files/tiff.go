@@ -19,24 +19,25 @@ import (
 type tiffOptions struct {
 	Path string  `yaml:"path" reaches:"read"` // one file of one or more pages
 	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt
+	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt
 
 	Channel int `yaml:"channel"` // of a hyperstack, from 1
-	Slice   int `yaml:"slice"`   // the same
+	Slice   int `yaml:"slice"`   // of a hyperstack, from 1
 
-	Follow    bool          `yaml:"follow"`     // wait for more pages where the file ends
-	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+	Follow    bool          `yaml:"follow"`     // wait for more pages at the end of the file
+	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
-// tiffSource gives the pages of a file in their order; of a hyperstack those of the chosen channel and slice, or every one.
+// tiffSource returns the pages of a file in their order. For a hyperstack it returns the pages of the chosen channel and
+// slice, or all pages.
 type tiffSource struct {
 	path   string
 	clock  timing.Clock
 	choice choice
 	series tiff.Series
 	stack  picture.Stack
-	at     int  // the page behind the one that was read last
-	first  bool // the stack's page was read by Open and not yet given
+	at     int  // index of the page after the last one read
+	first  bool // Open read the stack's page, and Read has not returned it
 }
 
 // NewTIFF makes a source of a file's pages, or follows it.
@@ -69,7 +70,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	return &tiffSource{path: o.Path, clock: c, choice: chosen}, nil
 }
 
-// Info counts the pages that were chosen, and says how the page that was read last is packed.
+// Info counts the chosen pages and describes the packing of the page read last.
 func (s *tiffSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if s.stack.Pages == nil {
@@ -84,7 +85,7 @@ func (s *tiffSource) Info() pipeline.Info {
 	return info
 }
 
-// Open reads the first page, so that a file without one is refused here.
+// Open reads the first page, and so rejects a file without pages.
 func (s *tiffSource) Open(context.Context) error {
 	if err := s.open(); err != nil {
 		s.stack.Close()
@@ -117,12 +118,12 @@ func (s *tiffSource) open() error {
 	return nil
 }
 
-// mixed warns of a series whose pages differ in more than time.
+// mixed warns about a series whose pages differ in more than time.
 func mixed(c *timing.Clock, s tiff.Series) {
 	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, and all are read as one series: choose one of each with tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
 }
 
-// Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,
+// Read returns the next page. It skips a damaged page as unreadable_page. If the file ends before its pages do, Read fails
 // after the pages before the tear.
 func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
@@ -146,7 +147,7 @@ func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	return s.clock.Frame(mat, s.clock.Now(), frame.Meta{File: s.path})
 }
 
-// pass goes to the next page that was chosen.
+// pass moves to the next chosen page.
 func (s *tiffSource) pass() {
 	for ; s.at < s.stack.Pages.Pages() && !s.choice.has(s.series, s.at); s.at++ {
 		s.stack.Pages.Skip()

@@ -11,13 +11,13 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// choice is the one channel and slice of a hyperstack whose pages are frames, counted from 1 as viewers do; 0 where none was named.
+// choice is the channel and slice of a hyperstack, counted from 1 as viewers do; 0 if not chosen.
 type choice struct{ channel, slice int }
 
-// made says that the person chose.
+// made reports whether the user chose.
 func (c choice) made() bool { return c != choice{} }
 
-// of is the choice from a series, an axis of one value filled in, or an error that says what there is to choose.
+// of returns the choice for a series, with the only value of an axis filled in, or an error that lists the choices.
 func (c choice) of(s tiff.Series) (choice, error) {
 	if !c.made() {
 		return c, nil
@@ -28,7 +28,7 @@ func (c choice) of(s tiff.Series) (choice, error) {
 	return c.among(s.Channels, s.Slices)
 }
 
-// among is the choice from so many channels and slices, an axis of one value filled in.
+// among returns the choice for the given numbers of channels and slices, with the only value of an axis filled in.
 func (c choice) among(channels, depths int) (choice, error) {
 	for _, axis := range []struct {
 		name   string
@@ -47,7 +47,7 @@ func (c choice) among(channels, depths int) (choice, error) {
 	return c, nil
 }
 
-// has says whether a page, counted from 0, is one of the chosen; all are where none was made.
+// has reports whether a page, counted from 0, is chosen. Without a choice every page is.
 func (c choice) has(s tiff.Series, page int) bool {
 	if !c.made() {
 		return true
@@ -56,30 +56,30 @@ func (c choice) has(s tiff.Series, page int) bool {
 	return channel == c.channel-1 && slice == c.slice-1
 }
 
-// TIFFOptions takes a file and what to choose of the hyperstack in it: FILE?channel=2&slice=1.
+// TIFFOptions parses a file with choices: FILE?channel=2&slice=1.
 func TIFFOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "tiff:FILE?channel=2&slice=1", "channel", "slice")
 }
 
-// ZarrOptions takes a store and what to choose of it: STORE?channel=2&slice=1&level=0.
+// ZarrOptions parses a store with choices: STORE?channel=2&slice=1&level=0.
 func ZarrOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "zarr:STORE?channel=2&slice=1&level=0", "channel", "slice", "level")
 }
 
-// CZIOptions takes a file and what to choose of it: FILE?channel=2&slice=1.
+// CZIOptions parses a file with choices: FILE?channel=2&slice=1.
 func CZIOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "czi:FILE?channel=2&slice=1", "channel", "slice")
 }
 
-// ND2Options takes a file and what to choose of it: FILE?channel=2&slice=1.
+// ND2Options parses a file with choices: FILE?channel=2&slice=1.
 func ND2Options(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "nd2:FILE?channel=2&slice=1", "channel", "slice")
 }
 
-// worded are the names of options that are words, not numbers.
+// worded lists the options whose values are words, not numbers.
 var worded = []string{"dataset", "axes"}
 
-// chosenOptions takes a path and the numbers and words that are chosen behind it, of the names that the form to be given shows.
+// chosenOptions parses a path and the named choices after it, numbers or words. form is the expected form, for messages.
 func chosenOptions(text, form string, names ...string) (options map[string]any, err error) {
 	kind, _, _ := strings.Cut(form, ":")
 	path, query, _ := strings.Cut(text, "?")

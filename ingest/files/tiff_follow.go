@@ -18,38 +18,38 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// rollsOver is the length in bytes from which a file may go on in another: writers turn to it before 2 or 4 GiB. Of shorter files,
-// run.tif and run_1.tif are two recordings.
+// rollsOver is the length in bytes from which a file may continue in a second one: writers switch before 2 or 4 GiB. For
+// shorter files, run.tif and run_1.tif are two recordings.
 const rollsOver = 1800 << 20
 
-// growingTIFF gives the pages of a file that is still being written as each is done, and goes on in run_1.tif where run.tif is full.
+// growingTIFF returns each page of a growing file when it is complete, and continues in run_1.tif when run.tif is full.
 type growingTIFF struct {
-	path  string // of the first part
+	path  string // path of the first part
 	clock timing.Clock
 	tail  follow.Tail
 
-	part  int // that is open, from 0
+	part  int // index of the open part, from 0
 	file  *os.File
 	pages *tiff.File
 	page  tiff.Image
 	size  int64
-	begun bool // the part behind was there at the last look
-	whole bool // the open part grows no more
+	begun bool // the next part existed at the last check
+	whole bool // the open part is complete
 
-	opened, behind fileState // of the open part and the one behind it, when it was opened
+	opened, behind fileState // states of the open part and of the next one at Open
 }
 
-// Info does not know the number of frames.
+// Info leaves the number of frames unknown.
 func (s *growingTIFF) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
-// Open opens the file, which need not hold anything yet.
+// Open opens the file, which may be empty.
 func (s *growingTIFF) Open(context.Context) error {
 	s.clock.Settle()
 	s.tail.Alive()
 	return s.open()
 }
 
-// open begins the current part.
+// open opens the current part.
 func (s *growingTIFF) open() (err error) {
 	if s.file, _, err = format.Open(s.name(s.part)); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *growingTIFF) open() (err error) {
 	return nil
 }
 
-// length is the open file's size now. One in whose place another was put would never grow.
+// length returns the open file's current size. It returns an error if another file replaced it, because it would never grow.
 func (s *growingTIFF) length() (int64, error) {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *growingTIFF) length() (int64, error) {
 	return s.size, nil
 }
 
-// name is the path of a part: run.ome.tif, run_1.ome.tif, ...
+// name returns the path of a part: run.ome.tif, run_1.ome.tif, ...
 func (s *growingTIFF) name(part int) string {
 	if part == 0 {
 		return s.path
@@ -89,8 +89,8 @@ func (s *growingTIFF) name(part int) string {
 	return fmt.Sprintf("%s_%d%s", stem, part, ends)
 }
 
-// Read returns the next page once it is whole. A damaged page is skipped as unreadable_page, one that its writer left behind half
-// done as torn_page when the recording has ended.
+// Read returns the next page once it is whole. It skips a damaged page as unreadable_page. It skips an unfinished page as
+// torn_page when the recording has ended.
 func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -113,7 +113,7 @@ func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// give makes a frame of the page.
+// give makes a frame of the current page.
 func (s *growingTIFF) give() (*frame.Frame, error) {
 	s.tail.Alive()
 	if s.clock.Next() == 0 {
@@ -128,11 +128,11 @@ func (s *growingTIFF) give() (*frame.Frame, error) {
 	return s.clock.Frame(mat, s.clock.Now(), frame.Meta{File: s.file.Name()})
 }
 
-// await waits for the next page. It never comes when the writer has turned to the next part, or nothing came for too long: then the
-// open part is whole. The next part has to be there at two looks, for the last page of this one may have come between them.
+// await waits for the next page. The open part is complete if the writer switched to the next part, or if the wait reached
+// its limit. The next part has to exist at two checks, because the last page of this part may have arrived between them.
 func (s *growingTIFF) await(ctx context.Context) error {
 	switch {
-	case s.clock.Next() == 0 && s.pages.Doubt() != nil && s.tail.Quiet() >= giveUp: // the person's to know
+	case s.clock.Next() == 0 && s.pages.Doubt() != nil && s.tail.Quiet() >= giveUp: // the user has to know
 		return fmt.Errorf("%s: %w", s.file.Name(), s.pages.Doubt())
 	case s.begun:
 		s.whole = true
@@ -150,7 +150,8 @@ func (s *growingTIFF) await(ctx context.Context) error {
 	return nil
 }
 
-// follows says whether the writer has turned to the next part. One that rests while the open part is written was left by an older recording.
+// follows reports whether the writer switched to the next part. A next part that rests while the open part grows belongs to
+// an older recording.
 func (s *growingTIFF) follows() bool {
 	if s.size < rollsOver {
 		return false
@@ -159,7 +160,7 @@ func (s *growingTIFF) follows() bool {
 	return next.size > 0 && (next != s.behind || stateOf(s.file.Name()) == s.opened)
 }
 
-// turn goes on in the next part.
+// turn continues in the next part.
 func (s *growingTIFF) turn() error {
 	if err := s.Close(); err != nil {
 		return err
@@ -169,7 +170,7 @@ func (s *growingTIFF) turn() error {
 	return s.open()
 }
 
-// judge says what an error of a page means for the stream.
+// judge decides what an error of a page means for the stream.
 func (s *growingTIFF) judge(err error) error {
 	var page *tiff.PageError
 	switch {

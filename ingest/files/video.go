@@ -30,25 +30,25 @@ import (
 type videoOptions struct {
 	Path string  `yaml:"path" reaches:"read"`
 	DT   float64 `yaml:"dt"`  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"` // frames a second, in place of dt; default: the file's own, with a warning
+	FPS  float64 `yaml:"fps"` // frames per second, instead of dt; default: the file's own, with a warning
 
-	Follow    bool          `yaml:"follow"`     // wait for more where the file ends
-	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+	Follow    bool          `yaml:"follow"`     // wait for more at the end of the file
+	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
-// video gives the frames of a video file, CV_8UC3 in the order blue, green, red, also where they are grey.
+// video returns the frames of a video file as CV_8UC3 in the order blue, green, red, even for grey videos.
 type video struct {
 	path    string
 	clock   timing.Clock
 	capture *gocv.VideoCapture
-	first   *gocv.Mat // read by Open and not yet given
-	claimed uint64    // frames that the file says it holds; 0 is unknown
+	first   *gocv.Mat // read by Open, not returned yet
+	claimed uint64    // number of frames in the header; 0 if unknown
 	ended   bool
-	torn    bool // its last picture is cut, and was left out
+	torn    bool // the last picture is incomplete and was left out
 	printed printed.Video
 }
 
-// NewVideo makes a source that reads a file in this process, or follows it in one of its own.
+// NewVideo makes a source that reads a file in this process, or follows it in a child process.
 func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
 	var o videoOptions
 	if err := decode(&o); err != nil {
@@ -73,7 +73,7 @@ func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
 	})(decode)
 }
 
-// Info gives the number of frames that the file claims, and the codec's four letters.
+// Info returns the number of frames in the header, and the codec's four letters.
 func (v *video) Info() pipeline.Info {
 	info := pipeline.Info{Timed: v.clock.Timed(), Frames: int(v.claimed)}
 	if v.capture != nil {
@@ -82,8 +82,8 @@ func (v *video) Info() pipeline.Info {
 	return info
 }
 
-// Open reads the first frame, so that a file without one is refused here. FFmpeg alone is asked: OpenCV's other readers would
-// take the name for a camera or for a pattern of pictures.
+// Open reads the first frame, and so rejects a file without frames. It uses FFmpeg only: OpenCV's other readers could take
+// the name for a camera or a pattern of pictures.
 func (v *video) Open(context.Context) (err error) {
 	file, size, err := format.OpenFilled(v.path)
 	if err != nil {
@@ -103,16 +103,16 @@ func (v *video) Open(context.Context) (err error) {
 	if err := v.connect(fmt.Sprintf("subfile,,start,0,end,%d,,:%s", end, v.path)); err != nil {
 		return err
 	}
-	v.claimed, v.torn = 0, true // what it holds was found by its length
+	v.claimed, v.torn = 0, true // the file's length gave its number of frames
 	return nil
 }
 
-// tornVideo is told at the end of a transport stream within whose last picture its writer stopped.
+// tornVideo returns the error at the end of a transport stream whose writer stopped within the last picture.
 func tornVideo(path string, given uint64) error {
 	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, the one behind them is cut: its recorder was stopped within it", path, given)}
 }
 
-// connect has FFmpeg open url, which is v.path unless the bytes come another way.
+// connect opens url with FFmpeg. url is v.path unless the bytes come through a pipe.
 func (v *video) connect(url string) (err error) {
 	said := v.printed.Open(func() { v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg) })
 	if err != nil || !v.capture.IsOpened() {
@@ -139,7 +139,7 @@ func (v *video) start() error {
 		return err
 	}
 	v.first = &mat
-	const most = 1 << 40 // a damaged header may claim anything
+	const most = 1 << 40 // a damaged header may claim any number
 	if n := v.capture.Get(gocv.VideoCaptureFrameCount); n >= 1 && n <= most {
 		v.claimed = uint64(math.Round(n))
 	}
@@ -151,8 +151,9 @@ func (v *video) start() error {
 	return nil
 }
 
-// depth is how many bits a channel has by FFmpeg's four letters for its pixels (libavcodec/raw.c), 0 where they do not say. One is a number:
-// the last, or where the highest byte comes first the first. With red it counts a pixel's bits, else a channel's.
+// depth returns the bits per channel from FFmpeg's four letters for the pixel format (libavcodec/raw.c), or 0 if they do not
+// say. One of the letters is a number: the last, or the first for big-endian pixels. With red, the number counts the bits of
+// a pixel, otherwise of a channel.
 func depth(format uint32) int {
 	letters := binary.LittleEndian.AppendUint32(nil, format)
 	number := letters[3]
@@ -168,7 +169,8 @@ func depth(format uint32) int {
 	return 0
 }
 
-// Read returns the next frame. A file that ends before the frames it claims gives one ErrSkip, truncated_video, before io.EOF.
+// Read returns the next frame. If the file ends before the claimed number of frames, Read returns one ErrSkip,
+// truncated_video, before io.EOF.
 func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -222,7 +224,7 @@ func (v *video) grab() (gocv.Mat, error) {
 	return mat, nil
 }
 
-// Close frees the decoder and a frame that was not read.
+// Close frees the decoder and an unread frame.
 func (v *video) Close() error {
 	if v.first != nil {
 		v.first.Close()

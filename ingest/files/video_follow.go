@@ -17,42 +17,42 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// growingVideo gives the frames of an MKV or MPEG-TS that is still being written. FFmpeg reads a pipe, through which the file is passed
-// on as it grows: it neither looks for the end of the file, which is not there, nor gives up a pause. It works in a child process, for
-// while it waits for bytes nothing stops it.
+// growingVideo returns the frames of a growing MKV or MPEG-TS file. FFmpeg reads the file through a pipe as it grows, so it
+// neither searches for the end of the file nor gives up during a pause. growingVideo runs in a child process, because nothing
+// interrupts FFmpeg's wait for bytes.
 type growingVideo struct {
 	video video
 	tail  follow.Tail
 
 	packets bool // it is a transport stream
 	file    *os.File
-	pipe    *os.File      // the end that FFmpeg reads
-	fed     chan struct{} // closed when the passing on has ended
+	pipe    *os.File      // read by FFmpeg
+	fed     chan struct{} // closed when feeding has ended
 	stop    func()
-	torn    bool // the last picture was not whole; good once fed is closed
-	cut     bool // and that was told
+	torn    bool // the last picture is incomplete; valid once fed is closed
+	cut     bool // the torn picture was reported
 
-	resumed at // where FFmpeg was begun anew last
+	resumed at // last restart of FFmpeg
 }
 
-// at is a frame's number and when it was reached.
+// at is a frame's number and the time it was reached.
 type at struct {
 	frame uint64
 	time  time.Time
 }
 
-// pauseOfFFmpeg is less than the half minute without a frame after which FFmpeg gives up. Where it gives up sooner, and twice at the same
-// frame, the recorder does not pause: the file is damaged.
+// pauseOfFFmpeg is shorter than the 30 s without a frame after which FFmpeg gives up. If FFmpeg gives up sooner, twice at the
+// same frame, the file is damaged, not paused.
 const pauseOfFFmpeg = 20 * time.Second
 
-// Info does not know the number of frames.
+// Info leaves the number of frames unknown.
 func (v *growingVideo) Info() pipeline.Info {
 	info := v.video.Info()
 	info.Frames = 0
 	return info
 }
 
-// Open waits until the file has begun, and until FFmpeg knows what is in it.
+// Open waits until the file has begun and FFmpeg knows its contents.
 func (v *growingVideo) Open(ctx context.Context) (err error) {
 	if v.file, _, err = format.Open(v.video.path); err != nil {
 		return err
@@ -73,17 +73,17 @@ func (v *growingVideo) Open(ctx context.Context) (err error) {
 	return v.begin(ctx)
 }
 
-// begin has FFmpeg read the file from its first byte.
+// begin starts FFmpeg at the first byte of the file.
 func (v *growingVideo) begin(ctx context.Context) error {
 	far, err := v.startFeeding(ctx)
 	if err == nil {
 		err = v.video.connect(fmt.Sprintf("pipe:%d", far))
 	}
-	v.video.claimed = 0 // the header does not know the end
+	v.video.claimed = 0 // the header does not know the final number
 	return err
 }
 
-// startFeeding passes the file on through a pipe, of which it returns the descriptor that FFmpeg reads, until it has ended or ctx has.
+// startFeeding copies the file into a pipe until the file or ctx ends. It returns the descriptor that FFmpeg reads.
 func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, err error) {
 	far, near, err := os.Pipe()
 	if err != nil {
@@ -96,14 +96,14 @@ func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, er
 		near.Close()
 	}
 	go func() {
-		defer near.Close() // last: who sees the end of the pipe asks whether all was fed
+		defer near.Close() // closed last: the reader of the pipe then checks whether everything was fed
 		defer close(v.fed)
 		v.feed(ctx, near)
 	}()
-	return far.Fd(), nil // which makes it a blocking one
+	return far.Fd(), nil // Fd makes the descriptor blocking
 }
 
-// feed copies what is there and what comes; of a transport stream all but a last picture that is not whole.
+// feed copies existing and new bytes. For a transport stream it holds back an incomplete last picture.
 func (v *growingVideo) feed(ctx context.Context, to io.Writer) {
 	whole := mpegts.NewWriter(to)
 	if v.packets {
@@ -121,10 +121,10 @@ func (v *growingVideo) feed(ctx context.Context, to io.Writer) {
 			break
 		}
 	}
-	v.torn, _ = whole.End() // FFmpeg has gone where it fails
+	v.torn, _ = whole.End() // fails if FFmpeg has exited
 }
 
-// Read returns the next frame once it is whole. It waits in FFmpeg, which sees the end of its file when ctx ends.
+// Read returns the next frame once it is whole. It waits in FFmpeg, which sees the end of its input when ctx ends.
 func (v *growingVideo) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		forget := context.AfterFunc(ctx, v.stop)
@@ -148,7 +148,7 @@ func (v *growingVideo) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// ended says that all of the file was passed on.
+// ended reports that the whole file was fed.
 func (v *growingVideo) ended() bool {
 	select {
 	case <-v.fed:
@@ -158,8 +158,8 @@ func (v *growingVideo) ended() bool {
 	}
 }
 
-// again begins anew where FFmpeg has given up, as it does 30 s after it was asked for a frame, and passes over those that were given. Where
-// that brought no frame and was no pause, the file is damaged.
+// again restarts FFmpeg if it gave up, which it does 30 s after a request for a frame, and skips the frames already returned.
+// If the restart gives no frame and there was no pause, the file is damaged.
 func (v *growingVideo) again(ctx context.Context) (err error) {
 	given := v.video.clock.Next()
 	if !v.resumed.time.IsZero() && given == v.resumed.frame && time.Since(v.resumed.time) < pauseOfFFmpeg {
@@ -183,7 +183,7 @@ func (v *growingVideo) again(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close ends the passing on, so that FFmpeg sees the end of its file.
+// Close ends the feeding, so that FFmpeg sees the end of its input.
 func (v *growingVideo) Close() error {
 	if v.stop != nil {
 		v.stop()

@@ -25,34 +25,34 @@ import (
 type zarrOptions struct {
 	Path string  `yaml:"path" reaches:"read"` // the folder of one picture
 	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the store's own
+	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the store's own
 
-	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
-	Slice   int `yaml:"slice"`   // the same
-	Level   int `yaml:"level"`   // of the resolutions, from 0, the finest
+	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
+	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
+	Level   int `yaml:"level"`   // resolution level; 0 is the finest
 
 	Follow    bool          `yaml:"follow"`     // wait for more frames
-	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
-// zarrSource gives the frames of one channel and slice of a store in the order of the time axis.
+// zarrSource returns the frames of one channel and slice of a store in the order of the time axis.
 type zarrSource struct {
 	zarrStore
 	clock timing.Clock
-	last  int // the last frame that was written
+	last  int // the last written frame
 }
 
-// zarrStore is a store and what of it is read, whether it is finished or not.
+// zarrStore is a store and the chosen part of it, for complete and growing stores.
 type zarrStore struct {
 	path   string
 	level  int
 	choice choice
-	image  *zarr.Image // nil before it was opened
+	image  *zarr.Image // nil before Open
 	page   tiff.Image
-	filled bool // a frame with missing chunks was told of
+	filled bool // the warning about missing chunks was given
 }
 
-// NewZarr makes a source of one channel and slice of an OME-Zarr store, or follows it.
+// NewZarr makes a source of one channel and slice of an OME-Zarr store, complete or growing.
 func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	var o zarrOptions
 	if err := decode(&o); err != nil {
@@ -79,7 +79,7 @@ func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	return &zarrSource{zarrStore: store, clock: c}, nil
 }
 
-// IsZarr says whether a folder is a Zarr store by its name, or by what it holds.
+// IsZarr reports whether a folder is a Zarr store, by its name or contents.
 func IsZarr(folder string) bool {
 	if format.Extension(folder) == ".zarr" {
 		return true
@@ -92,7 +92,7 @@ func IsZarr(folder string) bool {
 	return false
 }
 
-// open reads the metadata and settles which frames are read, and when they were taken.
+// open reads the metadata and chooses the frames and their times.
 func (s *zarrStore) open(clock *timing.Clock) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -133,12 +133,12 @@ func labelled(labels []string) string {
 	return " (channel " + strings.Join(names, ", ") + ")"
 }
 
-// place is where frame n is.
+// place returns the position of frame n.
 func (s *zarrStore) place(n int) zarr.Place {
 	return zarr.Place{Time: n, Channel: s.choice.channel - 1, Slice: s.choice.slice - 1}
 }
 
-// PixelUM are the sides of a pixel in micrometres, 0 where the store says nothing; good after Open.
+// PixelUM returns the sides of a pixel in micrometres, or 0 if the store does not say. Valid after Open.
 func (s *zarrStore) PixelUM() (x, y float64) {
 	if s.image == nil {
 		return 0, 0
@@ -146,7 +146,7 @@ func (s *zarrStore) PixelUM() (x, y float64) {
 	return s.image.PixelUM[0], s.image.PixelUM[1]
 }
 
-// Close frees what was taken for reading.
+// Close frees the memory for reading.
 func (s *zarrStore) Close() error {
 	if s.image != nil {
 		s.image.Close()
@@ -154,7 +154,7 @@ func (s *zarrStore) Close() error {
 	return nil
 }
 
-// give makes a frame of the page that was read.
+// give makes a frame of the page read last.
 func (s *zarrStore) give(clock *timing.Clock, missing int) (*frame.Frame, error) {
 	n := clock.Next()
 	if missing > 0 && !s.filled {
@@ -172,7 +172,8 @@ func (s *zarrStore) give(clock *timing.Clock, missing int) (*frame.Frame, error)
 	return f, err
 }
 
-// absent is the error of a frame that is not there, or not whole: of the last one its writer may have been stopped within it.
+// absent returns the error of a missing or incomplete frame. The last frame may be incomplete because its writer stopped
+// within it.
 func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
 	n := clock.Next()
 	switch {
@@ -184,7 +185,7 @@ func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
 	return nil
 }
 
-// Info counts the frames up to the last that was written.
+// Info counts the frames up to the last written one.
 func (s *zarrSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if s.image != nil {
@@ -193,7 +194,7 @@ func (s *zarrSource) Info() pipeline.Info {
 	return info
 }
 
-// Open reads the metadata, and finds out which frames were written.
+// Open reads the metadata and finds the written frames.
 func (s *zarrSource) Open(context.Context) (err error) {
 	if err := s.open(&s.clock); err != nil {
 		return err
@@ -209,8 +210,8 @@ func (s *zarrSource) Open(context.Context) (err error) {
 	return nil
 }
 
-// Read returns the next frame. One that cannot be read is skipped as unreadable_frame, one that was not written as missing_frame, the last one that was
-// written in part as torn_frame.
+// Read returns the next frame. It skips a frame that cannot be read as unreadable_frame, one that was never written as
+// missing_frame, and an incomplete last one as torn_frame.
 func (s *zarrSource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

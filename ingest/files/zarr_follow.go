@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	// settled is how long a file that could still lack its end has to rest: two looks, and frames come within 100 ms.
+	// settled is how long a possibly incomplete file must rest: two checks. Frames arrive within 100 ms.
 	settled = 50 * time.Millisecond
-	// reach is how many frames behind one that is missing are asked for now and then: writers on many cores are some ahead.
+	// reach is how many frames after a missing one are checked from time to time. Writers on many cores run ahead by a few.
 	reach = 64
 )
 
-// growingZarr gives the frames of a store that is still being written, each as soon as its chunks are whole. What the metadata say of how
-// many there are is not asked: some writers say it first, some last.
+// growingZarr returns each frame of a growing store when its chunks are whole. It ignores the number of frames in the
+// metadata, because some writers write it first and some last.
 type growingZarr struct {
 	zarrStore
 	clock timing.Clock
 	tail  follow.Tail
 
-	state   zarr.State // of the frame that is waited for
-	rests   time.Time  // since when it is in this state
-	tried   time.Time  // when it was read last
-	failed  error      // why it could not be
-	looked  time.Time  // when frames far behind it were asked for
-	beyond  int        // a later frame that is there; 0 where none is known
-	later   time.Time  // since when
-	ended   bool       // nothing came for too long
-	last    int        // the last frame of which something was written, once it has ended
-	checked time.Time  // when the metadata were read last
-	torn    time.Time  // since when they are half there, before the first frame
+	state   zarr.State // of the awaited frame
+	rests   time.Time  // start of this state
+	tried   time.Time  // time of the last read
+	failed  error      // error of the last read
+	looked  time.Time  // last check for frames far ahead
+	beyond  int        // an existing later frame; 0 if none is known
+	later   time.Time  // when it was found
+	ended   bool       // the wait reached its limit
+	last    int        // the last frame with any data, once ended
+	checked time.Time  // last read of the metadata
+	torn    time.Time  // since when the metadata are incomplete, before the first frame
 }
 
-// Info does not know the number of frames. The frames' times are known once the first was read.
+// Info leaves the number of frames unknown. The frames' times are known after the first read.
 func (s *growingZarr) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
-// Open opens the store, which need not hold anything yet.
+// Open opens the store, which may be empty.
 func (s *growingZarr) Open(context.Context) error {
 	s.tail.Alive()
 	if err := s.open(&s.clock); err != nil && !s.awaited(err) {
@@ -55,7 +55,7 @@ func (s *growingZarr) Open(context.Context) error {
 	return nil
 }
 
-// awaited says that metadata may be written yet. Damage that stays is the person's to know.
+// awaited reports that the metadata may still be written. Lasting damage is an error for the user.
 func (s *growingZarr) awaited(err error) bool {
 	if errors.Is(err, zarr.ErrTorn) {
 		if s.torn.IsZero() {
@@ -68,8 +68,9 @@ func (s *growingZarr) awaited(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) && gone == nil
 }
 
-// Read returns the next frame once it is whole. One that stays damaged while later ones come is skipped as unreadable_frame, one that was passed over as
-// missing_frame; the last one that its writer left half done as torn_frame when the recording has ended.
+// Read returns the next frame once it is whole. It skips a frame that stays damaged while later ones arrive as
+// unreadable_frame, and one that the writer passed over as missing_frame. It skips an incomplete last frame as torn_frame
+// when the recording has ended.
 func (s *growingZarr) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -93,7 +94,7 @@ func (s *growingZarr) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// end is what Read returns behind the last frame.
+// end returns the result of Read after the last frame.
 func (s *growingZarr) end() error {
 	if s.image == nil {
 		return fmt.Errorf("%s: no whole metadata came: give the folder of an OME-Zarr picture", s.path)
@@ -101,7 +102,7 @@ func (s *growingZarr) end() error {
 	return io.EOF
 }
 
-// finish takes the store as it is.
+// finish treats the store as complete.
 func (s *growingZarr) finish() (err error) {
 	s.ended = true
 	if s.image != nil {
@@ -113,7 +114,7 @@ func (s *growingZarr) finish() (err error) {
 	return err
 }
 
-// next returns the next frame, or what hinders; neither where it has to be waited for.
+// next returns the next frame or an error. It returns nil, nil if Read has to wait.
 func (s *growingZarr) next() (*frame.Frame, error) {
 	if s.image == nil {
 		if err := s.open(&s.clock); err != nil {
@@ -142,7 +143,7 @@ func (s *growingZarr) next() (*frame.Frame, error) {
 	return s.try(place)
 }
 
-// look notes what of the frame is there.
+// look records the written parts of a frame.
 func (s *growingZarr) look(place zarr.Place) error {
 	state, err := s.image.State(place)
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *growingZarr) look(place zarr.Place) error {
 	return s.anew()
 }
 
-// anew notices a store that was begun anew, which is the person's to know.
+// anew returns an error if the store was started again.
 func (s *growingZarr) anew() error {
 	if time.Since(s.checked) < tryAgain {
 		return nil
@@ -166,7 +167,7 @@ func (s *growingZarr) anew() error {
 	return s.image.Again()
 }
 
-// try reads a frame of which something is there.
+// try reads a frame with at least some data.
 func (s *growingZarr) try(place zarr.Place) (*frame.Frame, error) {
 	s.tried = time.Now()
 	missing, doubtful, err := s.image.Read(&s.page, place)
@@ -175,7 +176,7 @@ func (s *growingZarr) try(place zarr.Place) (*frame.Frame, error) {
 	case err == nil && missing == 0 && (s.ended || s.whole(doubtful) || s.passed(place)):
 		return s.settle(0)
 	case !s.ended && !s.overdue(place):
-		s.image.Forget() // it is read again
+		s.image.Forget() // try reads it again
 		return nil, nil
 	case err != nil:
 		cause := "unreadable_frame"
@@ -192,12 +193,13 @@ func (s *growingZarr) try(place zarr.Place) (*frame.Frame, error) {
 	return s.settle(missing)
 }
 
-// whole says that a frame of which every chunk could be read will not change. Of several in a chunk only a later one says that.
+// whole reports that a frame whose chunks are all readable will not change. If a chunk holds several frames, only a later
+// chunk proves that.
 func (s *growingZarr) whole(doubtful bool) bool {
 	return s.image.Together() == 1 && (!doubtful || time.Since(s.rests) >= settled)
 }
 
-// pause is how long a frame that could not be read is left alone while its files stay as they are; the clock of a drive may be coarse.
+// pause returns how long an unreadable frame waits for a retry while its files stay unchanged; a drive's clock may be coarse.
 func (s *growingZarr) pause() time.Duration {
 	if time.Since(s.rests) > giveUp {
 		return tryAgain
@@ -205,12 +207,12 @@ func (s *growingZarr) pause() time.Duration {
 	return settled
 }
 
-// overdue says that a later frame has been there for so long that this one will not become whole.
+// overdue reports that a later frame has existed for so long that this one will stay incomplete.
 func (s *growingZarr) overdue(place zarr.Place) bool {
 	return s.passed(place) && time.Since(s.later) >= giveUp
 }
 
-// passed says whether a later frame was begun.
+// passed reports whether a later frame was started.
 func (s *growingZarr) passed(place zarr.Place) bool {
 	if s.beyond > place.Time {
 		return true
@@ -226,13 +228,13 @@ func (s *growingZarr) passed(place zarr.Place) bool {
 	return s.beyond > place.Time
 }
 
-// settle gives the frame.
+// settle returns the frame.
 func (s *growingZarr) settle(missing int) (*frame.Frame, error) {
 	s.turn()
 	return s.give(&s.clock, missing)
 }
 
-// turn goes to the next frame.
+// turn moves to the next frame.
 func (s *growingZarr) turn() {
 	s.rests, s.looked, s.failed, s.state = time.Time{}, time.Now(), nil, zarr.State{}
 }

@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// MaxSide bounds a picture's rows and columns; tiff.MaxBytes what they hold.
+// MaxSide bounds a picture's rows and columns. tiff.MaxBytes bounds its bytes.
 const MaxSide = 16384
 
 // Cube is an open file. Not safe for concurrent use.
@@ -20,13 +20,13 @@ type Cube struct {
 
 	header      header
 	file        io.ReaderAt
-	data        int64 // where the first plane begins
+	data        int64 // offset of the first plane
 	bitpix      int
-	zero, scale float64 // a pixel is zero + scale · what is written
-	raw         []byte  // one plane as it is written
+	zero, scale float64 // a pixel is zero + scale · stored value
+	raw         []byte  // the stored bytes of one plane
 }
 
-// Open reads the header of a file of the given size, which has to hold all the planes that it promises.
+// Open reads the header of a file of the given size. The file must hold all the planes that the header names.
 func Open(file io.ReaderAt, size int64) (*Cube, error) {
 	h, data, err := readHeader(file)
 	if err != nil {
@@ -46,7 +46,7 @@ func Open(file io.ReaderAt, size int64) (*Cube, error) {
 	return c, nil
 }
 
-// setPixels reads what a pixel is.
+// setPixels reads the pixel format.
 func (c *Cube) setPixels() (err error) {
 	if c.header["SIMPLE"] != "T" {
 		return fmt.Errorf("SIMPLE is %q, T expected: the file does not keep to the standard, export it again", c.header["SIMPLE"])
@@ -71,7 +71,7 @@ func (c *Cube) setPixels() (err error) {
 	return nil
 }
 
-// setAxes reads how many pixels and planes there are.
+// setAxes reads the numbers of pixels and planes.
 func (c *Cube) setAxes() error {
 	n, err := c.header.integer("NAXIS")
 	if err != nil {
@@ -103,8 +103,8 @@ func (c *Cube) planeBytes() int64 {
 	return int64(c.Width) * int64(c.Height) * int64(max(c.bitpix, -c.bitpix)/8)
 }
 
-// Depth is Uint8 or Uint16 where the file holds such counts, which it writes as they are, or as signed ones with a BZERO of 32768.
-// Everything else becomes Float32: signed or scaled counts, and numbers of 32 and 64 bits, rounded to 24.
+// Depth returns Uint8 or Uint16 if the file holds such counts, directly or as signed ones with a BZERO of 32768. Everything
+// else becomes Float32: signed or scaled counts, and numbers of 32 and 64 bits, rounded to 24 bits.
 func (c *Cube) Depth() tiff.Depth {
 	switch {
 	case c.bitpix == 8 && c.zero == 0 && c.scale == 1:
@@ -115,13 +115,13 @@ func (c *Cube) Depth() tiff.Depth {
 	return tiff.Float32
 }
 
-// Number is a number in the header, where it is there and finite.
+// Number returns a number of the header, if it exists and is finite.
 func (c *Cube) Number(keyword string) (v float64, found bool) {
 	v, found, err := c.header.number(keyword)
 	return v, found && err == nil
 }
 
-// Read copies a plane, from 0, into dst, whose memory it reuses.
+// Read copies a plane, counted from 0, into dst and reuses its memory.
 func (c *Cube) Read(dst *tiff.Image, plane int) error {
 	if _, err := c.file.ReadAt(c.raw, c.data+int64(plane)*c.planeBytes()); err != nil {
 		return fmt.Errorf("picture %d of %d could not be read (%w): copy the file again", plane+1, c.Planes, err)
@@ -147,7 +147,7 @@ func (c *Cube) Read(dst *tiff.Image, plane int) error {
 	return nil
 }
 
-// written is pixel i as the file has it, big-endian.
+// written returns the stored value of pixel i, big-endian.
 func (c *Cube) written(i int) float64 {
 	switch c.bitpix {
 	case 8:

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A header is cards of 80 characters in blocks of 36.
+// A header consists of cards of 80 characters in blocks of 36 cards.
 const (
 	cardSize  = 80
 	blockSize = 36 * cardSize
-	maxBlocks = 512 // 18,000 cards; cameras write a hundred
+	maxBlocks = 512 // 18,000 cards; cameras write about a hundred
 )
 
-// header holds the values of the cards by their keywords, as they are written. Where a keyword comes twice, the first one counts.
+// header maps keywords to values as written. The first occurrence of a keyword counts.
 type header map[string]string
 
 // readHeader reads up to the END card and returns the size of the header's blocks.
@@ -45,10 +45,10 @@ func readHeader(r io.ReaderAt) (h header, size int64, err error) {
 	return nil, 0, fmt.Errorf("the header goes on beyond %d cards: no camera's file; export it again", maxBlocks*blockSize/cardSize)
 }
 
-// Magic is how a FITS file begins.
+// Magic is the first bytes of a FITS file.
 const Magic = "SIMPLE  ="
 
-// add reads a card, "KEYWORD = value / comment"; one without a value is a remark and is passed over.
+// add reads a card, "KEYWORD = value / comment". It skips a card without a value, which is a remark.
 func (h header) add(card []byte) error {
 	for _, b := range card {
 		if b < ' ' || b > '~' {
@@ -64,7 +64,7 @@ func (h header) add(card []byte) error {
 	return nil
 }
 
-// integer is a whole number that has to be there.
+// integer returns a required whole number.
 func (h header) integer(keyword string) (int, error) {
 	text, found := h[keyword]
 	if !found {
@@ -77,7 +77,7 @@ func (h header) integer(keyword string) (int, error) {
 	return n, nil
 }
 
-// number is a number that may be there; an exponent may be written with a D.
+// number returns an optional number; its exponent may use a D.
 func (h header) number(keyword string) (v float64, found bool, err error) {
 	text, found := h[keyword]
 	if !found {
@@ -90,7 +90,7 @@ func (h header) number(keyword string) (v float64, found bool, err error) {
 	return v, true, nil
 }
 
-// numberOr is a number, or what the standard takes where there is none.
+// numberOr returns a number, or the standard's default if it is missing.
 func (h header) numberOr(keyword string, otherwise float64) (float64, error) {
 	v, found, err := h.number(keyword)
 	if err == nil && !found {

@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	mostNames  = 1 << 24 // of pictures that wait, and in a folder that has to be listed again and again
-	remembered = 1 << 23 // names that came by notices, before the older half of them is forgotten
+	mostNames  = 1 << 24 // bound on waiting names, and on names in a folder that is listed repeatedly
+	remembered = 1 << 23 // names from notices kept before the older half is dropped
 )
 
-// Arrivals are the pictures of a folder in the order of their names, as they come. Of a picture that was taken a hash of its name stays, 8 bytes
-// before what a map adds; two of a million names have the same once in ten million runs.
+// Arrivals returns the pictures of a folder in the order of their names, as they appear. It keeps a hash of the name of each
+// taken picture, 8 bytes plus the map's overhead. Two of a million names share a hash once in ten million runs.
 type Arrivals struct {
-	folder, pattern string // pattern is empty where every picture counts
+	folder, pattern string // an empty pattern accepts every picture
 	listing         listing
-	notices         *notices // nil where the system gives none, or not all
+	notices         *notices // nil if the system gives no notices or incomplete ones
 	known           names
-	met             int      // names in the listing under way
-	waiting         queue    // that can be given, the first in order first
-	held            []string // that may be ahead of a picture that was not seen yet
-	older           []string // the same, from the listing before
+	met             int      // names in the current listing
+	waiting         queue    // ready names, first in order first
+	held            []string // names that may precede an unseen picture
+	older           []string // the same, from the previous listing
 	next            successor
-	missed          bool // files may be there of which no notice came: a listing has to end before any is given
+	missed          bool // files may exist without a notice: a listing has to end before any name is ready
 }
 
-// OpenFolder begins to watch a folder, or those of its files that a pattern such as run1/*.png matches. The folder has to be there,
-// pictures need not.
+// OpenFolder starts to watch a folder, or the files that match a pattern such as run1/*.png. The folder must exist; pictures
+// need not.
 func OpenFolder(path string) (*Arrivals, error) {
 	a := &Arrivals{folder: path, known: newNames(), missed: true, listing: listing{hurry: true}}
 	info, err := os.Stat(path)
@@ -52,15 +52,15 @@ func OpenFolder(path string) (*Arrivals, error) {
 	return a, nil
 }
 
-// Look takes what came since the last look. more says that the folder is being listed for the first time, and nothing can be given before that is
-// done.
+// Look collects the names that appeared since the last call. more is true during the first listing of the folder, before
+// anything is ready.
 func (a *Arrivals) Look() (more bool, err error) {
 	a.ask()
 	listed, err := a.list()
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: check the drive", a.folder, err)
 	}
-	if !a.noticed() { // of what the listing did not meet, notices are here by now
+	if !a.noticed() { // notices now cover what the listing missed
 		listed = false
 	}
 	if listed {
@@ -76,7 +76,7 @@ func (a *Arrivals) Look() (more bool, err error) {
 	return a.listing.hurry, nil
 }
 
-// list reads on in the folder where that is due, and says whether a listing has ended.
+// list continues the listing if it is due, and reports whether a listing has ended.
 func (a *Arrivals) list() (ended bool, err error) {
 	return a.listing.read(a.folder, a.missed, a.notices == nil, func(name []byte, kind entryType) {
 		if kind == isFolder {
@@ -89,19 +89,19 @@ func (a *Arrivals) list() (ended bool, err error) {
 	})
 }
 
-// isDirectory says whether path itself is a folder.
+// isDirectory reports whether path itself is a folder.
 func isDirectory(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
 }
 
-// noticed takes the notices that came. It is false where some were lost, so that a listing has to find their files.
+// noticed takes the new notices. It returns false if some were lost, so that a listing has to find their files.
 func (a *Arrivals) noticed() bool {
 	if a.notices == nil {
 		return true
 	}
 	whole := true
-	lost := func() { // what comes behind may be ahead of what was lost
+	lost := func() { // later names may precede lost ones
 		a.missed, whole, a.met = true, false, 0
 		a.listing.restart()
 	}
@@ -110,7 +110,7 @@ func (a *Arrivals) noticed() bool {
 			a.take(string(name))
 		}
 	}, lost)
-	if over { // the folder went, or its drive: the listings will say so
+	if over { // the folder or its drive is gone: the listings report it
 		lost()
 		a.ListOnly()
 	}
@@ -120,7 +120,7 @@ func (a *Arrivals) noticed() bool {
 	return whole
 }
 
-// take queues a picture that is new.
+// take queues a new picture.
 func (a *Arrivals) take(name string) {
 	if !format.IsPicture(name) {
 		return
@@ -137,10 +137,10 @@ func (a *Arrivals) take(name string) {
 	}
 }
 
-// ripen moves to waiting, after a listing has ended, the pictures before which no other can come any more. Those are all, where notices come of
-// files that are made meanwhile, or the folder was read in one go. Else the listing may have passed the place of a picture that was made
-// before one that it met; the next listing meets that picture. So what a listing met is given after the next one, together with what that
-// one met before it in order.
+// ripen moves pictures to waiting after a listing if no earlier picture can still appear. With notices, or if the listing
+// read the folder in one call, these are all pictures. Otherwise the listing may have passed the place of a picture created
+// before one that it found; the next listing finds that picture. So names of one listing become ready after the next one,
+// together with the names of the next one that precede them.
 func (a *Arrivals) ripen() {
 	ripe, later := append(a.older, a.held...), []string(nil)
 	if a.notices == nil {
@@ -161,7 +161,7 @@ func (a *Arrivals) ripen() {
 	}
 }
 
-// apart parts what this listing met into what lies before the last that the one before it met, and what lies behind.
+// apart splits the names of this listing into those before the last name of the previous listing and those after it.
 func (a *Arrivals) apart() (ripe, later []string) {
 	if len(a.older) == 0 {
 		return nil, a.held
@@ -178,26 +178,26 @@ func (a *Arrivals) apart() (ripe, later []string) {
 	return ripe, later
 }
 
-// Seeking says that pictures may be there that are not seen yet, or not given: a recording has not ended while it does.
+// Seeking reports that pictures may exist that are unseen or not ready. The recording has not ended while it is true.
 func (a *Arrivals) Seeking() bool {
 	return len(a.held)+len(a.older) > 0 || a.missed || a.notices == nil && !a.listing.whole && !a.listing.settled
 }
 
-// Front is the path of the first picture that waits; there is one.
+// Front returns the path of the first ready picture, which must exist.
 func (a *Arrivals) Front() string { return filepath.Join(a.folder, a.waiting[0]) }
 
-// Len is how many pictures can be given.
+// Len returns the number of ready pictures.
 func (a *Arrivals) Len() int { return len(a.waiting) }
 
 // Pop removes the first picture.
 func (a *Arrivals) Pop() {
 	a.next.after(heap.Pop(&a.waiting).(string))
 	if len(a.waiting) == 0 {
-		a.waiting = nil // what many took is free again
+		a.waiting = nil // free the memory of a long queue
 	}
 }
 
-// ListOnly gives up the system's notices: from here on the folder is listed, as on a drive that gives none.
+// ListOnly stops the use of notices: from now on the folder is listed, as on a drive without notices.
 func (a *Arrivals) ListOnly() error {
 	if a.notices == nil {
 		return nil
@@ -207,13 +207,13 @@ func (a *Arrivals) ListOnly() error {
 	return err
 }
 
-// Close ends the watching; it may be called at any time.
+// Close stops watching. Safe to call at any time.
 func (a *Arrivals) Close() error {
 	a.listing.restart()
 	return a.ListOnly()
 }
 
-// names knows names by their hashes: those added since the turn before the last.
+// names stores hashes of the names added since the turn before the last.
 type names struct {
 	seed        maphash.Seed
 	now, before map[uint64]struct{}
@@ -221,7 +221,7 @@ type names struct {
 
 func newNames() names { return names{seed: maphash.MakeSeed(), now: map[uint64]struct{}{}} }
 
-// add says whether the name was not known.
+// add reports whether the name is new.
 func (n *names) add(name []byte) bool {
 	hash := maphash.Bytes(n.seed, name)
 	if _, there := n.now[hash]; there {
@@ -232,10 +232,10 @@ func (n *names) add(name []byte) bool {
 	return !there
 }
 
-// turn forgets what was not added since the last turn. The new map grows bit by bit: no look pays for all of it.
+// turn forgets names not added since the last turn. The new map grows gradually, so no single call pays for it.
 func (n *names) turn() { n.now, n.before = map[uint64]struct{}{}, n.now }
 
-// trim is called after a listing that has added so many. Where most of what is known is no longer there, the next listing leaves it behind.
+// trim follows a listing that added so many names. If most stored names no longer exist, the next listing drops them.
 func (n *names) trim(listed int) {
 	n.before = nil
 	if len(n.now) > 2*listed+batchNames {
@@ -243,10 +243,10 @@ func (n *names) trim(listed int) {
 	}
 }
 
-// queue is a heap of names in their natural order.
+// queue is a heap of names in natural order.
 type queue []string
 
-// Len, Less, Swap, Push and Pop are container/heap's.
+// Len, Less, Swap, Push and Pop implement container/heap.
 func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return format.Naturally(q[i], q[j]) < 0 }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }

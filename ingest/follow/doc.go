@@ -1,7 +1,8 @@
-// Package follow waits for what a recording in progress will bring. Tail is how long a source waits for more of it. Arrivals are the pictures of
-// a folder in the order of their names, as they come.
+// Package follow waits for more of a recording in progress. Tail limits the wait. Arrivals returns the pictures of a folder
+// in the order of their names.
 //
-// Arrivals hears of new files by the system's notices (notices_linux.go), which network drives do not give; so folders are listed too, in parts
-// (listing.go), in at most a fiftieth of the time. A picture is given only when no earlier one can come any more. In a large folder without
-// notices that takes two listings; where names have been counting, the next one is asked for by name instead (successor.go).
+// Arrivals uses the system's notices of new files (notices_linux.go). Network drives give none, so it also lists folders, in
+// parts and in at most 1/50 of the time (listing.go). A picture is ready only when no earlier one can still appear. In a
+// large folder without notices, that takes two listings; if the names count up, the next name is checked directly instead
+// (successor.go).
 package follow

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// entries are what a folder holds, read as the system gives it: a million names are read again and again, and cost no memory.
+// entries reads the names in a folder with the system's own call. It allocates nothing, because a million names are read
+// again and again.
 type entries struct {
 	folder *os.File
 	buffer []byte
@@ -22,14 +23,15 @@ func openEntries(path string) (*entries, error) {
 	return &entries{folder, make([]byte, 64<<10)}, nil
 }
 
-// Places in a struct linux_dirent64.
+// Offsets in a struct linux_dirent64.
 const (
 	entryLength = 16
 	entryKind   = 18
 	entryName   = 19
 )
 
-// next gives take some more names, which are valid until it returns; none is the end. kind is mayBeFolder where the file system does not say.
+// next passes some more names to take. A name is valid until take returns; no name means the end. kind is mayBeFolder if the
+// file system does not tell.
 func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error) {
 	got, err := unix.Getdents(int(e.folder.Fd()), e.buffer)
 	for err == unix.EINTR {
@@ -42,7 +44,7 @@ func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error
 		length := min(int(binary.NativeEndian.Uint16(rest[entryLength:])), len(rest))
 		name, _, _ := bytes.Cut(rest[entryName:max(length, entryName)], []byte{0})
 		switch rest[entryKind] {
-		case unix.DT_DIR: // . and .. too
+		case unix.DT_DIR: // also . and ..
 			take(name, isFolder)
 		case unix.DT_UNKNOWN:
 			take(name, mayBeFolder)

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// entries are what a folder holds.
+// entries reads the names in a folder.
 type entries struct{ folder *os.File }
 
 func openEntries(path string) (*entries, error) {
@@ -18,7 +18,7 @@ func openEntries(path string) (*entries, error) {
 	return &entries{folder}, err
 }
 
-// next gives take some more names, which are valid until it returns; none is the end.
+// next passes some more names to take. A name is valid until take returns; no name means the end.
 func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error) {
 	found, err := e.folder.ReadDir(batchNames)
 	if errors.Is(err, io.EOF) {

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	batchNames = 1 << 10               // that are read at once, or somewhat more
-	share      = 50                    // of the time one part in so many goes to listings: 20 ms a second
-	leastCost  = 200 * time.Nanosecond // of a name, whatever the clock says
-	coarse     = 3 * time.Second       // that a folder's time may stay the same though something came: FAT counts in steps of 2 s
-	insisting  = 30 * time.Second      // after which a folder is listed though it seems unchanged: some drives do not date folders
+	batchNames = 1 << 10               // names per read, approximately
+	share      = 50                    // listings use 1/share of the time: 20 ms a second
+	leastCost  = 200 * time.Nanosecond // lowest assumed cost of a name
+	coarse     = 3 * time.Second       // a folder's time may lag behind a change by this much: FAT counts in steps of 2 s
+	insisting  = 30 * time.Second      // interval of listings of an unchanged folder: some drives do not date folders
 )
 
-// entryType says whether an entry of a folder is a folder itself.
+// entryType says whether an entry of a folder is itself a folder.
 type entryType int
 
 const (
@@ -22,32 +22,32 @@ const (
 	mayBeFolder
 )
 
-// listing reads a folder again and again, a part at a look, so that it takes a fiftieth of the reader's time at most. A folder that has not changed
-// is left alone.
+// listing reads a folder repeatedly, one part per call, in at most 1/50 of the reader's time. It skips a folder that has not
+// changed.
 type listing struct {
-	hurry bool // without pauses, until it is known what is there at the beginning
+	hurry bool // no pauses during the first listing
 
-	dir      *entries  // nil between two listings
-	due      time.Time // when it may be read on
-	began    time.Time // the listing under way, or the last one
-	pauses   int       // in it
-	modified time.Time // the folder, as the drive says
-	since    time.Time // when that was first seen
-	settled  bool      // the last listing has seen all of that
-	whole    bool      // the last listing read the folder in one go
+	dir      *entries  // nil between listings
+	due      time.Time // earliest time of the next read
+	began    time.Time // start of the current or last listing
+	pauses   int       // pauses in the listing
+	modified time.Time // the folder's time by the drive
+	since    time.Time // when that time was first seen
+	settled  bool      // the last listing covers that time
+	whole    bool      // the last listing read the folder in one call
 
-	names int // that were read, ever
+	names int // names read in total
 }
 
-// read takes the folder's next names, as many as the time allows. It begins a listing where one is wanted, or, watching, where the folder may
-// have changed, and says whether one has ended.
+// read reads the folder's next names, as many as the time allows. It starts a listing if one is wanted, or, with watching, if
+// the folder may have changed. It reports whether a listing has ended.
 func (l *listing) read(folder string, wanted, watching bool, take func(name []byte, kind entryType)) (ended bool, err error) {
 	now := time.Now()
 	if now.Before(l.due) && !l.hurry || l.dir == nil && !wanted && !watching {
 		return false, nil
 	}
 	if earliest := now.Add(-lookAgain); l.due.Before(earliest) {
-		l.due = earliest // what was not used since the last look is lost
+		l.due = earliest // unused time does not accumulate
 	}
 	if l.dir == nil {
 		if begun, err := l.begin(folder, now, wanted); !begun {
@@ -65,14 +65,14 @@ func (l *listing) read(folder string, wanted, watching bool, take func(name []by
 			l.end()
 			return true, nil
 		}
-		if now.Before(l.due) || l.hurry { // a caller in a hurry comes back at once, and may be told to stop
+		if now.Before(l.due) || l.hurry { // a caller in a hurry returns at once and can be stopped
 			l.pauses++
 			return false, nil
 		}
 	}
 }
 
-// batch reads some names, and says whether they were the last.
+// batch reads some names and reports whether they were the last.
 func (l *listing) batch(take func(name []byte, kind entryType)) (names int, ended bool, err error) {
 	for names < batchNames {
 		n, err := l.dir.next(take)
@@ -85,7 +85,7 @@ func (l *listing) batch(take func(name []byte, kind entryType)) (names int, ende
 	return names, false, nil
 }
 
-// begin begins a listing, unless the folder is as the last one has seen it and none is wanted.
+// begin starts a listing, unless none is wanted and the folder has not changed since the last one.
 func (l *listing) begin(folder string, now time.Time, wanted bool) (begun bool, err error) {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -104,23 +104,23 @@ func (l *listing) begin(folder string, now time.Time, wanted bool) (begun bool, 
 	return true, nil
 }
 
-// end notes what the listing that has ended is worth.
+// end records what the ended listing covers.
 func (l *listing) end() {
 	l.restart()
 	l.settled = l.began.Sub(l.since) >= coarse
 	l.whole = l.pauses == 0
 }
 
-// restart has the next listing begin anew.
+// restart makes the next listing start from the beginning.
 func (l *listing) restart() {
 	if l.dir != nil {
-		l.dir.close() // nothing was written to it
+		l.dir.close() // read only: no error to report
 		l.dir = nil
 	}
 }
 
-// spend says when the folder may be read again, since from was spent on so many names, and gives the time now. Of what was read in a hurry nothing
-// has to be made up for.
+// spend sets when the folder may be read again, after a read of so many names that started at from. It returns the current
+// time. Reads in a hurry add no delay.
 func (l *listing) spend(from time.Time, names int) (now time.Time) {
 	now = time.Now()
 	if l.hurry {

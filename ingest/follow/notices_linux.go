@@ -8,27 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notifying are the file systems that give a notice of every file made in them: those of this machine's own disks. NFS, SMB, FUSE and their
-// like give none of what another machine does.
+// notifying are the file systems that give a notice of every new file: the machine's own disks. NFS, SMB, FUSE and similar
+// ones give none for files made by another machine.
 var notifying = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
 	unix.OVERLAYFS_SUPER_MAGIC, unix.MSDOS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, unix.REISERFS_SUPER_MAGIC, unix.NILFS_SUPER_MAGIC,
 	0x2fc12fc1, // ZFS
 	0x3153464a, // JFS
-	0x7366746e, // NTFS, in the kernel
+	0x7366746e, // NTFS in the kernel
 	0xca451a4e, // bcachefs
 }
 
-// roundsAtOnce bounds the reads of one look, for files may be made faster than notices are read.
+// roundsAtOnce bounds the reads of one call, because files may appear faster than notices are read.
 const roundsAtOnce = 64
 
-// notices are the system's, of files that are made in a folder or moved there (inotify).
+// notices receives the system's notices of files created in a folder or moved there (inotify).
 type notices struct {
 	fd     int
 	buffer []byte
 }
 
-// openNotices watches a folder; nil where the system gives no notices of it, or not of all files.
+// openNotices watches a folder. It returns nil if the system gives no notices for it, or incomplete ones.
 func openNotices(folder string) *notices {
 	var about unix.Statfs_t
 	if err := unix.Statfs(folder, &about); err != nil || !slices.Contains(notifying, int64(uint32(about.Type))) {
@@ -36,7 +36,7 @@ func openNotices(folder string) *notices {
 	}
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
-		return nil // this user has as many as the system allows
+		return nil // the user reached the system's limit
 	}
 	const made, gone = unix.IN_CREATE | unix.IN_MOVED_TO, unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 	if _, err := unix.InotifyAddWatch(fd, folder, made|gone|unix.IN_ONLYDIR); err != nil {
@@ -46,8 +46,8 @@ func openNotices(folder string) *notices {
 	return &notices{fd: fd, buffer: make([]byte, 64<<10)}
 }
 
-// drain calls take with the names of the files that were made since the last time, each valid until take returns, and lost where the system
-// has dropped notices. over says that no more will come: the folder is gone, or is elsewhere.
+// drain calls take with the name of each new file, valid until take returns, and lost if the system dropped notices. over is
+// true if no more will come because the folder was deleted or moved.
 func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 	for range roundsAtOnce {
 		got, err := unix.Read(n.fd, n.buffer)
@@ -74,7 +74,7 @@ func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 			}
 		}
 	}
-	lost() // a listing finds what is left
+	lost() // a listing finds the rest
 	return over
 }
 

@@ -2,7 +2,7 @@
 
 package follow
 
-// notices are Linux's; elsewhere folders are listed.
+// notices exist on Linux only; elsewhere folders are listed.
 type notices struct{}
 
 func openNotices(string) *notices { return nil }

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// counting is how many pictures in a row have to be numbered one by one before the next is asked for by name.
+// counting is the number of consecutively numbered pictures after which the next name is checked directly.
 const counting = 64
 
-// successor asks for the next picture by its name, where a listing takes long and the names have long been counting. So a picture of a large folder
-// on a network drive is not given only when two listings have ended.
+// successor checks for the next picture by name, if a listing is slow and the names have counted up for long. A picture of a
+// large folder on a network drive then need not wait for two listings.
 type successor struct {
-	name  string // after the last that was taken; empty where that has no number
-	row   int    // pictures that were counted up to it
-	found bool   // the last question found a picture, and the next may be there
+	name  string // name after the last one taken; empty if that has no number
+	row   int    // consecutive pictures up to the last one
+	found bool   // the last check found a picture, so the next may exist
 }
 
-// after notes that a picture was taken.
+// after records that a picture was taken.
 func (s *successor) after(name string) {
 	if name == s.name {
 		s.row++
@@ -30,7 +30,7 @@ func (s *successor) after(name string) {
 	s.name = counted(name)
 }
 
-// counted is the name with the last of its numbers one higher; empty where it has none.
+// counted returns the name with its last number increased by one, or "" if it has none.
 func counted(name string) string {
 	end := strings.LastIndexAny(name, "0123456789") + 1
 	number := []byte(name[:end])
@@ -47,7 +47,7 @@ func counted(name string) string {
 	return ""
 }
 
-// ask has the next picture wait where it is there, though no listing has ripened it.
+// ask queues the next picture if it exists, before a listing has made it ready.
 func (a *Arrivals) ask() {
 	now := time.Now()
 	if a.notices != nil || a.listing.whole || a.listing.hurry || len(a.waiting) > 0 || a.next.row < counting || now.Before(a.listing.due) && !a.next.found {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// lookAgain is the time between two looks at a recording that has nothing new: a quarter of a second has room for several.
+// lookAgain is the interval between two checks of a recording without news. It allows several checks in a quarter of a
+// second.
 const lookAgain = 25 * time.Millisecond
 
 // The bounds on until_idle.
@@ -16,13 +17,14 @@ const (
 	maxIdle = 7 * 24 * time.Hour
 )
 
-// Tail waits for more of a recording that is still being written. Nothing is lost by that: what a slow tracker leaves stays there.
+// Tail waits for more of a recording that is still being written. The wait loses nothing: the file keeps what a slow tracker
+// has not read.
 type Tail struct {
-	untilIdle time.Duration // the recording has ended when nothing came for so long; 0 waits for ever
-	heard     time.Time     // when something last came
+	untilIdle time.Duration // longest silence before the recording counts as ended; 0 waits forever
+	heard     time.Time     // time of the last news
 }
 
-// NewTail takes the options follow and until_idle.
+// NewTail returns a Tail with the options follow and until_idle.
 func NewTail(follow bool, untilIdle time.Duration) (Tail, error) {
 	switch {
 	case untilIdle == 0:
@@ -34,16 +36,16 @@ func NewTail(follow bool, untilIdle time.Duration) (Tail, error) {
 	return Tail{untilIdle: untilIdle}, nil
 }
 
-// Alive is called when something came.
+// Alive records news.
 func (t *Tail) Alive() { t.heard = time.Now() }
 
-// Quiet is how long nothing came.
+// Quiet returns the time since the last news.
 func (t *Tail) Quiet() time.Duration { return time.Since(t.heard) }
 
-// UntilIdle is the option of that name; 0 waits for ever.
+// UntilIdle returns the option of that name; 0 waits forever.
 func (t *Tail) UntilIdle() time.Duration { return t.untilIdle }
 
-// Wait returns nil when it is time to look again, io.EOF when nothing has come for so long that the recording has ended.
+// Wait returns nil when it is time to check again, or io.EOF when the recording counts as ended.
 func (t *Tail) Wait(ctx context.Context) error {
 	if t.untilIdle > 0 && time.Since(t.heard) >= t.untilIdle {
 		return io.EOF

@@ -1,3 +1,3 @@
-// Package format is what is known of a file before it is read: its format by the first bytes, or by its name where they do not tell; the order of
-// files, in which frame_10 follows frame_9; and that it is a file, and no pipe that would wait for ever.
+// Package format identifies files before they are read: their format by the first bytes, or else by name; their order, in
+// which frame_10 follows frame_9; and that a path is a file, not a pipe that blocks forever.
 package format

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Extensions of the files that are read, in lower case.
+// The supported file extensions, in lower case.
 var (
 	PictureExtensions = []string{".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff"}
 	FitsExtensions    = []string{".fits", ".fit", ".fts"}
@@ -20,16 +20,17 @@ var (
 	VideoExtensions   = []string{".mp4", ".mov", ".avi", ".mkv", ".mpg", ".mpeg", ".ts", ".webm", ".m4v"}
 )
 
-// Extension is a path's, in lower case.
+// Extension returns a path's extension in lower case.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// IsPicture says whether a file's name is that of a picture. Hidden files are none: some systems leave shadows such as ._frame_1.png.
+// IsPicture reports whether a name belongs to a picture. It excludes hidden files: some systems leave shadows such as
+// ._frame_1.png.
 func IsPicture(path string) bool {
 	return !strings.HasPrefix(filepath.Base(path), ".") && slices.Contains(PictureExtensions, Extension(path))
 }
 
-// ListPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9. folder is
-// where their frames.csv lies.
+// ListPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9.
+// folder is the place of their frames.csv.
 func ListPictures(path string) (files []string, folder string, err error) {
 	info, err := os.Stat(path)
 	whole := err == nil && info.IsDir()
@@ -89,5 +90,5 @@ func Naturally(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// digits is the length of the run of digits that s begins with.
+// digits returns the number of digits that s begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// OpenFilled opens a file that has bytes in it.
+// OpenFilled opens a file and rejects an empty one.
 func OpenFilled(path string) (file *os.File, size int64, err error) {
 	file, size, err = Open(path)
 	if err == nil && size == 0 {
@@ -17,7 +17,7 @@ func OpenFilled(path string) (file *os.File, size int64, err error) {
 	return file, size, err
 }
 
-// Open opens a file and nothing else: a folder or a device would fail or wait for ever later.
+// Open opens a regular file. It rejects folders and devices, which would fail or block later.
 func Open(path string) (file *os.File, size int64, err error) {
 	info, err := os.Stat(path) // before opening: a pipe without a writer blocks
 	if err != nil {

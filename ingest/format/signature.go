@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/nd2"
 )
 
-// Formats that signature knows.
+// The formats that Of recognises.
 const (
 	TIFF = "TIFF"
 	FITS = "FITS"
@@ -19,8 +19,8 @@ const (
 	CZI  = "CZI"
 	ND2  = "ND2"
 	AVI  = "AVI"
-	MP4  = "MP4" // and QuickTime
-	MKV  = "MKV" // and WebM
+	MP4  = "MP4" // also QuickTime
+	MKV  = "MKV" // also WebM
 	TS   = "MPEG-TS"
 	MPEG = "MPEG"
 	PNG  = "PNG"
@@ -28,7 +28,7 @@ const (
 	BMP  = "BMP"
 )
 
-// Of names the format of the file at path by what it begins with, whatever the file is called; empty where that does not tell.
+// Of returns the format of the file at path by its first bytes, not its name, or "" if they do not tell.
 func Of(path string) string {
 	file, _, err := Open(path)
 	if err != nil {
@@ -38,9 +38,9 @@ func Of(path string) string {
 	return OfFile(file)
 }
 
-// OfFile is Of for a file that is open.
+// OfFile is Of for an open file.
 func OfFile(file *os.File) string {
-	const packet = 188 // of MPEG-TS, each with 0x47 in front
+	const packet = 188 // length of an MPEG-TS packet, which begins with 0x47
 	head := make([]byte, hdf5.UserBlock+len(hdf5.Magic))
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {

@@ -1,5 +1,5 @@
-// Package gst reads raw video from GStreamer pipelines. OpenCV can, too, but it gives neither the time of the frame that it gives, only
-// that of the newest in the pipeline, nor why a pipeline does not start; and its waiting has no end.
+// Package gst reads raw video from GStreamer pipelines. OpenCV can, too, but it returns the time of the pipeline's newest
+// frame instead of the returned frame's, gives no reason if a pipeline does not start, and waits without limit.
 package gst
 
 /*
@@ -18,42 +18,42 @@ import (
 	"unsafe"
 )
 
-// Format is how a frame's pixels lie in memory.
+// Format is the memory layout of a frame's pixels.
 type Format int
 
-// The formats that Pull gives; others are an error.
+// The formats that Pull returns; others are an error.
 const (
 	Gray8  Format = iota + 1 // 1 byte a pixel
-	Gray16                   // 2 bytes, the low one first
+	Gray16                   // 2 bytes, low byte first
 	BGR                      // 3 bytes
 )
 
 // Bytes is the length of a pixel.
 func (f Format) Bytes() int { return [...]int{0, 1, 2, 3}[f] }
 
-// ErrNothing says that no frame came in time, which is no fault of the pipeline's.
+// ErrNothing reports that no frame came in time, which is not a failure of the pipeline.
 var ErrNothing = errors.New("no frame came in time")
 
-// Picture is a frame in GStreamer's memory, good until the next Pull or Close.
+// Picture is a frame in GStreamer's memory, valid until the next Pull or Close.
 type Picture struct {
 	Format        Format
 	Width, Height int
-	PTS           time.Duration // presentation time stamp; negative where the buffer has none
-	Rate          float64       // frames a second as the caps say, 0 where they do not
+	PTS           time.Duration // presentation time stamp; negative if the buffer has none
+	Rate          float64       // frames per second from the caps; 0 if unknown
 
 	data   unsafe.Pointer
 	stride int
 	raw    []byte
 }
 
-// Raw are all bytes of the buffer, whatever its caps say that it holds: good until the next Pull or Close.
+// Raw returns all bytes of the buffer, regardless of its caps. They are valid until the next Pull or Close.
 func (p Picture) Raw() []byte { return p.raw }
 
-// Pipeline is a running pipeline. It belongs to one goroutine.
+// Pipeline is a running pipeline. Use it from one goroutine.
 type Pipeline struct{ c *C.driftscope_gst }
 
-// Open starts the pipeline of a description in the syntax of gst-launch-1.0, which must end in an appsink. The error is GStreamer's, one
-// line. Many elements say what is wrong later, to Pull.
+// Open starts a pipeline from a description in the syntax of gst-launch-1.0, which must end in an appsink. The error is one
+// line from GStreamer. Many elements report errors later, through Pull.
 func Open(description string) (*Pipeline, error) {
 	if strings.ContainsRune(description, 0) {
 		return nil, errors.New("a pipeline with a zero byte in it")
@@ -68,13 +68,13 @@ func Open(description string) (*Pipeline, error) {
 	return p, nil
 }
 
-// line takes a text of GLib's and makes it one line.
+// line takes ownership of a GLib string and returns it as one line.
 func line(text *C.char) string {
 	defer C.g_free(C.gpointer(text))
 	return strings.Join(strings.Fields(C.GoString(text)), " ")
 }
 
-// Pull waits for the next frame, at most for timeout: then it is ErrNothing. At the end of the stream it is io.EOF.
+// Pull waits for the next frame, and returns ErrNothing after timeout. At the end of the stream it returns io.EOF.
 func (p *Pipeline) Pull(timeout time.Duration) (Picture, error) {
 	var text *C.char
 	switch C.driftscope_gst_pull(p.c, C.guint64(max(timeout, 0)), &text) {
@@ -88,7 +88,7 @@ func (p *Pipeline) Pull(timeout time.Duration) (Picture, error) {
 	return p.picture()
 }
 
-// picture describes the frame that is mapped.
+// picture describes the mapped frame.
 func (p *Pipeline) picture() (Picture, error) {
 	frame := &p.c.picture
 	info := &frame.info
@@ -114,7 +114,7 @@ func (p *Pipeline) picture() (Picture, error) {
 	return out, nil
 }
 
-// CopyTo writes the pixels, row after row without gaps, to dst, which holds exactly Width*Height*Format.Bytes() bytes.
+// CopyTo writes the pixels to dst, row by row without gaps. dst holds exactly Width*Height*Format.Bytes() bytes.
 func (p Picture) CopyTo(dst []byte) error {
 	row := p.Width * p.Format.Bytes()
 	if len(dst) != row*p.Height {
@@ -130,7 +130,7 @@ func (p Picture) CopyTo(dst []byte) error {
 	return nil
 }
 
-// Close stops the pipeline. It may be called more than once.
+// Close stops the pipeline. Repeated calls are safe.
 func (p *Pipeline) Close() {
 	if p.c == nil {
 		return
@@ -140,7 +140,7 @@ func (p *Pipeline) Close() {
 	p.c = nil
 }
 
-// Has says whether an element, such as aravissrc, is installed. GStreamer may look through its plugins first, which takes seconds.
+// Has reports whether an element, such as aravissrc, is installed. GStreamer may scan its plugins first, which takes seconds.
 func Has(element string) bool {
 	name := C.CString(element)
 	defer C.free(unsafe.Pointer(name))

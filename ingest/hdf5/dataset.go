@@ -9,50 +9,50 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// maxAxes bounds the axes of a dataset, as the format does.
+// maxAxes is the format's bound on the axes of a dataset.
 const maxAxes = 32
 
-// maxSide bounds each.
+// maxSide bounds the length of an axis.
 const maxSide = 1 << 40
 
-// Classes of layout.
+// The layout classes.
 const (
 	compact    = 0
 	contiguous = 1
 	chunked    = 2
 )
 
-// Kinds of index of chunks.
+// The kinds of chunk index.
 const (
-	byTree       = 0 // B-tree of version 1, of layouts of version 3
+	byTree       = 0 // version 1 B-tree, for version 3 layouts
 	singly       = 1
 	implicitly   = 2
-	byArray      = 3 // of fixed size
+	byArray      = 3 // fixed array
 	byExtensible = 4
-	bySecondTree = 5 // B-tree of version 2
+	bySecondTree = 5 // version 2 B-tree
 )
 
-// dataset is an array of a file, as its header describes it.
+// dataset describes an array from its header.
 type dataset struct {
 	path    string
 	shape   []int
-	most    []int // what each axis may grow to; -1 without end
+	most    []int // maximum length of each axis; -1 if unlimited
 	samples tiff.Samples
-	filled  []byte // a sample that was not written
+	filled  []byte // value of a sample that was never written
 	filters []filter
 	layout  layout
-	unread  error // why it cannot be read
+	unread  error // reason why it cannot be read
 }
 
-// layout is where the samples lie.
+// layout says where the samples lie.
 type layout struct {
 	class    int
-	from     int    // the first axis of a picture, where samples follow each other
-	data     []byte // where they lie in the header
-	at       uint64 // of all, or of the index
-	bytes    uint64 // of all, or of the single chunk where it is packed
-	mask     uint32 // of the single chunk
-	chunk    []int  // sides
+	from     int    // first axis of a picture, for contiguous samples
+	data     []byte // samples stored in the header
+	at       uint64 // address of the samples, or of the index
+	bytes    uint64 // bytes of all samples, or of the single packed chunk
+	mask     uint32 // filter mask of the single chunk
+	chunk    []int  // sides of a chunk
 	index    int
 	pageBits uint64
 }
@@ -133,7 +133,7 @@ func (d *dataset) readSpace(c *cursor) error {
 	return nil
 }
 
-// readLayout reads where the samples lie.
+// readLayout reads the storage layout.
 func (d *dataset) readLayout(c *cursor) error {
 	version, class := c.number(1), int(c.number(1))
 	if version != 3 && version != 4 {
@@ -157,7 +157,7 @@ func (d *dataset) readLayout(c *cursor) error {
 	return nil
 }
 
-// readTree reads a layout of version 3: the sides have the bytes of a sample behind them.
+// readTree reads a version 3 layout. The bytes of a sample follow the sides.
 func (l *layout) readTree(c *cursor) error {
 	n := int(c.number(1))
 	l.at = c.number(8)
@@ -178,7 +178,7 @@ func (l *layout) sides(sides []uint64) error {
 	return nil
 }
 
-// readIndexed reads a layout of version 4.
+// readIndexed reads a version 4 layout.
 func (l *layout) readIndexed(c *cursor) error {
 	const packedSingly = 0x02
 	flags, n, size := c.number(1), int(c.number(1)), int(c.number(1))
@@ -198,7 +198,7 @@ func (l *layout) readIndexed(c *cursor) error {
 	case byArray:
 		l.pageBits = c.number(1)
 	case byExtensible:
-		c.take(5) // the header has them, too
+		c.take(5) // repeated in the index header
 	case bySecondTree:
 		return tiff.Unread("its chunks are listed by a B-tree of version 2, as datasets of libver='latest' are that can grow along several axes: let only time grow, or write it with libver='earliest'")
 	default:
@@ -208,7 +208,7 @@ func (l *layout) readIndexed(c *cursor) error {
 	return nil
 }
 
-// readFill reads the value of samples that were not written.
+// readFill reads the value of samples that were never written.
 func (d *dataset) readFill(c *cursor) error {
 	version := c.number(1)
 	defined := false
@@ -227,7 +227,7 @@ func (d *dataset) readFill(c *cursor) error {
 	return nil
 }
 
-// readOldFill reads the bytes of a fill value behind their number.
+// readOldFill reads a fill value of the old form: its length, then its bytes.
 func (d *dataset) readOldFill(c *cursor) error {
 	if value := c.take(int(c.number(4))); len(value) == d.samples.Bytes {
 		d.filled = value

@@ -8,22 +8,23 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// heap is a fractal heap: blocks that become larger, in which a group of the newest form keeps its links. Rows of the root have width blocks each, of the least
-// size in the first two and twice as large in each row behind them; those larger than most have blocks in them as the root has.
+// heap is a fractal heap, in which a group of the newest form stores its links. Each row of the root has width blocks. Blocks
+// have the least size in the first two rows and double in each further row. A block larger than most holds rows of blocks
+// itself.
 type heap struct {
 	file        *file
-	id          int // bytes of an identity
+	id          int // bytes of an object's ID
 	width       uint64
 	least, most uint64 // bytes of a block
 	root        uint64
-	rows        int // of the root; 0 where it is a block itself
-	offset      int // bytes of a place in the heap
+	rows        int // rows of the root; 0 if the root is a data block
+	offset      int // bytes of an offset in the heap
 }
 
-// errHeap is what a damaged one shows.
+// errHeap reports a damaged heap.
 var errHeap = errors.New("no whole heap of links: the file is damaged, copy it again")
 
-// denseLinks are the links of a group that keeps them in a heap, listed by a B-tree of version 2.
+// denseLinks returns the links of a group that stores them in a heap, indexed by a version 2 B-tree.
 func (s *search) denseLinks(at, tree uint64) (links []link, err error) {
 	h := heap{file: s.file}
 	if err := h.read(at); err != nil {
@@ -46,7 +47,7 @@ func (s *search) denseLinks(at, tree uint64) (links []link, err error) {
 	return links, nil
 }
 
-// read reads the head of a heap.
+// read reads a heap's header.
 func (h *heap) read(at uint64) error {
 	const size = 146
 	c, err := h.file.block(at, size)
@@ -57,7 +58,7 @@ func (h *heap) read(at uint64) error {
 	c.take(1)
 	h.id = int(c.number(2))
 	filters := c.number(2)
-	c.take(1 + 4 + 96) // flags, the largest object, how many of which there are
+	c.take(1 + 4 + 96) // flags, size limit of objects, object counts
 	h.width, h.least, h.most = c.number(2), c.number(8), c.number(8)
 	heapBits := c.number(2)
 	c.take(2)
@@ -73,9 +74,9 @@ func (h *heap) read(at uint64) error {
 	return nil
 }
 
-// object is the bytes of an identity.
+// object returns the bytes of an object by its ID.
 func (h *heap) object(id *cursor) ([]byte, error) {
-	const managed = 0 // kind of an object that lies in a block
+	const managed = 0 // the object lies in a block
 	flags := id.number(1)
 	offset, n := id.number(h.offset), id.number(h.id-1-h.offset)
 	if id.short || flags&0x30 != managed || n > maxName+64 {
@@ -92,7 +93,7 @@ func (h *heap) object(id *cursor) ([]byte, error) {
 	return c.b, nil
 }
 
-// place is the address of a place in a block, which has so many rows of blocks in it, or none.
+// place returns the address of an offset in a block. The block has the given number of rows of blocks, or 0.
 func (h *heap) place(block uint64, rows int, offset uint64) (uint64, error) {
 	if rows == 0 {
 		return block + offset, nil
@@ -126,7 +127,7 @@ func (h *heap) place(block uint64, rows int, offset uint64) (uint64, error) {
 	return 0, errHeap
 }
 
-// records are those of a B-tree of version 2 that lists links by their names, each of so many bytes.
+// records returns the records, of size bytes each, of a version 2 B-tree that lists links by name.
 func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 	c, err := s.file.block(at, 38)
 	if err != nil {
@@ -149,8 +150,8 @@ func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 		return s.leaf(root, count, size)
 	}
 	const head = 6
-	most := (node - head - 4) / size            // records of a leaf
-	bytes := (bits.Len64(uint64(most))-1)/8 + 1 // of their number
+	most := (node - head - 4) / size            // records per leaf
+	bytes := (bits.Len64(uint64(most))-1)/8 + 1 // bytes of a record count
 	c, err = s.file.block(root, head+count*size+(count+1)*(8+bytes))
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 	return records, nil
 }
 
-// leaf are the records of a node without children.
+// leaf returns the records of a node without children.
 func (s *search) leaf(at uint64, count, size int) (records []*cursor, err error) {
 	if s.seen[at] {
 		return nil, fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)

@@ -8,25 +8,25 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// extensible is an extensible array that is being read: the list of chunks of a dataset that grows along its first axis. Elements lie in an index block, then in
-// data blocks that become larger: super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least elements. The addresses of the first data blocks are in the
-// index block, those of others in super blocks.
+// extensible reads an extensible array: the list of chunks of a dataset that grows along its first axis. Elements lie in an
+// index block, then in growing data blocks: super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least elements.
+// The index block holds the addresses of the first data blocks, super blocks hold the others.
 type extensible struct {
 	array
-	seen    map[uint64]bool // blocks: none is read twice
+	seen    map[uint64]bool // blocks already read
 	first   uint64          // elements in the index block
 	least   uint64          // elements of the first data blocks
 	direct  int             // super blocks whose addresses are in the index block
 	supers  int
-	page    uint64 // elements of a page of a data block
-	offset  int    // bytes of an element's number in a block
-	address uint64 // of the index block
+	page    uint64 // elements per page of a data block
+	offset  int    // bytes of an element number in a block
+	address uint64 // address of the index block
 }
 
-// prefix is what a block begins with: a signature, a version, whose it is and the address of the header.
+// prefix is the start of a block: signature, version, client ID and the address of the header.
 const prefix = 4 + 2 + 8
 
-// listExtensible takes in what an extensible array lists.
+// listExtensible reads the chunks of an extensible array.
 func (c *chunks) listExtensible(f *file, d *dataset) error {
 	for i, most := range d.most {
 		if grows := most < 0; grows != (i == 0) {
@@ -44,7 +44,7 @@ func (c *chunks) listExtensible(f *file, d *dataset) error {
 	return e.walk()
 }
 
-// readHead reads what the array is like.
+// readHead reads the array's header.
 func (e *extensible) readHead(at uint64) error {
 	const size = 72
 	h, err := e.file.block(at, size)
@@ -54,7 +54,7 @@ func (e *extensible) readHead(at uint64) error {
 	signature, version, packed := string(h.take(4)), h.number(1), h.number(1)
 	e.size = int(h.number(1))
 	most, first, least, pointers, page := h.number(1), h.number(1), h.number(1), h.number(1), h.number(1)
-	h.take(48) // how many blocks and elements there are
+	h.take(48) // counts of blocks and elements
 	e.address = h.number(8)
 	e.packed = packed == 1
 	e.first, e.least, e.offset = first, least, int(most+7)/8
@@ -70,9 +70,9 @@ func (e *extensible) readHead(at uint64) error {
 	return nil
 }
 
-// walk reads the index block, and the blocks that it leads to, as far as the dataset goes.
+// walk reads the index block and the blocks it refers to, up to the size of the dataset.
 func (e *extensible) walk() error {
-	blocks := 0 // data blocks of the super blocks whose addresses are here
+	blocks := 0 // data blocks addressed directly in the index block
 	for u := range e.direct {
 		blocks += 1 << (u / 2)
 	}
@@ -102,13 +102,13 @@ func (e *extensible) walk() error {
 	return nil
 }
 
-// span is so many data blocks of so many elements.
+// span is a number of data blocks and their number of elements.
 type span struct {
 	count    int
 	elements uint64
 }
 
-// open reads a block of n bytes behind its prefix. One that is met twice is an error.
+// open reads a block of n bytes after its prefix. It returns an error if the block was read before.
 func (e *extensible) open(at uint64, signature string, n int) (*cursor, error) {
 	if e.seen[at] {
 		return nil, fmt.Errorf("the block at address %d is met twice: the file is damaged, copy it again", at)
@@ -125,12 +125,12 @@ func (e *extensible) open(at uint64, signature string, n int) (*cursor, error) {
 	return c, nil
 }
 
-// super reads the data blocks of a super block, the first element of which is of that number.
+// super reads the data blocks of a super block; first is the number of its first element.
 func (e *extensible) super(at, first uint64, s span) error {
 	if at == undefined {
 		return nil
 	}
-	pages := 0 // bytes that say which are there
+	pages := 0 // bytes of the page bitmap
 	if s.elements > e.page {
 		pages = s.count * int((s.elements/e.page+7)/8)
 	}
@@ -145,7 +145,7 @@ func (e *extensible) super(at, first uint64, s span) error {
 	return e.blocks(c, c.take(pages), first, s)
 }
 
-// blocks reads the data blocks whose addresses follow in c; begun has a bit for each page that is there.
+// blocks reads the data blocks whose addresses follow in c. begun has a bit for each written page.
 func (e *extensible) blocks(c *cursor, begun []byte, first uint64, s span) error {
 	for n := range s.count {
 		at := c.number(8)

@@ -9,29 +9,29 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Magic is what the HDF5 part of a file begins with.
+// Magic is the first bytes of the HDF5 part of a file.
 const Magic = "\x89HDF\r\n\x1a\n"
 
-// UserBlock is where it begins in MATLAB's files, behind a text of their own; the format allows its doubles, too.
+// UserBlock is the offset of the HDF5 part in MATLAB's files, after a text header. The format also allows its doubles.
 const UserBlock = 512
 
-// maxUserBlock bounds where it is looked for.
+// maxUserBlock bounds the search for the HDF5 part.
 const maxUserBlock = 1 << 20
 
-// undefined is the address of what is not there.
+// undefined is the address of a missing part.
 const undefined = math.MaxUint64
 
-// Bounds on headers, names and indexes of a file: parts that lie over each other are read, and counted, once for each.
+// Bounds on headers, names and indexes of a file. A part that overlaps another is read and counted again.
 const (
-	maxMetadata = 512 << 20 // bytes: an index of 4 million chunks has 200
-	leastRead   = 512       // what a read counts at least, for its time
+	maxMetadata = 512 << 20 // bytes: an index of 4 million chunks has 200 MiB
+	leastRead   = 512       // smallest amount a read counts, for its time
 )
 
 // file is an open file.
 type file struct {
-	part bounded.File // from the superblock on: addresses count from there
-	root uint64       // the header of the root group
-	read int          // bytes of metadata so far
+	part bounded.File // starts at the superblock; addresses count from there
+	root uint64       // address of the root group's header
+	read int          // bytes of metadata read so far
 }
 
 // openFile finds the superblock of a file of the given size.
@@ -49,9 +49,9 @@ func openFile(r io.ReaderAt, size int64) (*file, error) {
 	return nil, fmt.Errorf("no HDF5 signature at byte 0, %d or its doubles: give an HDF5 file", UserBlock)
 }
 
-// superblock finds the root group of a file of that size, with what is in front of it.
+// superblock finds the root group of a file of the given size, user block included.
 func (f *file) superblock(size uint64) error {
-	const most = 96 // of versions 0 to 3
+	const most = 96 // for versions 0 to 3
 	c, err := f.upTo(0, most)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (f *file) block(at uint64, n int) (*cursor, error) {
 	return &cursor{b: b}, err
 }
 
-// upTo reads at most n bytes at an address, as many as the file has there.
+// upTo reads at most n bytes at an address, or as many as the file has.
 func (f *file) upTo(at uint64, n int) (*cursor, error) {
 	if err := f.part.Holds(at, 1); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (f *file) upTo(at uint64, n int) (*cursor, error) {
 	return f.block(at, int(min(int64(n), f.part.Size-int64(at))))
 }
 
-// cursor takes little-endian numbers from a block. What is behind its end reads as 0 and sets short.
+// cursor reads little-endian numbers from a block. Numbers past its end read as 0 and set short.
 type cursor struct {
 	b     []byte
 	at    int
@@ -129,7 +129,7 @@ func (c *cursor) take(n int) []byte {
 	return c.b[c.at-n : c.at]
 }
 
-// number is one of n bytes, at most 8.
+// number returns a number of n bytes, at most 8.
 func (c *cursor) number(n int) (v uint64) {
 	for i, b := range c.take(n) {
 		v |= uint64(b) << (8 * i)
@@ -137,7 +137,7 @@ func (c *cursor) number(n int) (v uint64) {
 	return v
 }
 
-// numbers are count of n bytes each.
+// numbers returns count numbers of n bytes each.
 func (c *cursor) numbers(count, n int) (v []uint64) {
 	for range count {
 		v = append(v, c.number(n))

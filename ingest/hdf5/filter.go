@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Filters that are read, by their registered numbers.
+// The supported filters, by registered number.
 const (
 	deflateFilter  = 1
 	shuffleFilter  = 2
@@ -19,19 +19,19 @@ const (
 	lzfFilter      = 32000
 )
 
-// otherFilters are the names of some that are not.
+// otherFilters names some unsupported filters.
 var otherFilters = map[int]string{4: "szip", 5: "n-bit", 6: "scale-offset", 307: "bzip2", 32001: "blosc", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32015: "Zstandard", 32026: "blosc 2"}
 
-// maxFilters bounds those of a dataset.
+// maxFilters bounds the filters of a dataset.
 const maxFilters = 8
 
-// filter is one step of packing.
+// filter is one packing step.
 type filter struct {
 	kind int
-	size int // bytes of an element, of shuffle
+	size int // element size in bytes, for shuffle
 }
 
-// readFilters reads how chunks are packed.
+// readFilters reads the filters of the chunks.
 func (d *dataset) readFilters(c *cursor) error {
 	version, n := c.number(1), int(c.number(1))
 	if version == 1 {
@@ -80,13 +80,14 @@ func (d *dataset) readFilters(c *cursor) error {
 	return nil
 }
 
-// unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
+// unpacker holds memory for unpacking. The zero value is ready. Not safe for concurrent use.
 type unpacker struct {
 	zlib bounded.Zlib
 	a, b []byte
 }
 
-// unpack takes the filters off in the opposite order, but those in mask, and wants size bytes. They are good until the next call, or lie in packed.
+// unpack undoes the filters in reverse order, without those in mask, and requires size bytes. The result is valid until the
+// next call, or lies in packed.
 func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int) (plain []byte, err error) {
 	most := size + fletcherBytes*len(filters)
 	plain = packed
@@ -116,13 +117,13 @@ func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int
 	return plain, nil
 }
 
-// next gives n bytes that the last step did not.
+// next returns n bytes that the last step did not return.
 func (u *unpacker) next(n int) []byte {
 	u.a, u.b = u.b, bounded.Resized(u.a, n)
 	return u.b
 }
 
-// inflate gives at most so many bytes.
+// inflate returns at most the given number of bytes.
 func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	dst := u.next(most + 1)
 	n, err := u.zlib.Most(dst, packed)
@@ -132,11 +133,12 @@ func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	return dst[:n], err
 }
 
-// errLZF is what the bytes of a chunk show.
+// errLZF reports a damaged chunk.
 var errLZF = errors.New("no whole LZF: the file is damaged, copy it again")
 
-// expandLZF unpacks into dst (Marc Lehmann's LibLZF 3): a byte below 32 begins one more literals, another a length of its upper three bits and 2 more, of 7
-// with a byte more, and a distance of 13 bits and 1.
+// expandLZF unpacks src into dst (Marc Lehmann's LibLZF 3). A byte b below 32 starts b + 1 literals. Any other byte starts a
+// back reference: its upper three bits plus 2 are the length, 7 means one more byte of length, and the distance has 13 bits,
+// plus 1.
 func expandLZF(dst, src []byte) ([]byte, error) {
 	to := 0
 	for len(src) > 0 {
@@ -164,7 +166,7 @@ func expandLZF(dst, src []byte) ([]byte, error) {
 		if n += 2; from < 0 || n > len(dst)-to {
 			return nil, errLZF
 		}
-		for range n { // they may overlap
+		for range n { // the ranges may overlap
 			dst[to] = dst[from]
 			to, from = to+1, from+1
 		}
@@ -175,7 +177,7 @@ func expandLZF(dst, src []byte) ([]byte, error) {
 // fletcherBytes is the length of a checksum.
 const fletcherBytes = 4
 
-// withoutFletcher takes off the checksum that b ends in, which has to be right.
+// withoutFletcher verifies and removes the checksum at the end of b.
 func withoutFletcher(b []byte) ([]byte, error) {
 	n := len(b) - fletcherBytes
 	if n < 0 {
@@ -187,9 +189,9 @@ func withoutFletcher(b []byte) ([]byte, error) {
 	return b[:n], nil
 }
 
-// fletcher is HDF5's Fletcher-32: of words of 16 bits, the first byte the upper one, folded to 16 bits.
+// fletcher returns HDF5's Fletcher-32: 16-bit words, high byte first, folded to 16 bits.
 func fletcher(b []byte) uint32 {
-	const fold = 360 // words whose sums fit in 32 bits
+	const fold = 360 // words whose sum fits in 32 bits
 	var low, high uint32
 	for len(b) > 1 {
 		n := min(len(b)/2, fold)

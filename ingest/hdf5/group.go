@@ -11,30 +11,30 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Bounds on what is looked through.
+// Bounds on the search.
 const (
 	maxObjects = 1 << 16
 	maxDepth   = 16
 	maxHeap    = 16 << 20 // bytes of a group's names
 	maxName    = 1024
-	maxNode    = 1 << 16 // entries of a node
+	maxNode    = 1 << 16 // entries per node
 )
 
-// link is a name in a group and the header that it leads to.
+// link is a name in a group and the address of its header.
 type link struct {
 	name string
 	at   uint64
 }
 
-// search goes through the groups of a file.
+// search walks the groups of a file.
 type search struct {
 	file  *file
-	seen  map[uint64]bool // headers and nodes
-	names int             // of all groups
+	seen  map[uint64]bool // headers and nodes already read
+	names int             // names of all groups
 	found []*dataset
 }
 
-// more refuses so many names that would be too many with those before.
+// more returns an error if n further names exceed the bound.
 func (s *search) more(n int) error {
 	if s.names += n; s.names > maxObjects {
 		return tiff.Unread("more than %d names in groups: give a file with fewer", maxObjects)
@@ -42,10 +42,10 @@ func (s *search) more(n int) error {
 	return nil
 }
 
-// visit takes in the object at an address, and what it holds.
+// visit reads the object at an address and its members.
 func (s *search) visit(at uint64, path string, depth int) error {
 	if s.seen[at] {
-		return nil // several names of one object
+		return nil // an object with several names
 	}
 	if len(s.seen) >= maxObjects {
 		return tiff.Unread("more than %d objects and nodes of groups: give a file with fewer", maxObjects)
@@ -75,7 +75,7 @@ func (s *search) visit(at uint64, path string, depth int) error {
 	return nil
 }
 
-// links are the hard links of a group: soft ones and those to other files are not followed.
+// links returns the hard links of a group. Soft and external links are not followed.
 func (s *search) links(h header) (links []link, err error) {
 	if m := h.find(tableMessage); m != nil {
 		c := cursor{b: m.data}
@@ -133,7 +133,7 @@ func oneLink(data []byte) (l link, hard bool) {
 	return l, kind == 0 && !c.short
 }
 
-// printable is a name with a mark in place of what would break a line or hide in it.
+// printable returns a name with a mark for each character that breaks a line or is invisible.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -143,7 +143,7 @@ func printable(name string) string {
 	}, name)
 }
 
-// table reads a group of the old form: a B-tree of nodes, and a heap of names.
+// table reads a group of the old form: a B-tree of nodes and a heap of names.
 func (s *search) table(tree, heap uint64) ([]link, error) {
 	c, err := s.file.block(heap, 32)
 	if err != nil {

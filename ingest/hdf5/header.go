@@ -8,11 +8,11 @@ import (
 
 // Bounds on the header of one object.
 const (
-	maxHeader = 4 << 20 // bytes, of all its blocks
+	maxHeader = 4 << 20 // bytes of all its blocks
 	maxBlocks = 1024
 )
 
-// Messages of a header that are looked at.
+// The header messages in use.
 const (
 	spaceMessage    = 0x01
 	linksMessage    = 0x02
@@ -27,7 +27,7 @@ const (
 	tableMessage    = 0x11
 )
 
-// shared is the flag of a message that lies elsewhere.
+// shared flags a message stored elsewhere.
 const shared = 0x02
 
 // message is one property of an object.
@@ -37,10 +37,10 @@ type message struct {
 	data  []byte
 }
 
-// header is the messages of an object.
+// header holds the messages of an object.
 type header []message
 
-// find is the first message of a kind; nil where there is none.
+// find returns the first message of a kind, or nil.
 func (h header) find(kind int) *message {
 	for i := range h {
 		if h[i].kind == kind {
@@ -53,17 +53,17 @@ func (h header) find(kind int) *message {
 // extent is a part of the file.
 type extent struct{ at, n uint64 }
 
-// messages reads the blocks of a header one after another, each of which may name more.
+// messages reads the blocks of a header in turn; each may name further ones.
 type messages struct {
 	header header
 	blocks []extent
 	modern bool
-	order  bool // each has its order of creation
+	order  bool // messages carry their creation order
 }
 
 // header reads the header of the object at an address.
 func (f *file) header(at uint64) (header, error) {
-	const most = 4 + 2 + 16 + 4 + 8 // of version 2, the longer one
+	const most = 4 + 2 + 16 + 4 + 8 // for version 2, the longer one
 	c, err := f.upTo(at, most)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *file) header(at uint64) (header, error) {
 			c.take(16) // times
 		}
 		if flags&0x10 != 0 {
-			c.take(4) // limits of attributes
+			c.take(4) // attribute limits
 		}
 		n := c.number(1 << (flags & 3))
 		m = messages{modern: true, order: flags&0x04 != 0, blocks: []extent{{at + uint64(c.at), n}}}
@@ -96,7 +96,7 @@ func (f *file) header(at uint64) (header, error) {
 	return m.header, err
 }
 
-// read takes the messages of all blocks.
+// read reads the messages of all blocks.
 func (m *messages) read(f *file) error {
 	bytes := uint64(0)
 	for i := 0; i < len(m.blocks); i++ {
@@ -109,7 +109,7 @@ func (m *messages) read(f *file) error {
 		if err != nil {
 			return err
 		}
-		if m.modern && i > 0 { // a signature in front, a checksum behind
+		if m.modern && i > 0 { // signature before and checksum after the messages
 			if string(c.take(4)) != "OCHK" || len(c.b) < 8 {
 				return fmt.Errorf("a header goes on at address %d, where there is none: the file is damaged, copy it again", b.at)
 			}
@@ -120,7 +120,7 @@ func (m *messages) read(f *file) error {
 	return nil
 }
 
-// take takes the messages of a block. Less than one message at its end is a gap.
+// take reads the messages of a block. Bytes at the end that cannot hold a message are a gap.
 func (m *messages) take(c *cursor) {
 	for !c.short {
 		var next message

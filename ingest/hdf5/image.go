@@ -13,17 +13,17 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// usualAxes are those of so many axes of which nobody said what they are.
+// usualAxes are the default axes by number of axes.
 var usualAxes = map[int]string{3: "tyx", 4: "tcyx", 5: "tczyx"}
 
-// Image is the film in a dataset. Not safe for concurrent use.
+// Image is a film in a dataset. Not safe for concurrent use.
 type Image struct {
 	Width, Height    int
 	Times            int
-	Channels, Slices int      // at each time, 1 where there is no such axis
+	Channels, Slices int      // per time; 1 if there is no such axis
 	Dataset          string   // its path
-	Axes             string   // letters of t, c, z, y and x, one for each axis
-	Others           []string // datasets that could have been meant, too
+	Axes             string   // one of the letters t, c, z, y and x per axis
+	Others           []string // other candidate datasets
 
 	file     *file
 	dataset  *dataset
@@ -34,8 +34,8 @@ type Image struct {
 	packed   []byte
 }
 
-// Open finds the dataset of that path in a file of the given size, or where it is empty the one that holds a film, or the largest of them. axes names the
-// dataset's, as tczyx does; where it is empty those of three are t, y and x, of four t, c, y and x.
+// Open finds a dataset in a file of the given size. path names the dataset; "" selects the only or the largest film. axes
+// names the dataset's axes, such as tczyx; "" means tyx for three axes, tcyx for four.
 func Open(r io.ReaderAt, size int64, path, axes string) (*Image, error) {
 	f, err := openFile(r, size)
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(r io.ReaderAt, size int64, path, axes string) (*Image, error) {
 	return i, nil
 }
 
-// choose takes the dataset of a path, or of those that can be a film the only or the largest one.
+// choose returns the dataset at a path, or without a path the only or the largest film.
 func (s *search) choose(path string) (chosen *dataset, others []string, err error) {
 	if path != "" {
 		path = "/" + strings.Trim(path, "/")
@@ -91,7 +91,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 	return films[0], others, nil
 }
 
-// samplesAll is how many there are, as a number that cannot overflow.
+// samplesAll returns the number of samples as a float, which cannot overflow.
 func (d *dataset) samplesAll() float64 {
 	n := 1.0
 	for _, side := range d.shape {
@@ -102,10 +102,10 @@ func (d *dataset) samplesAll() float64 {
 
 func (d *dataset) String() string { return fmt.Sprintf("%.80s %v", d.path, d.shape) }
 
-// listed is how many datasets an error names.
+// listed bounds the datasets named in an error.
 const listed = 16
 
-// list names datasets.
+// list joins the names of datasets.
 func list(found []*dataset) string {
 	var names []string
 	for _, d := range found[:min(len(found), listed)] {
@@ -120,7 +120,7 @@ func list(found []*dataset) string {
 	return strings.Join(names, ", ")
 }
 
-// open lays the dataset out as pictures.
+// open arranges the dataset as pictures.
 func (i *Image) open() (err error) {
 	d := i.dataset
 	if d.unread != nil {
@@ -147,7 +147,7 @@ func (i *Image) open() (err error) {
 	return err
 }
 
-// lay finds the picture's axes among the dataset's, and its size.
+// lay finds the axes and size of a picture.
 func (i *Image) lay() error {
 	shape := i.dataset.shape
 	i.axes = ndarray.NoAxes
@@ -172,10 +172,10 @@ func (i *Image) lay() error {
 	return tiff.CheckSize(i.Width, i.Height, i.dataset.samples.Depth().Bytes())
 }
 
-// Tiles is how many chunks a picture has.
+// Tiles returns the number of chunks per picture.
 func (i *Image) Tiles() int { return i.pictures.Tiles() }
 
-// Written is how many times there are up to the last of which a chunk is there.
+// Written returns the number of times up to the last one with a written chunk.
 func (i *Image) Written() int {
 	if i.chunks.listed == nil {
 		return i.Times
@@ -199,12 +199,12 @@ func (i *Image) Written() int {
 	return min(i.Times, (last+1)*i.chunks.size[i.axes[ndarray.T]])
 }
 
-// Read reads the picture at a time, channel and slice, all from 0. What chunks that are missing would have has the fill value.
+// Read reads the picture at a time, channel and slice, all from 0. Missing chunks have the fill value.
 func (i *Image) Read(dst *tiff.Image, time, channel, slice int) (missing int, err error) {
 	return i.pictures.Read(dst, ndarray.Place{Time: time, Channel: channel, Slice: slice})
 }
 
-// load gives the chunk at a place of the grid, unpacked; nil where it was not written.
+// load returns the unpacked chunk at a grid position, or nil if it was never written.
 func (i *Image) load(grid []int) ([]byte, error) {
 	at, found := i.chunks.locate(grid)
 	if !found {

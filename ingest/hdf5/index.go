@@ -9,25 +9,25 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// chunks is where those of a dataset lie.
+// chunks says where the chunks of a dataset lie.
 type chunks struct {
 	size    []int // sides of a chunk
-	grid    []int // chunks along each axis, of what there is now
-	stride  []int // numbers from one chunk to the next along each axis, of what there may be
+	grid    []int // chunks along each axis at the current size
+	stride  []int // chunk number step along each axis at the maximum size
 	listed  map[int]stored
-	entries int    // of the index, so far
-	total   int    // numbers
-	first   uint64 // where none are listed: they follow each other from here
-	bytes   int    // of an unpacked one
+	entries int    // index entries so far
+	total   int    // bound on chunk numbers
+	first   uint64 // address of contiguous chunks, if there is no list
+	bytes   int    // bytes of an unpacked chunk
 }
 
-// stored is where a chunk lies.
+// stored is the place of a chunk.
 type stored struct {
 	at, bytes uint64
-	mask      uint32 // of filters that were left out
+	mask      uint32 // filters left out
 }
 
-// index finds the chunks of a dataset whose samples follow each other, or that are listed.
+// index finds the chunks of a dataset, contiguous or indexed.
 func (d *dataset) index(f *file) (*chunks, error) {
 	c := &chunks{first: d.layout.at}
 	if err := c.shape(d); err != nil {
@@ -37,7 +37,7 @@ func (d *dataset) index(f *file) (*chunks, error) {
 	case d.layout.class == compact:
 		return c, nil
 	case d.layout.at == undefined:
-		c.listed = map[int]stored{} // nothing was written
+		c.listed = map[int]stored{} // nothing is written
 		return c, nil
 	case d.layout.class == contiguous && uint64(c.total) > d.layout.bytes/uint64(c.bytes):
 		return nil, fmt.Errorf("it has %d bytes, too few for its shape %v: the file is damaged, copy it again", d.layout.bytes, d.shape)
@@ -64,7 +64,7 @@ func (d *dataset) index(f *file) (*chunks, error) {
 	return c, err
 }
 
-// shape lays out the grid of chunks. Samples that follow each other are in chunks of one picture, as far as its axes are the last.
+// shape computes the grid of chunks. Contiguous samples form chunks of one picture if its axes are the last.
 func (c *chunks) shape(d *dataset) error {
 	n := len(d.shape)
 	c.size = d.layout.chunk
@@ -99,7 +99,7 @@ func (c *chunks) shape(d *dataset) error {
 	return nil
 }
 
-// pictures is the shape of what follows each other and holds one picture at least.
+// pictures returns the shape of a contiguous block that holds at least one picture.
 func (d *dataset) pictures() []int {
 	size := make([]int, len(d.shape))
 	for i := range size {
@@ -111,7 +111,7 @@ func (d *dataset) pictures() []int {
 	return size
 }
 
-// number is that of the chunk at a place of the grid.
+// number returns the number of the chunk at a grid position.
 func (c *chunks) number(grid []int) (n int) {
 	for i, at := range grid {
 		n += at * c.stride[i]
@@ -119,7 +119,7 @@ func (c *chunks) number(grid []int) (n int) {
 	return n
 }
 
-// locate says where the chunk at a place of the grid lies.
+// locate returns the place of the chunk at a grid position.
 func (c *chunks) locate(grid []int) (at stored, found bool) {
 	n := c.number(grid)
 	if c.listed != nil {
@@ -132,10 +132,10 @@ func (c *chunks) locate(grid []int) (at stored, found bool) {
 	return stored{at: c.first + uint64(n)*uint64(c.bytes), bytes: uint64(c.bytes)}, true
 }
 
-// maxListed bounds the chunks that an index lists; a film of 256 GiB in chunks of 64 KiB has as many.
+// maxListed bounds the chunks in an index. A film of 256 GiB in chunks of 64 KiB has as many.
 const maxListed = 1 << 22
 
-// list takes in where the chunk of a number lies.
+// list records the place of a numbered chunk.
 func (c *chunks) list(n int, at stored) error {
 	c.listed[n] = at
 	if c.entries++; c.entries > maxListed {
@@ -144,7 +144,7 @@ func (c *chunks) list(n int, at stored) error {
 	return nil
 }
 
-// listTree takes in what a B-tree lists.
+// listTree reads the chunks in a B-tree.
 func (c *chunks) listTree(f *file, d *dataset) error {
 	c.listed = map[int]stored{}
 	n := len(d.shape)
@@ -153,7 +153,7 @@ func (c *chunks) listTree(f *file, d *dataset) error {
 		at := stored{at: child, bytes: key.number(4), mask: uint32(key.number(4))}
 		for i, offset := range key.numbers(n, 8) {
 			if offset >= uint64(c.grid[i])*uint64(c.size[i]) {
-				return nil // of what was cut off
+				return nil // outside the current size
 			}
 			grid[i] = int(offset) / c.size[i]
 		}
@@ -161,7 +161,7 @@ func (c *chunks) listTree(f *file, d *dataset) error {
 	})
 }
 
-// listArray takes in what a fixed array lists.
+// listArray reads the chunks in a fixed array.
 func (c *chunks) listArray(f *file, d *dataset) error {
 	head, err := f.block(d.layout.at, 28)
 	if err != nil {
@@ -205,10 +205,10 @@ func (c *chunks) listArray(f *file, d *dataset) error {
 	return nil
 }
 
-// checksum is the length of one of metadata.
+// checksum is the length of a metadata checksum.
 const checksum = 4
 
-// array is a list of chunks by their numbers that is being read.
+// array reads a list of numbered chunks.
 type array struct {
 	chunks *chunks
 	file   *file
@@ -216,7 +216,7 @@ type array struct {
 	packed bool
 }
 
-// fits says that an element has the bytes of an address, and of a chunk's length and mask where they are packed.
+// fits reports whether an element has the size of an address, plus length and mask for packed chunks.
 func (a *array) fits() bool {
 	const mask = 4
 	if a.packed {
@@ -225,12 +225,12 @@ func (a *array) fits() bool {
 	return a.size == 8
 }
 
-// take reads so many elements, of which the first is of that number.
+// take reads count elements at an address; first is the number of the first one.
 func (a *array) take(at, first, count uint64) error {
 	if count > uint64(a.file.part.Size)/uint64(a.size) {
 		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", bounded.ErrTorn, count, a.file.part.Size)
 	}
-	const portion = 1 << 16 // of what is read at once
+	const portion = 1 << 16 // elements per read
 	for count > 0 {
 		some := min(count, portion)
 		c, err := a.file.block(at, int(some)*a.size)
@@ -245,7 +245,7 @@ func (a *array) take(at, first, count uint64) error {
 	return nil
 }
 
-// takeFrom takes elements that follow in c.
+// takeFrom reads elements from c.
 func (a *array) takeFrom(c *cursor, first, count uint64) error {
 	for n := range count {
 		s := stored{at: c.number(8), bytes: uint64(a.chunks.bytes)}

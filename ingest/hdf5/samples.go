@@ -4,13 +4,13 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Classes of types.
+// The type classes.
 const (
 	fixedPoint    = 0
 	floatingPoint = 1
 )
 
-// classes are the names of the others, for errors.
+// classes names the other classes, for errors.
 var classes = []string{"fixed point", "floating point", "time", "string", "bits", "opaque", "compound", "reference", "enumeration (as truth values are)", "of variable length", "array"}
 
 // readType reads the type of the samples.
@@ -40,7 +40,7 @@ func (d *dataset) readType(c *cursor) error {
 	return nil
 }
 
-// fill is the fill value as a picture has it.
+// fill returns the fill value in a picture's format.
 func (d *dataset) fill() []byte {
 	out := make([]byte, d.samples.Depth().Bytes())
 	if d.filled != nil {

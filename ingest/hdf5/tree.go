@@ -2,25 +2,25 @@ package hdf5
 
 import "fmt"
 
-// Kinds of B-trees of version 1.
+// The kinds of version 1 B-trees.
 const (
 	groupTree = 0
 	chunkTree = 1
 )
 
-// node says what the nodes of a tree are like.
+// node describes the nodes of a tree.
 type node struct {
 	kind int
 	key  int             // bytes
-	seen map[uint64]bool // nodes that were read: none is twice
+	seen map[uint64]bool // nodes already read
 }
 
-// tree calls leaf with the key and the address of everything that a B-tree of version 1 lists.
+// tree calls leaf with each key and address in a version 1 B-tree.
 func (f *file) tree(at uint64, n node, leaf func(key *cursor, child uint64) error) error {
 	return f.branch(at, -1, n, leaf)
 }
 
-// branch reads a node, which has to be of a level, where that is known, from 0, the lowest.
+// branch reads a node. level is its expected level, counted from 0 at the bottom, if known.
 func (f *file) branch(at uint64, level int, n node, leaf func(key *cursor, child uint64) error) error {
 	if n.seen[at] {
 		return fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)

@@ -18,18 +18,18 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Listed is what tifffile made of a file of the corpus.
+// Listed is tifffile's reading of a corpus file.
 type Listed struct {
 	pages     string
-	shape     string // of the first page: (height, width), (height, width, samples) or (samples, height, width)
+	shape     string // shape of the first page: (height, width), (height, width, samples) or (samples, height, width)
 	dtype     string
 	Decoded   bool
-	Low, High float64 // where it was decoded
+	Low, High float64 // set if tifffile decoded it
 }
 
 var decodedBy = regexp.MustCompile(`^decoded \([0-9, ]*\) \w+ (.+)\.\.(.+)$`)
 
-// Corpus reads MANIFEST.tsv of the corpus in DRIFTSCOPE_DATA, and skips the test where that is not set.
+// Corpus reads MANIFEST.tsv of the corpus in DRIFTSCOPE_DATA. It skips the test if that is unset.
 func Corpus(t *testing.T) (folder string, files map[string]Listed) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
@@ -58,7 +58,7 @@ func Corpus(t *testing.T) (folder string, files map[string]Listed) {
 	return folder, files
 }
 
-// level reads a number as tifffile prints it; black and white are 0 and 255 here.
+// level parses a number as tifffile prints it; here black is 0 and white 255.
 func level(t *testing.T, text string) float64 {
 	switch text {
 	case "False":
@@ -76,14 +76,14 @@ func level(t *testing.T, text string) float64 {
 	return v
 }
 
-// matTypes are what tifffile's types become.
+// matTypes maps tifffile's types.
 var matTypes = map[string]frame.MatType{
 	"bool": frame.MatTypeCV8U, "uint8": frame.MatTypeCV8U, "uint16": frame.MatTypeCV16U, "uint32": frame.MatTypeCV32F,
 	"int8": frame.MatTypeCV32F, "int16": frame.MatTypeCV32F, "int32": frame.MatTypeCV32F,
 	"float32": frame.MatTypeCV32F, "float64": frame.MatTypeCV32F,
 }
 
-// Measured is what came out of a source.
+// Measured summarises the frames of a source.
 type Measured struct {
 	Frames        int
 	Height, Width int
@@ -128,7 +128,7 @@ func Measure(ctx context.Context, construct Constructor, options string) (m Meas
 	}
 }
 
-// extremes are the lowest and the highest value.
+// extremes returns the lowest and the highest value.
 func extremes(m *frame.Mat) (low, high float64) {
 	switch m.Type() & 7 {
 	case frame.MatTypeCV8U:
@@ -146,7 +146,7 @@ func between[T uint8 | uint16 | float32](values []T, err error) (low, high float
 	return float64(slices.Min(values)), float64(slices.Max(values))
 }
 
-// Compare holds what was measured of a file to what tifffile made of it.
+// Compare compares the measured file with tifffile's reading.
 func (m *Measured) Compare(t *testing.T, name string, l Listed) {
 	var shape []int
 	for word := range strings.FieldsFuncSeq(l.shape, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -167,7 +167,7 @@ func (m *Measured) Compare(t *testing.T, name string, l Listed) {
 		t.Errorf("%s: %d frames, %s expected", name, m.Frames, l.pages)
 	}
 	if palette := samples == 1 && m.Kind>>3 == 2; palette || samples == 2 || samples == 4 {
-		return // colours in place of indices, alpha dropped: other values than tifffile's
+		return // colours replace palette indices and alpha is dropped: values differ from tifffile's
 	}
 	if m.Low != float64(float32(l.Low)) || m.High != float64(float32(l.High)) {
 		t.Errorf("%s: values %v..%v, %v..%v expected", name, m.Low, m.High, l.Low, l.High)

@@ -15,7 +15,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Page is a TIFF page of one value.
+// Page returns a TIFF page of one value.
 func Page(width, height, channels int, depth tiff.Depth, value byte) *tiff.Image {
 	pix := bytes.Repeat([]byte{value}, width*height*channels*depth.Bytes())
 	return &tiff.Image{Width: width, Height: height, Channels: channels, Depth: depth, Pix: pix}
@@ -30,7 +30,7 @@ func Write(t testing.TB, path string, data []byte) string {
 	return path
 }
 
-// EncodeTIFF is a TIFF of one page.
+// EncodeTIFF returns a TIFF of one page.
 func EncodeTIFF(t testing.TB, img *tiff.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func EncodeTIFF(t testing.TB, img *tiff.Image) []byte {
 	return b.Bytes()
 }
 
-// EncodePNG is a PNG.
+// EncodePNG returns a PNG.
 func EncodePNG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -50,7 +50,7 @@ func EncodePNG(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// Grey is a PNG's picture of one value.
+// Grey returns a picture of one grey value.
 func Grey(width, height int, value uint8) image.Image {
 	img := image.NewGray(image.Rect(0, 0, width, height))
 	for i := range img.Pix {
@@ -59,14 +59,14 @@ func Grey(width, height int, value uint8) image.Image {
 	return img
 }
 
-// HugePNG is a PNG header of 40,000 x 40,000 pixels.
+// HugePNG returns a PNG header of 40,000 x 40,000 pixels.
 func HugePNG(t testing.TB) []byte {
 	data := EncodePNG(t, image.NewPaletted(image.Rect(0, 0, 40000, 1), color.Palette{color.Black, color.White}))
-	copy(data[20:24], data[16:20]) // the height; the checksum of the header is then wrong, as in a forged file
+	copy(data[20:24], data[16:20]) // the height; the header's checksum is then wrong, as in a forged file
 	return data
 }
 
-// EncodeJPEG is a grey JPEG of 16 by 16 pixels.
+// EncodeJPEG returns a grey JPEG of 16 by 16 pixels.
 func EncodeJPEG(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func EncodeJPEG(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// FITS is a cube of width x height unsigned 16-bit counts in which plane k holds 1000k + the pixel's number, with more cards.
+// FITS returns a cube of width x height unsigned 16-bit counts. Pixel i of plane k is 1000k + i. more holds further cards.
 func FITS(width, height, planes int, more ...string) []byte {
 	var b bytes.Buffer
 	cards := append([]string{

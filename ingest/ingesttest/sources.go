@@ -1,5 +1,5 @@
-// Package ingesttest is what the tests of several packages of sources share: sources made of YAML and read to their end, files of known
-// pixels, and the corpus of TIFF files.
+// Package ingesttest holds helpers for tests of sources: sources made from YAML and read to their end, files of known pixels,
+// and the corpus of TIFF files.
 package ingesttest
 
 import (
@@ -52,18 +52,18 @@ func DecodeYAML(options string) func(any) error {
 	}
 }
 
-// Seen is what a test keeps of a frame.
+// Seen is a test's record of a frame.
 type Seen struct {
 	Seq        uint64
 	T          float64 // seconds since the Unix epoch
 	Trajectory uint64
 	File       string    // without its folder
 	Corner     []float64 // channels of the first pixel
-	Events     []string  // codes
+	Events     []string  // event codes
 	Dropped    uint64
 }
 
-// ReadAll reads to the end: the frames, and the causes of the skipped ones in their places.
+// ReadAll reads to the end. It returns the frames, and the causes of skipped ones in their places.
 func ReadAll(t testing.TB, s pipeline.Source) (frames []Seen, skipped []string) {
 	t.Helper()
 	for {
@@ -86,7 +86,7 @@ func ReadAll(t testing.TB, s pipeline.Source) (frames []Seen, skipped []string) 
 	}
 }
 
-// Look keeps what a test compares of a frame. Its events have to be warnings.
+// Look records a frame. It fails the test if an event is not a warning.
 func Look(t testing.TB, f *frame.Frame) Seen {
 	if age := time.Since(f.Meta.Arrived); age < 0 || age > time.Minute {
 		t.Errorf("frame %d arrived %v ago", f.Seq, age)
@@ -102,7 +102,7 @@ func Look(t testing.TB, f *frame.Frame) Seen {
 	return s
 }
 
-// Corner is the first pixel, channel by channel.
+// Corner returns the channels of the first pixel.
 func Corner(m *frame.Mat) (values []float64) {
 	for c := range m.Channels() {
 		switch m.Type() & 7 {
@@ -117,7 +117,7 @@ func Corner(m *frame.Mat) (values []float64) {
 	return values
 }
 
-// at appends a value of those that lend gives, where it has so many.
+// at appends value i of the slice that lend returns, if it exists.
 func at[T uint8 | uint16 | float32](values []float64, i int, lend func() ([]T, error)) []float64 {
 	all, err := lend()
 	if err != nil || i >= len(all) {
@@ -126,7 +126,7 @@ func at[T uint8 | uint16 | float32](values []float64, i int, lend func() ([]T, e
 	return append(values, float64(all[i]))
 }
 
-// Noisy is a frame of different values in every byte and channel.
+// Noisy returns a frame whose bytes and channels all differ.
 func Noisy(t testing.TB, seq uint64, width, height int, kind frame.MatType) *frame.Frame {
 	t.Helper()
 	mat := frame.NewMatWithSize(height, width, kind)
@@ -142,7 +142,7 @@ func Noisy(t testing.TB, seq uint64, width, height int, kind frame.MatType) *fra
 	return f
 }
 
-// BytesOf are a frame's pixels.
+// BytesOf returns a frame's pixels.
 func BytesOf(t testing.TB, f *frame.Frame) []byte {
 	t.Helper()
 	p, err := f.Mat().DataPtrUint8()

@@ -9,7 +9,7 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// Video writes a video of n flat frames, whose grey grows by 4, with OpenCV's own writer.
+// Video writes a video of n flat frames with OpenCV's writer. The grey value grows by 4 per frame.
 func Video(t testing.TB, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.avi")

@@ -1,8 +1,9 @@
-// Package mpegts finds where the last picture of an MPEG transport stream (ISO/IEC 13818-1) ends that is whole. A stream that is cut, by the end of a
-// connection or of a recording in progress, ends within a picture, and FFmpeg makes a picture of what is there.
+// Package mpegts finds the end of the last whole picture of an MPEG transport stream (ISO/IEC 13818-1). A stream that is cut,
+// by a lost connection or a recording in progress, ends within a picture, and FFmpeg decodes that partial picture.
 //
-// A picture is one packet of the elementary stream (PES), carried by many of the transport's, of 188 bytes. It is whole where another one begins; at the
-// stream's end where it has the length that it says, or where its last transport packet is filled up, which only the last one of a PES is (2.4.3.5).
+// A picture is one packet of the elementary stream (PES), carried by many transport packets of 188 bytes. It is whole if
+// another one begins after it. At the end of the stream it is whole if it has its stated length, or if its last transport
+// packet has stuffing, which only the last packet of a PES has (2.4.3.5).
 package mpegts
 
 import (
@@ -15,10 +16,10 @@ const PacketSize = 188
 
 const (
 	sync    = 0x47
-	maxHeld = 64 << 20 // a picture's bytes
+	maxHeld = 64 << 20 // bytes of a picture
 )
 
-// Begins says whether data, of PacketSize+1 bytes at least, begin as a transport stream does.
+// Begins reports whether data, at least PacketSize+1 bytes, begin like a transport stream.
 func Begins(data []byte) bool {
 	return len(data) > PacketSize && data[0] == sync && data[PacketSize] == sync
 }
@@ -28,10 +29,10 @@ type packet []byte
 
 func (p packet) pid() uint16 { return binary.BigEndian.Uint16(p[1:]) & 0x1fff }
 
-// begins says whether a PES begins in it.
+// begins reports whether a PES begins in the packet.
 func (p packet) begins() bool { return p[1]&0x40 != 0 }
 
-// payload is behind the header and the adaptation field.
+// payload returns the bytes after the header and the adaptation field.
 func (p packet) payload() []byte {
 	switch at := 4; p[3] >> 4 & 3 {
 	case 3:
@@ -43,7 +44,7 @@ func (p packet) payload() []byte {
 	return nil
 }
 
-// filled says whether the adaptation field has stuffing: it is longer than what its flags say that it holds.
+// filled reports whether the adaptation field has stuffing: it is longer than its flags require.
 func (p packet) filled() bool {
 	if p[3]>>4&3 != 3 {
 		return false
@@ -75,7 +76,7 @@ func (p packet) filled() bool {
 	return used < length
 }
 
-// picture says whether the payload begins a PES of pictures, and how long that is, its header included; 0: it does not say.
+// picture reports whether the payload begins a picture PES, and its stated length with header, or 0.
 func (p packet) picture() (is bool, length int) {
 	data := p.payload()
 	if !p.begins() || len(data) < 6 || data[0] != 0 || data[1] != 0 || data[2] != 1 || data[3]>>4 != 0xe {
@@ -87,20 +88,20 @@ func (p packet) picture() (is bool, length int) {
 	return true, length
 }
 
-// Writer passes a transport stream on, all but a picture that is not whole yet.
+// Writer passes a transport stream on, and holds back an incomplete picture.
 type Writer struct {
 	to   io.Writer
-	rest []byte // less than a packet
-	lost bool   // the packets' beginnings are not known: all is passed on
-	pid  uint16 // of the pictures
-	held []byte // from where the last picture begins
+	rest []byte // less than one packet
+	lost bool   // packet starts are unknown: everything is passed on
+	pid  uint16 // PID of the pictures
+	held []byte // bytes from the start of the last picture
 
-	length int // that it says, and how much of it came; 0: it does not say
+	length int // stated length, and bytes received; 0 if not stated
 	came   int
 	filled bool
 }
 
-// NewWriter passes on to to.
+// NewWriter returns a Writer that writes to to.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
 // Write takes the next bytes.
@@ -149,7 +150,7 @@ func (w *Writer) packet(p packet) error {
 	return nil
 }
 
-// pass writes what is held, and what follows it.
+// pass writes the held bytes and then more.
 func (w *Writer) pass(more []byte) error {
 	held := w.held
 	w.held = w.held[:0]
@@ -164,7 +165,8 @@ func (w *Writer) pass(more []byte) error {
 	return nil
 }
 
-// End passes on what is held if it is whole. torn says that it was not, or that the stream ends within a packet.
+// End writes the held bytes if they are a whole picture. torn is true if they were not, or if the stream ends within a
+// packet.
 func (w *Writer) End() (torn bool, err error) {
 	if w.lost {
 		return false, nil
@@ -177,7 +179,8 @@ func (w *Writer) End() (torn bool, err error) {
 	return true, nil
 }
 
-// Whole is where a finished stream's last picture begins if that is not whole, else size. What is no transport stream throughout is whole.
+// Whole returns the offset of the last picture of a finished stream if that picture is incomplete, otherwise size. A file
+// that is not a transport stream throughout counts as whole.
 func Whole(file io.ReaderAt, size int64) (int64, error) {
 	packets := make([]byte, 1024*PacketSize)
 	for end := size / PacketSize * PacketSize; end > 0 && size-end < maxHeld; {
@@ -200,13 +203,13 @@ func Whole(file io.ReaderAt, size int64) (int64, error) {
 	return size, nil
 }
 
-// last says whether the picture that begins at begin is whole.
+// last reports whether the picture that begins at begin is whole.
 func last(file io.ReaderAt, begin, size int64) (int64, error) {
 	w := NewWriter(io.Discard)
 	if _, err := io.Copy(w, io.NewSectionReader(file, begin, size-begin)); err != nil {
 		return 0, err
 	}
-	w.rest = nil // a picture that is whole does not end there
+	w.rest = nil // a whole picture does not end there
 	if torn, err := w.End(); err != nil || !torn {
 		return size, err
 	}

@@ -15,23 +15,23 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// assembly makes frames of a subject's messages, whatever brings them.
+// assembly makes frames from a subject's messages.
 type assembly struct {
 	options natsOptions
 	clock   timing.Clock
 	stream  wire.Stream
 	zstd    wire.Unpacker
 
-	first    uint64      // the stream's number that is this Open's 0
-	at       time.Time   // when the last message came
-	place    uint64      // its sequence in a durable stream, 0 in a live one
-	held     *wire.Frame // whole; the error of a frame before it was returned first
-	dropped  uint64      // frames lost since the last one that was given
-	renewed  int         // times since the event that another publisher is followed
-	notified time.Time   // then
+	first    uint64      // the stream's number that counts as 0 since Open
+	at       time.Time   // arrival of the last message
+	place    uint64      // its sequence number in a durable stream; 0 in a live one
+	held     *wire.Frame // complete frame; the error of an earlier frame was returned first
+	dropped  uint64      // frames lost since the last one returned
+	renewed  int         // publisher changes since the last event about them
+	notified time.Time   // time of that event
 }
 
-// again is the assembly of another Open of the same source: it follows the same publisher, and counts from 0.
+// again returns the assembly for another Open of the same source. It follows the same publisher and counts from 0.
 func (a *assembly) again() assembly {
 	return assembly{
 		options: a.options, clock: timing.OwnTimes(), stream: a.stream, first: a.stream.Next() - a.dropped,
@@ -39,7 +39,7 @@ func (a *assembly) again() assembly {
 	}
 }
 
-// take adds a message that came at a time. What it makes whole is held; the error is a *pipeline.ErrSkip.
+// take adds a message received at a time. A completed frame is held. The error is a *pipeline.ErrSkip.
 func (a *assembly) take(at time.Time, headers map[string][]string, data []byte) (err error) {
 	a.at = at
 	a.held, err = a.stream.Take(at, headers, data)
@@ -50,7 +50,7 @@ func (a *assembly) take(at time.Time, headers map[string][]string, data []byte) 
 	return nil
 }
 
-// give makes the frame of the picture that is held.
+// give makes a frame of the held picture.
 func (a *assembly) give() (*frame.Frame, error) {
 	whole := a.held
 	a.held = nil
@@ -58,7 +58,7 @@ func (a *assembly) give() (*frame.Frame, error) {
 	a.dropped += whole.Dropped
 	if whole.Renewed {
 		a.renewed++
-		a.clock.Refit() // its pictures may be of another size and type
+		a.clock.Refit() // pictures may change size and type
 	}
 	mat, err := a.toPicture(whole)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *assembly) give() (*frame.Frame, error) {
 	return f, nil
 }
 
-// notifyRenewed says, once a second at most, that other frames are followed than before.
+// notifyRenewed reports a change of publisher, at most once a second.
 func (a *assembly) notifyRenewed(f *frame.Frame) {
 	if a.renewed == 0 || a.at.Sub(a.notified).Abs() < time.Second { // the server may set its clock back
 		return
@@ -90,7 +90,7 @@ func (a *assembly) lost(cause string, err error) error {
 	return &pipeline.ErrSkip{Cause: cause, Err: fmt.Errorf("%s: %w", a.options.Subject, err)}
 }
 
-// toPicture makes a Mat of a whole frame, which the caller owns.
+// toPicture makes a Mat of a whole frame. The caller owns it.
 func (a *assembly) toPicture(whole *wire.Frame) (frame.Mat, error) {
 	page := tiff.Image{Width: whole.Width, Height: whole.Height, Channels: whole.Channels, Depth: whole.Depth, Pix: whole.Bytes}
 	switch whole.Encoding {
@@ -105,13 +105,13 @@ func (a *assembly) toPicture(whole *wire.Frame) (frame.Mat, error) {
 	return picture.ToMat(&page)
 }
 
-// fromPNG decodes a PNG that has to have the size and type of page.
+// fromPNG decodes a PNG, which must have the size and type of page.
 func fromPNG(data []byte, page *tiff.Image) (frame.Mat, error) {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return frame.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
 	}
-	if header.Width != page.Width || header.Height != page.Height { // before memory is taken for it
+	if header.Width != page.Width || header.Height != page.Height { // before memory is allocated
 		return frame.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, page.Width, page.Height)
 	}
 	mat, err := picture.Decode(data)

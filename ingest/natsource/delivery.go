@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// deliver brings the window to the server until ctx ends.
+// deliver sends the window to the server until ctx ends.
 func (p *DurablePublisher) deliver(ctx context.Context) {
 	defer close(p.ended)
 	var here bus.Stay
@@ -33,14 +33,14 @@ func (p *DurablePublisher) deliver(ctx context.Context) {
 	}
 }
 
-// confirmed is the number of the first message that is not.
+// confirmed returns the number of the first unconfirmed message.
 func (p *DurablePublisher) confirmed() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.head
 }
 
-// failed counts a session that ended, and reports each reason not too often until something is confirmed again.
+// failed counts an ended session. It limits how often each reason is reported until something is confirmed again.
 func (p *DurablePublisher) failed(err error) {
 	p.mu.Lock()
 	p.account.Resent++
@@ -51,7 +51,7 @@ func (p *DurablePublisher) failed(err error) {
 	}
 }
 
-// session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
+// session sends waiting messages and drops confirmed ones, in order, until an error or the end of ctx.
 func (p *DurablePublisher) session(ctx context.Context) error {
 	last, alone, err := p.resume(ctx)
 	if err != nil {
@@ -61,13 +61,13 @@ func (p *DurablePublisher) session(ctx context.Context) error {
 	return s.Send(ctx, &flying{p: p})
 }
 
-// flying is the window as a queue: so many of its messages are on their way.
+// flying presents the window as a queue, of which some messages are in flight.
 type flying struct {
 	p *DurablePublisher
 	n int
 }
 
-// Next is the first that is not on its way.
+// Next returns the first message not in flight.
 func (q *flying) Next() (*nats.Msg, error) {
 	m := q.p.nth(q.n)
 	if m == nil {
@@ -77,14 +77,14 @@ func (q *flying) Next() (*nats.Msg, error) {
 	return &nats.Msg{Subject: q.p.subject, Header: m.headers, Data: m.data}, nil
 }
 
-// Stored forgets the first.
+// Stored drops the first message.
 func (q *flying) Stored() error {
 	q.p.forget(1)
 	q.n--
 	return nil
 }
 
-// nth is the window's message at a place; nil behind its end.
+// nth returns message i of the window, or nil past its end.
 func (p *DurablePublisher) nth(i int) *outgoing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,15 +106,15 @@ func (p *DurablePublisher) forget(n int) {
 			p.account.Frames++
 		}
 	}
-	clear(p.window[:n]) // the bytes are free now, the array when it is full
+	clear(p.window[:n]) // frees the bytes now, the array when it is full
 	p.window, p.head, p.problem = p.window[n:], p.head+uint64(n), ""
 	p.mu.Unlock()
 	p.told.News()
 	signal(p.room)
 }
 
-// resume finds the stream's last message in the window, forgets those up to it, and returns the stream's last sequence number, and whether one server
-// alone has it. A stream that is not there is made.
+// resume finds the stream's last message in the window and drops the messages up to it. It returns the stream's last sequence
+// number, and whether a single server holds the stream. It creates a missing stream.
 func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	if err := p.conn.Away(); err != nil {
 		return 0, false, err
@@ -131,7 +131,7 @@ func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool,
 		return 0, alone, nil
 	}
 	m, err := stream.GetMsg(ctx, last)
-	if errors.Is(err, jetstream.ErrMsgNotFound) { // expired, or not yet where a replica answers: then identities tell
+	if errors.Is(err, jetstream.ErrMsgNotFound) { // expired, or a replica lags: the message IDs decide
 		return last, alone, nil
 	}
 	if err != nil {
@@ -155,8 +155,8 @@ func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool,
 	}
 }
 
-// skipped tells where somebody else's message stands in the place of one of the window, of which the one at i is the stream's last: what stood there before it
-// is lost.
+// skipped reports a message of another publisher at the place of a message of the window; message i of the window is the
+// stream's last. What was stored there before is lost.
 func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream, last uint64, i int) {
 	first := p.nth(0)
 	m, err := stream.GetMsg(ctx, last-uint64(i))

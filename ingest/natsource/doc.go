@@ -1,7 +1,7 @@
-// Package natsource receives and sends frames over NATS: the source nats and the Publisher of driftscope publish. ingest/wire has their form and
-// docs/reference/frames.md describes it.
+// Package natsource sends and receives frames over NATS: the source nats and the Publisher of driftscope publish. ingest/wire
+// defines the format, docs/reference/frames.md describes it.
 //
-// Frames may be anybody's: every message is checked before memory is taken for it, and what is wrong costs that frame alone, under a cause. The
-// publisher's numbers say what was missed; they are counted from 0 at every Open. Where JetStream keeps the frames
-// (Durable, DurablePublisher) the source goes on behind any of them.
+// Senders are untrusted: every message is checked before memory is allocated, and an error skips only its frame, with a
+// cause. The publisher's numbers reveal lost frames; the source counts from 0 at every Open. If JetStream keeps the frames
+// (Durable, DurablePublisher), the source can resume after any frame.
 package natsource

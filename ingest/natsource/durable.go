@@ -11,34 +11,34 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Durable gives the frames of a subject that JetStream keeps: from the first that is kept on, or behind a place, and then as they come. It waits
-// where the stream ends, as a recording does that is followed; the server keeps what is read more slowly than it comes, within its bounds.
-// While the server is away Read waits; nothing is given twice.
+// Durable returns the frames of a subject that JetStream keeps: from the first kept one, or after a place, and then as they
+// arrive. It waits at the end of the stream, as for a followed recording. The server keeps what is read too slowly, within
+// its bounds. Read waits while the server is away; no frame is returned twice.
 //
-// A message's time is that at which the server stored it: what depends on when messages come is the same however often they are read.
+// A message's time is the time the server stored it, so results that depend on arrival times repeat at every read.
 type Durable struct {
 	assembly
 	conn *bus.Conn
 	log  *log
 
-	primed  bool   // the publisher that is followed is known
-	resumes bool   // the numbers of the first frame are its caller's
-	expired uint64 // messages that were gone before they were read, since the last frame that was given
+	primed  bool   // the followed publisher is known
+	resumes bool   // the caller knows the first frame's numbers
+	expired uint64 // messages expired before they were read, since the last frame
 	notices []string
 }
 
-// Info says that the publisher gives the times, and that anyone who may publish on the subject gives the frames.
+// Info says that the publisher times the frames, and that any publisher on the subject can send them.
 func (d *Durable) Info() pipeline.Info {
 	return pipeline.Info{Timed: true, Public: true, ResumeAfter: d.resumeAfter}
 }
 
-// resumeAfter has the next Open go on behind place, and count from frames.
+// resumeAfter makes the next Open resume after place and count from frames.
 func (d *Durable) resumeAfter(place, frames uint64) {
 	d.assembly = assembly{options: d.options, first: -frames, place: place}
 	d.primed, d.resumes, d.expired = false, true, 0
 }
 
-// Open connects, within 5 s, and finds the stream or makes it.
+// Open connects, within 5 s, and finds or creates the stream.
 func (d *Durable) Open(ctx context.Context) (err error) {
 	first := d.first
 	d.assembly = d.again()
@@ -64,7 +64,7 @@ func (d *Durable) Open(ctx context.Context) (err error) {
 	return nil
 }
 
-// prime has the publisher followed whose frame the place is, so that frames lost behind it are counted.
+// prime follows the publisher of the frame at the place, so that frames lost after it are counted.
 func (d *Durable) prime(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, answering)
 	defer cancel()
@@ -72,7 +72,7 @@ func (d *Durable) prime(ctx context.Context) bool {
 	return err == nil && d.stream.Resume(m.Time, m.Header)
 }
 
-// Read waits for a whole frame. Messages that are torn, contradict each other or are none are skipped, each under its cause.
+// Read waits for a whole frame. It skips torn, contradictory and invalid messages, each with its cause.
 func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if d.held != nil {
@@ -101,8 +101,8 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// estimate counts what expired before the first frame behind a place that has expired, too. Nobody knows the publisher's number there: so many
-// messages were so many frames.
+// estimate counts the frames that expired before the first one, if the place expired too. The publisher's number there is
+// unknown, so each message counts as one frame.
 func (d *Durable) estimate() {
 	if d.primed {
 		return
@@ -113,7 +113,7 @@ func (d *Durable) estimate() {
 	d.first -= n
 }
 
-// notify has f say what happened to the stream since the frame before.
+// notify adds events about the stream since the previous frame to f.
 func (d *Durable) notify(f *frame.Frame) {
 	for _, text := range d.notices {
 		f.Notice(true, "frames_restarted", text)
@@ -125,7 +125,7 @@ func (d *Durable) notify(f *frame.Frame) {
 	}
 }
 
-// Close ends the reading and the connection.
+// Close ends the reader and the connection.
 func (d *Durable) Close() error {
 	if d.log != nil {
 		d.log.close()

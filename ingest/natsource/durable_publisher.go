@@ -15,17 +15,18 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// What waits until the server has confirmed it; one frame may be larger.
+// Bounds on unconfirmed messages; one frame may exceed them.
 const (
 	windowBytes    = 32 << 20
 	windowMessages = 4096
 )
 
-// DurablePublisher has JetStream keep frames, each once and in order, whatever happens to the server meanwhile. A frame waits in a window
-// of memory until the server has confirmed all its messages. Publish, Finish and Close belong to one goroutine.
+// DurablePublisher stores frames in JetStream, each once and in order, across server failures. A frame waits in a window in
+// memory until the server has confirmed all its messages. Call Publish, Finish and Close from one goroutine.
 //
-// A store.Sender sends; all of the window is on its way at once. After any failure the stream is asked for its last message, and sending goes on behind that one of the window; a message that
-// was stored but not confirmed is known by its identity, Nats-Msg-Id, which the server looks at, too.
+// A store.Sender sends the whole window at once. After a failure the publisher asks for the stream's last message, and
+// continues after that message of the window. It recognises a stored but unconfirmed message by its ID, Nats-Msg-Id, which
+// the server checks too.
 type DurablePublisher struct {
 	conn    *bus.Conn
 	coder   coder
@@ -34,26 +35,26 @@ type DurablePublisher struct {
 	js      jetstream.JetStream
 	warn    func(format string, args ...any)
 
-	patience patience // deliver's
+	patience patience // used by deliver
 	cancel   context.CancelFunc
 	ended    chan struct{}
-	ready    chan struct{} // of one: something waits to be sent
-	room     chan struct{} // of one: something was confirmed
+	ready    chan struct{} // capacity 1: messages wait
+	room     chan struct{} // capacity 1: a message was confirmed
 
 	mu      sync.Mutex
 	window  []outgoing
-	head    uint64 // the number of window[0], counted over the session
+	head    uint64 // number of window[0], counted over the session
 	bytes   int    // of the window
 	account Delivered
-	problem string // why nothing is confirmed now
+	problem string // why the server confirms nothing now
 	told    bus.Seldom
 }
 
-// Delivered counts what a DurablePublisher's server has confirmed.
+// Delivered counts what the server has confirmed.
 type Delivered struct {
 	Sent
-	Resent uint64 // times that what was on its way had to be sent again
-	Lost   uint64 // frames for which the window had no room
+	Resent uint64 // times that messages in flight were sent again
+	Lost   uint64 // frames dropped because the window was full
 }
 
 // outgoing is a message of the window.
@@ -61,11 +62,11 @@ type outgoing struct {
 	id      string
 	headers nats.Header
 	data    []byte
-	frame   int // bytes of its frame where it is the last of one, otherwise 0
+	frame   int // bytes of the frame that it completes, otherwise 0
 }
 
-// NewDurablePublisher begins a session on subject, and makes the stream that keeps its frames where there is none. Problems that pass by
-// themselves are told by warn. The connection stays the caller's, Close ends the publisher.
+// NewDurablePublisher starts a session on subject, and creates its stream if missing. It reports transient problems through
+// warn. The caller keeps the connection; Close ends the publisher.
 func NewDurablePublisher(ctx context.Context, conn *bus.Conn, o Durably) (*DurablePublisher, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func NewDurablePublisher(ctx context.Context, conn *bus.Conn, o Durably) (*Durab
 	return p, nil
 }
 
-// Durably says what a DurablePublisher publishes, and how it is kept.
+// Durably configures a DurablePublisher and its stream.
 type Durably struct {
 	Subject  string
 	Encoding wire.Encoding
@@ -99,7 +100,7 @@ type Durably struct {
 	Warn     func(format string, args ...any)
 }
 
-// Check refuses what no server could keep.
+// Check rejects settings that no server accepts.
 func (o *Durably) Check() error {
 	if err := checkSubject(o.Subject); err != nil {
 		return err
@@ -107,8 +108,8 @@ func (o *Durably) Check() error {
 	return o.Keep.Check()
 }
 
-// Publish puts f, which it borrows, into the window. Where that is full it waits until there is room or ctx ends; or, where patient is false, loses
-// the frame and counts it.
+// Publish puts f into the window and does not take ownership. If the window is full, it waits for room or the end of ctx. If
+// patient is false, it drops the frame and counts it.
 func (p *DurablePublisher) Publish(ctx context.Context, f *frame.Frame, patient bool) error {
 	h, data, err := p.coder.encode(f)
 	if err != nil {
@@ -150,17 +151,17 @@ func (p *DurablePublisher) Publish(ctx context.Context, f *frame.Frame, patient 
 	return nil
 }
 
-// identityRoom is what the headers of a durable message add to those of a live one.
+// identityRoom bounds the extra header bytes of a durable message.
 const identityRoom = 512
 
-// fits says whether the window has room for a frame.
+// fits reports whether the window has room for a frame.
 func (p *DurablePublisher) fits(size int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.window) == 0 || len(p.window) < windowMessages && p.bytes+size <= windowBytes
 }
 
-// signal wakes who waits on a channel of one.
+// signal wakes the reader of a channel of capacity 1.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -168,7 +169,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Finish waits until all is confirmed or ctx ends, and says how many frames are not.
+// Finish waits until everything is confirmed or ctx ends, and returns the number of unconfirmed frames.
 func (p *DurablePublisher) Finish(ctx context.Context) (unconfirmed int) {
 	for {
 		if unconfirmed = p.waiting(); unconfirmed == 0 {
@@ -182,7 +183,7 @@ func (p *DurablePublisher) Finish(ctx context.Context) (unconfirmed int) {
 	}
 }
 
-// waiting is how many frames are not confirmed.
+// waiting returns the number of unconfirmed frames.
 func (p *DurablePublisher) waiting() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,25 +195,26 @@ func (p *DurablePublisher) waiting() (n int) {
 	return n
 }
 
-// Problem says why nothing is confirmed now; empty where all is well.
+// Problem returns why the server confirms nothing now, or "".
 func (p *DurablePublisher) Problem() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.problem
 }
 
-// Delivered is the account so far.
+// Delivered returns the counts so far.
 func (p *DurablePublisher) Delivered() Delivered {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.account
 }
 
-// Close ends the publisher; what is not confirmed then is lost.
+// Close ends the publisher. Unconfirmed messages are lost.
 func (p *DurablePublisher) Close() {
 	p.cancel()
 	<-p.ended
 }
 
-// confirmWait is how long the next confirmation may take: a whole window over 100 Mbit/s takes 2.7 s, and a cluster some seconds to choose a leader.
+// confirmWait bounds the wait for the next confirmation: a whole window over 100 Mbit/s takes 2.7 s, and a cluster needs some
+// seconds to elect a leader.
 const confirmWait = 10 * time.Second

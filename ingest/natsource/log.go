@@ -12,24 +12,25 @@ import (
 )
 
 const (
-	pullMessages = 256      // asked of the server at a time
-	pullBytes    = 32 << 20 // the same; a message of the largest at least
+	pullMessages = 256      // messages per request
+	pullBytes    = 32 << 20 // bytes per request; at least one message of the largest size
 	pullFor      = 30 * time.Second
 
-	// silence is half of how long the server may say nothing at all before another consumer is made. A message of 8 MB over 20 Mbit/s takes 3 s.
+	// silence is half of the time without any server traffic after which the consumer is replaced. A message of 8 MB over 20
+	// Mbit/s takes 3 s.
 	silence = 3 * time.Second
 
-	// forgotten is how long the server keeps a consumer that nobody asks.
+	// forgotten is how long the server keeps an unused consumer.
 	forgotten = time.Minute
 
-	// doubtful is how often in a row a stream says that it ends before what was read of it until it is believed: a replica that has just become
-	// leader may not have taken in everything yet.
+	// doubtful is how many times in a row a stream must report an end before the place already read, to be believed. A new
+	// leader may lag behind for a moment.
 	doubtful = 8
 )
 
-// log reads a stream's messages in order, each once, from behind a place. It asks a consumer of its own, which is made again behind the last message
-// where messages are missing, the server was away or says nothing. (The ordered consumer of nats.go does the same, but waits without end and
-// without a context where the server is away, and does not say what has expired.)
+// log reads a stream's messages in order, each once, from a place on. It uses its own consumer, and replaces it if messages
+// are missing or the server was away or silent. (The ordered consumer of nats.go does the same, but it waits without limit or
+// context while the server is away, and does not report expired messages.)
 type log struct {
 	conn    *nats.Conn
 	js      jetstream.JetStream
@@ -37,31 +38,31 @@ type log struct {
 	keep    Keep
 
 	stream   jetstream.Stream
-	made     time.Time // when the stream was; zero before the first attach
-	place    uint64    // of the last message that was given
-	begun    bool      // one was given since the stream began, or before
-	doubted  int       // times in a row that the stream ended before place
+	made     time.Time // creation of the stream; zero before the first attach
+	place    uint64    // of the last message returned
+	begun    bool      // a message was returned since the stream began, or before
+	doubted  int       // consecutive reports of an end before place
 	patience patience
 
-	restarted bool   // since the last message
-	asked     uint64 // the consumer's count of what was received
+	restarted bool   // the stream restarted since the last message
+	asked     uint64 // the consumer's count of messages received
 
 	consumer jetstream.Consumer
-	messages jetstream.MessagesContext // nil where there is no consumer
+	messages jetstream.MessagesContext // nil if there is no consumer
 	status   chan nats.Status
 	watching sync.WaitGroup
 }
 
-// message is one of a stream.
+// message is one message of a stream.
 type message struct {
 	jetstream.Msg
 	place     uint64
 	stored    time.Time
-	expired   uint64 // messages between the last and this one that are gone
-	restarted bool   // the stream began anew before it
+	expired   uint64 // expired messages between the last one and this one
+	restarted bool   // the stream restarted before it
 }
 
-// next waits for a message until ctx ends. Another error says that the connection was closed for good.
+// next waits for a message until ctx ends. Any other error means that the connection is closed for good.
 func (l *log) next(ctx context.Context) (*message, error) {
 	var here bus.Stay
 	for ctx.Err() == nil {
@@ -94,7 +95,7 @@ func (l *log) next(ctx context.Context) (*message, error) {
 	return nil, ctx.Err()
 }
 
-// follows says whether m is the next one, and lets go of a consumer of which messages were lost on the way.
+// follows reports whether m is the next message. It drops the consumer if messages were lost in transit.
 func (l *log) follows(m jetstream.Msg) (*message, bool) {
 	meta, err := m.Metadata()
 	if err != nil || meta.Sequence.Consumer != l.asked+1 {
@@ -113,7 +114,7 @@ func (l *log) follows(m jetstream.Msg) (*message, bool) {
 	return got, true
 }
 
-// attach makes a consumer behind the place, and the stream where it is gone, within asking.
+// attach makes a consumer after the place, and creates a missing stream, while asking lasts.
 func (l *log) attach(asking context.Context) error {
 	if err := l.find(asking); err != nil {
 		return err
@@ -138,13 +139,13 @@ func (l *log) attach(asking context.Context) error {
 	messages, status := l.messages, l.status
 	l.watching.Go(func() {
 		if _, lost := <-status; lost {
-			messages.Stop() // what was on its way when the connection broke is asked for again
+			messages.Stop() // messages in flight at the disconnect are requested again
 		}
 	})
 	return nil
 }
 
-// find asks for the stream until it can be read from the place, or from another.
+// find waits until the stream can be read from the place, or from another one.
 func (l *log) find(ctx context.Context) (err error) {
 	for {
 		if l.stream, err = l.keep.streamOf(ctx, l.js, l.subject); err != nil || l.placed(l.stream.CachedInfo()) {
@@ -154,8 +155,8 @@ func (l *log) find(ctx context.Context) (err error) {
 	}
 }
 
-// placed says whether the stream can be read from the place. One that was made again is read from its beginning, and one that has lost its end,
-// as after a power failure, from there.
+// placed reports whether the stream can be read from the place. A recreated stream is read from its beginning. A stream that
+// lost its end, for example in a power failure, is read from its new end.
 func (l *log) placed(info *jetstream.StreamInfo) bool {
 	switch {
 	case !l.made.IsZero() && !info.Created.Equal(l.made):
@@ -173,13 +174,13 @@ func (l *log) placed(info *jetstream.StreamInfo) bool {
 	return true
 }
 
-// restart reads on behind another place.
+// restart continues after another place.
 func (l *log) restart(place uint64) { l.place, l.begun, l.restarted = place, false, true }
 
-// tryAgain is how long what failed waits before it is tried again.
+// tryAgain is the delay before a retry.
 const tryAgain = 250 * time.Millisecond
 
-// detach lets go of the consumer.
+// detach drops the consumer.
 func (l *log) detach() {
 	if l.messages == nil {
 		return
@@ -190,7 +191,7 @@ func (l *log) detach() {
 	l.messages, l.status = nil, nil
 }
 
-// close lets go of the consumer, and has the server forget it.
+// close drops the consumer and deletes it on the server.
 func (l *log) close() {
 	if l.messages == nil {
 		return
@@ -199,7 +200,7 @@ func (l *log) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if l.conn.IsConnected() {
-		l.stream.DeleteConsumer(ctx, l.consumer.CachedInfo().Name) // one that is not deleted is forgotten
+		l.stream.DeleteConsumer(ctx, l.consumer.CachedInfo().Name) // otherwise it expires
 	}
 }
 

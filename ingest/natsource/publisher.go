@@ -14,10 +14,10 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// FramePatience is the connection's for a Publisher: a message of 8 MB takes 0.7 s over 100 Mbit/s.
+// FramePatience is the timeout of a Publisher's connection. A message of 8 MB takes 0.7 s over 100 Mbit/s.
 const FramePatience = 10 * time.Second
 
-// Publisher sends frames over NATS as the nats source reads them. Not safe for concurrent use.
+// Publisher sends frames over NATS in the format of the nats source. Not safe for concurrent use.
 type Publisher struct {
 	conn    *bus.Conn
 	coder   coder
@@ -25,11 +25,11 @@ type Publisher struct {
 	sent    Sent
 }
 
-// Sent counts what a Publisher has handed to the server.
+// Sent counts what a Publisher passed to the server.
 type Sent struct{ Frames, Messages, Bytes uint64 }
 
-// NewPublisher begins a session on subject. Compressed pictures take less of the network and more of the processor; float32 has no PNG.
-// The connection stays the caller's.
+// NewPublisher starts a session on subject. Compression saves network traffic and costs processor time; float32 has no PNG.
+// The caller keeps the connection.
 func NewPublisher(conn *bus.Conn, subject string, encoding wire.Encoding) (*Publisher, error) {
 	if err := checkSubject(subject); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func NewPublisher(conn *bus.Conn, subject string, encoding wire.Encoding) (*Publ
 	return &Publisher{conn: conn, subject: subject, coder: coder}, err
 }
 
-// Publish sends f, which it borrows. While the server is away it returns nats.ErrReconnectBufExceeded at once; the same frame may then be
-// published again.
+// Publish sends f and does not take ownership. While the server is away it returns nats.ErrReconnectBufExceeded at once; the
+// caller may then publish the same frame again.
 func (p *Publisher) Publish(f *frame.Frame) error {
 	h, data, err := p.coder.encode(f)
 	if err != nil {
@@ -57,19 +57,19 @@ func (p *Publisher) Publish(f *frame.Frame) error {
 	return nil
 }
 
-// Sent is the account so far.
+// Sent returns the counts so far.
 func (p *Publisher) Sent() Sent { return p.sent }
 
-// coder makes a session's frames into bytes.
+// coder encodes a session's frames.
 type coder struct {
 	session  string
 	encoding wire.Encoding
-	packer   *wire.Packer // where encoding is Zstd
-	page     tiff.Image   // memory of the frame that is encoded
-	png      []byte       // the same
+	packer   *wire.Packer // set if encoding is Zstd
+	page     tiff.Image   // memory of the encoded frame
+	png      []byte       // memory of the encoded frame
 }
 
-// newCoder begins a session.
+// newCoder starts a session.
 func newCoder(encoding wire.Encoding) (c coder, err error) {
 	c = coder{session: strconv.FormatInt(time.Now().UnixNano(), 36), encoding: encoding}
 	if encoding == wire.Zstd {
@@ -78,7 +78,7 @@ func newCoder(encoding wire.Encoding) (c coder, err error) {
 	return c, err
 }
 
-// encode gives f's header and bytes, which are lent until the next encode.
+// encode returns f's header and bytes, which are valid until the next call.
 func (c *coder) encode(f *frame.Frame) (h wire.Header, data []byte, err error) {
 	if err := picture.ToPage(&c.page, f.Mat()); err != nil {
 		return h, nil, fmt.Errorf("frame %d: %w", f.Seq, err)
@@ -100,7 +100,7 @@ func (c *coder) encode(f *frame.Frame) (h wire.Header, data []byte, err error) {
 	return h, data, nil
 }
 
-// encodePNG gives a PNG file.
+// encodePNG returns a PNG file.
 func (c *coder) encodePNG(f *frame.Frame) ([]byte, error) {
 	if c.page.Depth == tiff.Float32 {
 		return nil, fmt.Errorf("float32 pixels, which PNG cannot hold: give --compress zstd, or none")

@@ -15,39 +15,39 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// DefaultNATS is where frames are looked for and published to: also where a run's own server listens unless told otherwise.
+// DefaultNATS is the default server address of sources and publishers, and of a run's own server.
 const DefaultNATS = "nats://127.0.0.1:4222"
 
-// The bounds on messages that wait for Read; what goes beyond is lost and counted.
+// Bounds on the messages that wait for Read. Messages beyond them are lost and counted.
 const (
 	pendingMessages = 1 << 16
-	pendingBytes    = 96 << 20 // a frame of the largest, and half of the next
+	pendingBytes    = 96 << 20 // one frame of the largest size, and half of the next
 )
 
-// answering is how long a connected server may take to take the subscription.
+// answering bounds the confirmation of a subscription by a connected server.
 const answering = 5 * time.Second
 
 // natsOptions are the keys of a NATS source.
 type natsOptions struct {
 	Subject     string `yaml:"subject" reaches:"nothing"`
-	URL         string `yaml:"url" reaches:"address"`      // default DefaultNATS, or the server inside the same run
+	URL         string `yaml:"url" reaches:"address"`      // default DefaultNATS, or the server in the same run
 	Credentials string `yaml:"credentials" reaches:"read"` // path of a .creds file
-	CA          string `yaml:"ca" reaches:"read"`          // path of the certificates that the server's is checked against
-	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; frames in a configuration
+	CA          string `yaml:"ca" reaches:"read"`          // path of the certificates that verify the server
+	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; the key is frames in a configuration
 }
 
-// Source gives the frames that another program publishes on a subject; package wire has their form. While the server is away the
-// connection comes back by itself, and the publisher's sequence numbers say what was missed; so Read returns ErrNotConnected only
-// where the connection was closed for good.
+// Source returns the frames that another program publishes on a subject; package wire defines the format. The connection
+// recovers by itself, and the publisher's sequence numbers reveal lost frames. Read therefore returns ErrNotConnected only if
+// the connection is closed for good.
 type Source struct {
 	assembly
 	conn         *bus.Conn
 	subscription *nats.Subscription
 	now          func() time.Time
-	overrun      int // messages that the subscription has thrown away
+	overrun      int // messages that the subscription dropped
 }
 
-// New makes the source of a subject: a Source, or where frames are kept a Durable.
+// New makes the source of a subject: a Source, or a Durable if the options ask for JetStream.
 func New(decode func(dst any) error) (pipeline.Source, error) {
 	o := natsOptions{URL: DefaultNATS}
 	if err := decode(&o); err != nil {
@@ -68,7 +68,7 @@ func New(decode func(dst any) error) (pipeline.Source, error) {
 	return &Source{assembly: assembly{options: o}, now: time.Now}, nil
 }
 
-// Options are the options that a person means by nats:SUBJECT or nats://host:port/SUBJECT, without the nats:.
+// Options returns the options for nats:SUBJECT or nats://host:port/SUBJECT, given without the nats: prefix.
 func Options(arg string) map[string]any {
 	address, found := strings.CutPrefix(arg, "//")
 	if !found {
@@ -78,7 +78,7 @@ func Options(arg string) map[string]any {
 	return map[string]any{"url": "nats://" + host, "subject": subject}
 }
 
-// checkSubject accepts one subject of one publisher.
+// checkSubject accepts the subject of a single publisher.
 func checkSubject(subject string) error {
 	const most = 255
 	if subject == "" {
@@ -100,10 +100,10 @@ func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// Info says that the publisher does not wait and gives the times, and that anyone who may publish on the subject gives the frames.
+// Info says that the source is live and the publisher times the frames, and that any publisher on the subject can send them.
 func (s *Source) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true, Public: true} }
 
-// Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
+// Open connects, within 5 s, and subscribes. Earlier frames are not available; after the first Open they count as lost.
 func (s *Source) Open(ctx context.Context) (err error) {
 	*s = Source{assembly: s.again(), now: s.now}
 	if s.conn, err = s.options.connect(ctx); err != nil {
@@ -126,7 +126,7 @@ func (s *Source) Open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Read waits for a whole frame. Messages that are torn, contradict each other or are none are skipped, each under its cause.
+// Read waits for a whole frame. It skips torn, contradictory and invalid messages, each with its cause.
 func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if s.held != nil {
@@ -151,7 +151,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// notifyOverrun says how many messages the subscription has thrown away.
+// notifyOverrun reports the number of messages that the subscription dropped.
 func (s *Source) notifyOverrun(f *frame.Frame) {
 	if n, err := s.subscription.Dropped(); err == nil && n > s.overrun {
 		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s came faster than they were taken and were lost; the frames among them are counted: publish fewer frames, or smaller ones", n-s.overrun, s.options.Subject))
@@ -162,7 +162,7 @@ func (s *Source) notifyOverrun(f *frame.Frame) {
 // Close ends the subscription and the connection.
 func (s *Source) Close() error {
 	if s.subscription != nil {
-		s.subscription.Unsubscribe() // what waits is not wanted: draining would read it first
+		s.subscription.Unsubscribe() // waiting messages are not needed: draining would read them first
 		s.subscription = nil
 	}
 	err := s.conn.Close()

@@ -11,17 +11,17 @@ import (
 	"driftscope/internal/flow/bus"
 )
 
-// Keep says how JetStream keeps a subject's frames, where nobody has made its stream yet. One that is there stays as somebody set it up.
+// Keep configures the stream that JetStream creates for a subject's frames. An existing stream keeps its settings.
 type Keep struct {
-	MaxBytes int64         `yaml:"max_bytes"` // of all messages together, headers included
+	MaxBytes int64         `yaml:"max_bytes"` // bound on all messages, headers included
 	MaxAge   time.Duration `yaml:"max_age"`
-	Replicas int           `yaml:"replicas"` // servers that have each message
+	Replicas int           `yaml:"replicas"` // copies of each message
 }
 
-// Kept is what frames are kept by where nothing else is said: an hour of 512x512x16 bit at 9 frames a second, raw.
+// Kept returns the default: an hour of 512x512x16 bit at 9 frames a second, raw.
 func Kept() Keep { return Keep{MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1} }
 
-// The bounds on what is kept: a frame of the largest fits; JetStream has at most five replicas.
+// Bounds on the stream: a frame of the largest size fits; JetStream allows at most five replicas.
 const (
 	leastKept    = 64 << 20
 	mostKept     = 1 << 40
@@ -30,7 +30,7 @@ const (
 	mostReplicas = 5
 )
 
-// Check reports the first that is out of bounds.
+// Check reports the first value out of bounds.
 func (k Keep) Check() error {
 	switch {
 	case k.MaxBytes < leastKept || k.MaxBytes > mostKept:
@@ -43,27 +43,27 @@ func (k Keep) Check() error {
 	return nil
 }
 
-// patience is how long a server may take to answer what is asked again and again: longer after each time that it did not, so that a request that went
-// away with its connection costs little, and a server that is slow is waited for.
+// patience is the timeout of a repeated request. It grows after each timeout, so that a request lost with its connection
+// costs little and a slow server is still waited for.
 type patience struct{ last time.Duration }
 
 const leastAsking, mostAsking = time.Second, 10 * time.Second
 
-// ask bounds the next request.
+// ask returns a context with the timeout of the next request.
 func (p *patience) ask(ctx context.Context) (context.Context, context.CancelFunc) {
 	p.last = min(max(2*p.last, leastAsking), mostAsking)
 	return context.WithTimeout(ctx, p.last)
 }
 
-// answered says that it did.
+// answered resets the timeout after an answer.
 func (p *patience) answered() { p.last = 0 }
 
-// resource is the stream of a subject.
+// resource returns the stream of a subject.
 func (k Keep) resource(subject string) bus.Resource {
 	return bus.Frames(subject, k.MaxAge, k.MaxBytes, k.Replicas)
 }
 
-// streamOf finds the stream of a subject's frames with what it holds now, or makes it.
+// streamOf finds or creates the stream of a subject's frames and returns its current state.
 func (k Keep) streamOf(ctx context.Context, js jetstream.JetStream, subject string) (jetstream.Stream, error) {
 	kept := k.resource(subject)
 	stream, _, err := kept.Ensure(ctx, js)

@@ -10,16 +10,16 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// format is how pictures are stored.
+// format is the storage format of pictures.
 type format struct {
 	depth    tiff.Depth
 	rowBytes int
-	packed   bool // by zlib
+	packed   bool // with zlib
 }
 
 // readFormat reads the attributes of the pictures.
 func (f *Film) readFormat(a level) error {
-	const most = 1 << 26 // of a side, or a row
+	const most = 1 << 26 // bound on a side or a row
 	width, w := a.whole("uiWidth", most)
 	height, h := a.whole("uiHeight", most)
 	channels, c := a.whole("uiComp", maxChannels)
@@ -63,22 +63,22 @@ func (f *Film) readFormat(a level) error {
 	return nil
 }
 
-// Kinds of loops.
+// The kinds of loop.
 const (
 	timeLoop     = 1
 	positionLoop = 2
 	sliceLoop    = 4
 	spectralLoop = 6
-	phasesLoop   = 8 // of time, each with a step of its own
+	phasesLoop   = 8 // time, each phase with its own step
 )
 
 // loop is an axis of the experiment.
 type loop struct {
 	kind, count int
-	interval    float64 // seconds, of time
+	interval    float64 // seconds, for time
 }
 
-// readLoops finds the axes of time and of slices among the loops, the outermost first.
+// readLoops finds the axes of time and slices in the loops, the outermost first.
 func (f *Film) readLoops() error {
 	f.Times, f.Slices = 1, 1
 	last := slices.Max(slices.Collect(maps.Keys(f.pictures)))
@@ -140,7 +140,7 @@ func (f *Film) readLoops() error {
 		}
 		f.Times, f.Slices, f.stride = last+1, 1, [2]int{1, 0}
 	}
-	if f.stride[0] > f.stride[1] { // time is the outer one: it may have been stopped
+	if f.stride[0] > f.stride[1] { // time is the outer loop, which may have been stopped early
 		f.Times = min(f.Times, last/f.stride[0]+1)
 	}
 	return nil
@@ -176,7 +176,7 @@ func readLoop(e level) (l loop, err error) {
 			phases++
 		}
 		if phases > 1 {
-			l.interval = 0 // not the same for all
+			l.interval = 0 // phases have different steps
 		}
 	case positionLoop:
 		valid := e.find("pItemValid")
@@ -192,7 +192,7 @@ func readLoop(e level) (l loop, err error) {
 	return l, nil
 }
 
-// period is the step of a loop of time in seconds: the mean that was measured, else what was asked for.
+// period returns the step of a time loop in seconds: the measured mean, or else the requested step.
 func period(l level) float64 {
 	for _, name := range []string{"dAvgPeriodDiff", "dPeriod"} {
 		if ms := l.number(name, 0); ms > 0 && !math.IsInf(ms, 0) {
@@ -202,7 +202,7 @@ func period(l level) float64 {
 	return 0
 }
 
-// describe takes the names of channels and the size of a pixel. Metadata that cannot be read leave them out.
+// describe reads the names of channels and the size of a pixel. Invalid metadata are ignored.
 func (f *Film) describe() {
 	if m, err := f.metadata("ImageMetadataSeqLV|0!", "SLxPictureMetadata"); err == nil {
 		planes := m.level("sPicturePlanes").level("sPlaneNew")

@@ -1,11 +1,9 @@
-// Package nd2 reads films that Nikon's NIS-Elements wrote as ND2 files of version 3.
+// Package nd2 reads films that Nikon's NIS-Elements wrote as ND2 files of version 3: Open reads the map of chunks,
+// attributes, loops and calibration, Film.Read one picture.
 //
-//	Open ──► map of chunks ──► attributes, loops, calibration ──► Film ──► Read
+// It reads pictures of 8 and 16 bits and floats, uncompressed or zlib. The components of a pixel are channels, also the
+// colours of a camera; the loops of time and slices are axes. It rejects by name several stage positions, lossy compression,
+// and versions 1 and 2. The file's size and fixed limits bound every allocation.
 //
-// Read are pictures of 8 and 16 bits and floats, not compressed or by zlib. Components of a pixel are channels, which the colours of a camera are, too. The
-// loops of time and of slices are axes. Several positions of the stage, lossy compression and files of version 1 and 2 are refused by name.
-//
-// No number in a file is trusted: the map, metadata and pictures are bounded by the file's size and by limits of their own before memory is taken.
-//
-// Nikon publishes no description; the layout is as the package nd2 (https://github.com/tlambert03/nd2) found it.
+// Nikon publishes no description; the layout follows the package nd2 (https://github.com/tlambert03/nd2).
 package nd2

@@ -13,10 +13,10 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Magic is what an ND2 file, and every chunk in it, begins with.
+// Magic is the first bytes of an ND2 file and of every chunk in it.
 const Magic = "\xda\xce\xbe\x0a"
 
-// Names of chunks.
+// The names of chunks.
 const (
 	fileName = "ND2 FILE SIGNATURE CHUNK NAME01!"
 	mapName  = "ND2 FILEMAP SIGNATURE NAME 0001!"
@@ -37,25 +37,25 @@ const (
 type Film struct {
 	Width, Height           int
 	Times, Channels, Slices int
-	Labels                  []string // of the channels, as far as they have any
-	Interval                float64  // seconds from one time to the next by the metadata; 0 where they say nothing
-	PixelUM                 float64  // side of a pixel; 0 where nothing is said
+	Labels                  []string // of the channels; may be shorter or empty
+	Interval                float64  // time step in seconds from the metadata; 0 if unknown
+	PixelUM                 float64  // side of a pixel; 0 if unknown
 
 	file     bounded.File
-	chunks   map[string]int64 // where metadata begin
-	pictures map[int]int64    // where pictures begin, by their numbers
+	chunks   map[string]int64 // offsets of metadata chunks
+	pictures map[int]int64    // offsets of pictures by number
 	format   format
-	stride   [2]int // pictures from one time and one slice to the next
+	stride   [2]int // picture number step per time and per slice
 	zlib     bounded.Zlib
-	raw      []byte // a picture as it is stored
-	plain    []byte // all components of it, unpacked
-	head     []byte // of a chunk, or the time of a picture
+	raw      []byte // a picture as stored
+	plain    []byte // all its components, unpacked
+	head     []byte // head of a chunk, or time of a picture
 }
 
-// headBytes is the length of what a chunk begins with: its magic, the length of its name and that of its data.
+// headBytes is the length of a chunk's head: magic, length of the name and length of the data.
 const headBytes = 16
 
-// Open reads the map of a file of the given size, and what it says of its pictures.
+// Open reads the map and the metadata of a file of the given size.
 func Open(r io.ReaderAt, size int64) (*Film, error) {
 	f := &Film{file: bounded.File{R: r, Size: size}, chunks: map[string]int64{}, pictures: map[int]int64{}}
 	if err := f.checkVersion(); err != nil {
@@ -81,7 +81,7 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// checkVersion refuses files of other versions.
+// checkVersion rejects other versions.
 func (f *Film) checkVersion() error {
 	const head = int64(headBytes + len(fileName) + 64)
 	b, err := f.file.Bytes(nil, 0, uint64(min(head, f.file.Size)))
@@ -102,7 +102,7 @@ func (f *Film) checkVersion() error {
 	return nil
 }
 
-// chunk finds the data of a chunk: where they begin and how many bytes they have.
+// chunk returns the offset and length of a chunk's data.
 func (f *Film) chunk(at int64) (begin, n int64, err error) {
 	if f.head, err = f.file.Bytes(f.head, uint64(at), headBytes); err != nil {
 		return 0, 0, err
@@ -119,7 +119,7 @@ func (f *Film) chunk(at int64) (begin, n int64, err error) {
 	return begin, int64(length), nil
 }
 
-// readMap finds the chunks by the map that the file ends in.
+// readMap reads the map of chunks at the end of the file.
 func (f *Film) readMap() error {
 	end, err := f.file.Bytes(nil, uint64(f.file.Size-int64(len(mapEnd))-8), uint64(len(mapEnd)+8))
 	if err != nil {
@@ -153,7 +153,7 @@ func (f *Film) readMap() error {
 	}
 }
 
-// take notes where a chunk begins, where it is one that is looked at.
+// take records the offset of a chunk that Film uses.
 func (f *Film) take(name []byte, at int64) {
 	if number, found := bytes.CutPrefix(name, []byte(picture)); found {
 		if n, err := strconv.Atoi(string(number)); err == nil && n >= 0 && n < bounded.MaxFrames {
@@ -168,7 +168,7 @@ func (f *Film) take(name []byte, at int64) {
 	}
 }
 
-// metadata reads a chunk of metadata, and goes into the level of that name.
+// metadata reads a chunk of metadata and returns the named level.
 func (f *Film) metadata(name, root string) (level, error) {
 	at, found := f.chunks[name]
 	if !found {
@@ -195,10 +195,11 @@ func (f *Film) metadata(name, root string) (level, error) {
 	return top, nil
 }
 
-// number is that of the picture at a time and slice, from 0.
+// number returns the number of the picture at a time and slice, from 0.
 func (f *Film) number(time, slice int) int { return time*f.stride[0] + slice*f.stride[1] }
 
-// At is when a picture was taken, in milliseconds since the beginning as the file has it, given in seconds; NaN where there is no picture.
+// At returns when a picture was taken, in seconds since the beginning (the file stores milliseconds), or NaN if there is no
+// picture.
 func (f *Film) At(time, slice int) (float64, error) {
 	at, found := f.pictures[f.number(time, slice)]
 	if !found {
@@ -217,10 +218,10 @@ func (f *Film) At(time, slice int) (float64, error) {
 	return math.Float64frombits(binary.LittleEndian.Uint64(f.head)) / 1e3, nil
 }
 
-// stampBytes is the length of the time in front of a picture.
+// stampBytes is the length of the time before a picture.
 const stampBytes = 8
 
-// Read reads the picture at a time, channel and slice, all from 0; found says whether there is one.
+// Read reads the picture at a time, channel and slice, all from 0. found is false if the file has no such picture.
 func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
 	at, found := f.pictures[f.number(time, slice)]
 	if !found {
@@ -249,7 +250,7 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	return true, nil
 }
 
-// rows reads all components of a picture that is stored as n bytes, good until the next call.
+// rows reads all components of a picture stored in n bytes. The result is valid until the next call.
 func (f *Film) rows(begin, n int64, want int) (_ []byte, err error) {
 	if f.format.packed {
 		if f.raw, err = f.file.Bytes(f.raw, uint64(begin), uint64(n)); err != nil {
@@ -265,7 +266,7 @@ func (f *Film) rows(begin, n int64, want int) (_ []byte, err error) {
 	return f.raw, err
 }
 
-// pick makes dst one component of every pixel.
+// pick copies one component of every pixel to dst.
 func (f *Film) pick(dst *tiff.Image, rows []byte, channel int) {
 	size := dst.Depth.Bytes()
 	stored := tiff.Samples{Kind: tiff.Unsigned, Bytes: size}

@@ -13,11 +13,11 @@ import (
 
 // Bounds on metadata.
 const (
-	maxLevels  = 64      // within each other
-	maxRecords = 1 << 20 // in one chunk
+	maxLevels  = 64      // nesting depth
+	maxRecords = 1 << 20 // per chunk
 )
 
-// Types of records.
+// The types of records.
 const (
 	boolean    = 1
 	signed32   = 2
@@ -32,7 +32,7 @@ const (
 	compressed = 76
 )
 
-// level is the records of a level in their order. Those of a list have empty names.
+// level is an ordered list of records. Records of a list have empty names.
 type level []record
 
 // record is a name and its value.
@@ -44,7 +44,7 @@ type record struct {
 	inside level
 }
 
-// find is the last record of a name; nil where there is none.
+// find returns the last record of a name, or nil.
 func (l level) find(name string) *record {
 	for i := len(l) - 1; i >= 0; i-- {
 		if l[i].name == name {
@@ -54,7 +54,7 @@ func (l level) find(name string) *record {
 	return nil
 }
 
-// level is the level of a name; nil where there is none.
+// level returns the level of a name, or nil.
 func (l level) level(name string) level {
 	if r := l.find(name); r != nil {
 		return r.inside
@@ -62,7 +62,7 @@ func (l level) level(name string) level {
 	return nil
 }
 
-// number is the number of a name, or the standard.
+// number returns the number of a name, or standard.
 func (l level) number(name string, standard float64) float64 {
 	if r := l.find(name); r != nil {
 		return r.number
@@ -70,7 +70,7 @@ func (l level) number(name string, standard float64) float64 {
 	return standard
 }
 
-// whole is a number from 0 to most; other numbers are none.
+// whole returns an integer from 0 to most; ok is false for other values.
 func (l level) whole(name string, most int) (int, bool) {
 	v := l.number(name, -1)
 	if !(v >= 0 && v <= float64(most)) || v != math.Trunc(v) {
@@ -79,16 +79,16 @@ func (l level) whole(name string, most int) (int, bool) {
 	return int(v), true
 }
 
-// errLite is what damaged metadata show.
+// errLite reports damaged metadata.
 var errLite = errors.New("no whole metadata (lite variant)")
 
-// decoder goes through a chunk's records.
+// decoder reads a chunk's records.
 type decoder struct {
 	b       []byte
 	records int
 }
 
-// decode reads the records of a chunk, which may be packed as a whole.
+// decode reads the records of a chunk, which may be compressed as a whole.
 func decode(b []byte) (level, error) {
 	if len(b) > 2 && b[0] == compressed {
 		const skipped = 12
@@ -110,7 +110,7 @@ func decode(b []byte) (level, error) {
 	return d.take(1, 0)
 }
 
-// take reads so many records.
+// take reads count records.
 func (d *decoder) take(count, depth int) (level, error) {
 	if depth > maxLevels {
 		return nil, errLite
@@ -142,7 +142,7 @@ func (d *decoder) bytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// record reads one.
+// record reads one record.
 func (d *decoder) record(depth int) (r record, err error) {
 	begin := len(d.b)
 	head, err := d.bytes(2)
@@ -189,7 +189,7 @@ func (d *decoder) record(depth int) (r record, err error) {
 	return r, nil
 }
 
-// value64 is the number of a record.
+// value64 returns the number of a record.
 func value64(kind byte, b []byte) float64 {
 	little := binary.LittleEndian
 	switch kind {
@@ -207,8 +207,8 @@ func value64(kind byte, b []byte) float64 {
 	return float64(little.Uint64(b))
 }
 
-// level reads what is inside a record that began when so many bytes were left: the number of records, the length from its beginning to their end, the records,
-// and as many offsets.
+// level reads the contents of a record that began with begin bytes left: the number of records, the length from its beginning
+// to their end, the records, and one offset each.
 func (d *decoder) level(r *record, begin, depth int) error {
 	head, err := d.bytes(12)
 	if err != nil {
@@ -240,7 +240,7 @@ func (d *decoder) level(r *record, begin, depth int) error {
 	return err
 }
 
-// characters is a text of UTF-16 up to its first 0.
+// characters decodes UTF-16 up to the first 0.
 func characters(b []byte) string {
 	var units []uint16
 	for ; len(b) > 1; b = b[2:] {

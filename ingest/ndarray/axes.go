@@ -1,6 +1,6 @@
 package ndarray
 
-// Axes of a picture; all but the last two may be missing.
+// The axes of a picture. All but the last two may be missing.
 const (
 	T = iota
 	C
@@ -10,16 +10,16 @@ const (
 	Count
 )
 
-// Names are their letters, in this order.
+// Names are the letters of the axes, in this order.
 const Names = "tczyx"
 
-// Axes says which of an array's axes is each of a picture's, -1 where there is none.
+// Axes maps each axis of a picture to an axis of the array, or -1.
 type Axes [Count]int
 
-// NoAxes are those of which none is known yet.
+// NoAxes has no axis set.
 var NoAxes = Axes{-1, -1, -1, -1, -1}
 
-// Along is the value of one of the picture's axes among those of the array's, 1 where there is no such axis.
+// Along returns the value of a picture's axis from values per array axis, or 1 if there is no such axis.
 func (a Axes) Along(axis int, values []int) int {
 	if a[axis] < 0 {
 		return 1

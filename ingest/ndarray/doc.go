@@ -1,2 +1,2 @@
-// Package ndarray makes pictures of arrays of several axes that are stored in chunks, as Zarr and HDF5 store them.
+// Package ndarray makes pictures from chunked arrays of several axes, as stored by Zarr and HDF5.
 package ndarray

@@ -7,46 +7,46 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// MaxChunk bounds a chunk, unpacked, and those that are kept for the next picture, all together; MaxPacked bounds it as it is stored.
+// MaxChunk bounds an unpacked chunk, and the total of chunks kept for the next picture. MaxPacked bounds a stored chunk.
 const (
 	MaxChunk  = bounded.MaxUnpacked
 	MaxPacked = MaxChunk + MaxChunk/8
 )
 
-// MaxTiles bounds the chunks of one picture.
+// MaxTiles bounds the chunks of a picture.
 const MaxTiles = 1 << 16
 
-// Place is one picture; all count from 0.
+// Place is the position of a picture; all values count from 0.
 type Place struct{ Time, Channel, Slice int }
 
-// Array is how an array is stored.
+// Array describes the storage of an array.
 type Array struct {
 	Axes    Axes
-	Chunk   []int // its sides
-	Stride  []int // bytes of an unpacked chunk from one sample to the next along each axis
+	Chunk   []int // sides of a chunk
+	Stride  []int // byte step per sample along each axis of an unpacked chunk
 	Samples tiff.Samples
-	Fill    []byte // a sample that was not written, as a picture has it
-	// Load gives the chunk at a place of the grid, unpacked and good until the next call; nil where it was not written.
+	Fill    []byte // unwritten sample, in the picture's format
+	// Load returns the unpacked chunk at a grid position, valid until the next call, or nil if it was never written.
 	Load func(grid []int) ([]byte, error)
 }
 
-// Pictures are those of an array. Not safe for concurrent use.
+// Pictures reads the pictures of an array. Not safe for concurrent use.
 type Pictures struct {
 	array         Array
 	width, height int
-	tiles         [2]int // down and across a picture
+	tiles         [2]int // chunks down and across a picture
 	grid          []int
 	chunkBytes    int
 	kept          kept
 }
 
-// kept are the unpacked chunks of the last picture, where they are of others, too.
+// kept holds the unpacked chunks of the last picture if other pictures share them.
 type kept struct {
-	grid  []int // of the first
+	grid  []int // grid position of the first chunk
 	tiles [][]byte
 }
 
-// NewPictures lays an array of that shape out as pictures of a size that its caller found to be within bounds.
+// NewPictures arranges an array of the given shape as pictures. The caller has checked their size.
 func NewPictures(a Array, shape []int) (*Pictures, error) {
 	p := &Pictures{array: a, width: a.Axes.Along(X, shape), height: a.Axes.Along(Y, shape), grid: make([]int, len(shape)), chunkBytes: a.Samples.Bytes}
 	for n, axis := range []int{Y, X} {
@@ -62,10 +62,10 @@ func NewPictures(a Array, shape []int) (*Pictures, error) {
 	return p, nil
 }
 
-// Tiles is how many chunks a picture has.
+// Tiles returns the number of chunks per picture.
 func (p *Pictures) Tiles() int { return p.tiles[0] * p.tiles[1] }
 
-// First sets the grid to the first chunk of a picture, and returns where in a chunk the picture begins, in bytes.
+// First sets the grid to the first chunk of a picture, and returns the picture's byte offset in a chunk.
 func (p *Pictures) First(at Place) (offset int) {
 	clear(p.grid)
 	for axis, at := range [...]int{T: at.Time, C: at.Channel, Z: at.Slice} {
@@ -78,13 +78,13 @@ func (p *Pictures) First(at Place) (offset int) {
 	return offset
 }
 
-// Tile is the place of the grid of the picture's chunk of that number, good until the next call.
+// Tile returns the grid position of the picture's chunk n, valid until the next call.
 func (p *Pictures) Tile(n int) (grid []int) {
 	p.grid[p.array.Axes[Y]], p.grid[p.array.Axes[X]] = n/p.tiles[1], n%p.tiles[1]
 	return p.grid
 }
 
-// Read reads a picture into dst, whose memory it uses again. What missing chunks would have has the fill value.
+// Read reads a picture into dst and reuses its memory. Missing chunks have the fill value.
 func (p *Pictures) Read(dst *tiff.Image, at Place) (missing int, err error) {
 	offset := p.First(at)
 	dst.Width, dst.Height, dst.Channels, dst.Depth = p.width, p.height, 1, p.array.Samples.Depth()
@@ -109,15 +109,15 @@ func (p *Pictures) Read(dst *tiff.Image, at Place) (missing int, err error) {
 	return missing, nil
 }
 
-// Forget loads chunks again that the next picture shares with the last one.
+// Forget drops the kept chunks, so that Read loads them again.
 func (p *Pictures) Forget() { p.kept = kept{} }
 
-// shared says that a chunk is of several pictures.
+// shared reports whether several pictures share a chunk.
 func (p *Pictures) shared() bool {
 	return p.array.Axes.Along(T, p.array.Chunk) > 1 || p.array.Axes.Along(C, p.array.Chunk) > 1 || p.array.Axes.Along(Z, p.array.Chunk) > 1
 }
 
-// load gives chunk n of the current picture.
+// load returns chunk n of the current picture.
 func (p *Pictures) load(n int) ([]byte, error) {
 	grid := p.Tile(n)
 	if p.kept.tiles != nil && p.kept.tiles[n] != nil {
@@ -131,7 +131,7 @@ func (p *Pictures) load(n int) ([]byte, error) {
 	return plain, err
 }
 
-// paste puts the chunk of the grid where it belongs, from byte offset on; of a missing one, nil, the fill value.
+// paste copies the chunk at the current grid position into dst, starting at a byte offset; a nil chunk gives the fill value.
 func (p *Pictures) paste(dst *tiff.Image, plain []byte, offset int) {
 	y, x := p.array.Axes[Y], p.array.Axes[X]
 	high, wide := p.array.Chunk[y], p.array.Chunk[x]

@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// pixelType is how an entry says what its pixels are.
+// pixelType is an entry's pixel format.
 type pixelType uint32
 
 const (
@@ -21,10 +21,10 @@ const (
 	tenBits
 	twelveBits
 	fourteenBits
-	elevenBits // in 16 bits, as all but 8
+	elevenBits // in 16 bits, as all types but 8 bits
 )
 
-// Image reads e's pixels from r, its file, into dst, reusing its memory.
+// Image reads e's pixels from its file r into dst and reuses the memory of dst.
 func (e *Entry) Image(dst *tiff.Image, r io.ReaderAt) (err error) {
 	dst.Width, dst.Height, dst.Channels, dst.Depth = e.Width, e.Height, 1, tiff.Uint16
 	switch e.kind {
@@ -37,7 +37,7 @@ func (e *Entry) Image(dst *tiff.Image, r io.ReaderAt) (err error) {
 	return err
 }
 
-// bytes reads n bytes into dst, whose memory is reused, and takes none for what is not there.
+// bytes reads n bytes into dst and reuses its memory. It allocates nothing if the file is too short.
 func (e *Entry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) ([]byte, error) {
 	var last [1]byte
 	_, err := r.ReadAt(last[:], at+int64(n)-1)
@@ -54,13 +54,13 @@ func (e *Entry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) (
 	return dst, err
 }
 
-// Times is what the metadata say of an image's time, in seconds; NaN where they say nothing.
+// Times holds an image's times from its metadata, in seconds; NaN if unknown.
 type Times struct {
-	Received float64 // when the computer had the image, from 1970 on the microscope's clock
-	Elapsed  float64 // since the acquisition began, in whole milliseconds
+	Received float64 // arrival in the computer, since 1970 on the microscope's clock
+	Elapsed  float64 // time since the start of the acquisition, in whole milliseconds
 }
 
-// Times reads from r, its file, when e was taken.
+// Times reads the times of e from its file r.
 func (e *Entry) Times(r io.ReaderAt) (Times, error) {
 	times := Times{Received: math.NaN(), Elapsed: math.NaN()}
 	raw, err := e.bytes(nil, r, e.metadata, e.metadataBytes, "metadata")

@@ -13,10 +13,10 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// IndexName is the file that makes a folder an NDTiff.
+// IndexName is the name of the index file.
 const IndexName = "NDTiff.index"
 
-// The bounds on an entry.
+// Bounds on an entry.
 const (
 	maxAxesBytes     = 16 << 10
 	maxAxes          = 32
@@ -24,12 +24,12 @@ const (
 	maxMetadataBytes = 16 << 20
 )
 
-// ErrTorn is found in the error of an entry, or of an image, that is not whole. While the folder is written it may pass.
+// ErrTorn marks the error of an incomplete entry or image. It may pass while the folder is being written.
 var ErrTorn = errors.New("the recording is torn")
 
-// Entry is one image: where it lies along the axes, and where in the files.
+// Entry is one image: its position along the axes and its place in the files.
 type Entry struct {
-	Axes          map[string]string // numbers as they are written
+	Axes          map[string]string // values as written
 	File          string            // in the folder of the index
 	Width, Height int
 
@@ -38,7 +38,7 @@ type Entry struct {
 	kind             pixelType
 }
 
-// bytes is how long a pixel is.
+// bytes returns the size of a pixel.
 func (k pixelType) bytes() int {
 	switch k {
 	case eightBits:
@@ -49,19 +49,19 @@ func (k pixelType) bytes() int {
 	return 2
 }
 
-// Index reads entries one after another. It does not close what it reads from. Not safe for concurrent use.
+// Index reads entries in order. It does not close its reader. Not safe for concurrent use.
 type Index struct {
 	r      io.ReaderAt
-	at     int64 // of the next entry
-	number int   // of it, from 1
+	at     int64 // offset of the next entry
+	number int   // its number, from 1
 	buffer []byte
 }
 
-// NewIndex reads NDTiff.index from its beginning.
+// NewIndex returns a reader at the beginning of NDTiff.index.
 func NewIndex(r io.ReaderAt) *Index { return &Index{r: r, number: 1} }
 
-// Next returns the next entry. io.EOF says that there is none yet, an ErrTorn that it is there in part; then Next may be called again
-// when the file has grown. Any other error is damage, behind which nothing can be found.
+// Next returns the next entry. io.EOF means that there is none yet, ErrTorn that it is incomplete; call Next again when the
+// file has grown. Any other error is damage, and no further entry can be found.
 func (x *Index) Next() (Entry, error) {
 	e, size, err := x.read()
 	if err != nil && err != io.EOF {
@@ -98,7 +98,7 @@ func (x *Index) read() (e Entry, size int64, err error) {
 	return e, n + m + numbers, e.place(raw)
 }
 
-// text reads a length and as many bytes, and returns how many they are together. A length of zero is io.EOF.
+// text reads a length and that many bytes. It returns the text and the total length. A length of zero is io.EOF.
 func (x *Index) text(at int64, limit int, what string) ([]byte, int64, error) {
 	raw, err := x.bytes(at, 4)
 	if err != nil {
@@ -121,7 +121,7 @@ func (x *Index) text(at int64, limit int, what string) ([]byte, int64, error) {
 	return text, int64(n) + 4, nil
 }
 
-// bytes reads n bytes, good until the next call. Where the file ends at the first of them, the error is io.EOF.
+// bytes reads n bytes, valid until the next call. The error is io.EOF if the file ends before the first of them.
 func (x *Index) bytes(at int64, n int) ([]byte, error) {
 	if cap(x.buffer) < n {
 		x.buffer = make([]byte, n)
@@ -157,7 +157,7 @@ func parseAxes(text []byte) (map[string]string, error) {
 	return axes, nil
 }
 
-// place takes the eight numbers. Every image has a size and metadata, so zeros there are not written yet.
+// place reads the eight numbers. Every image has a size and metadata, so zeros mean that they are not written yet.
 func (e *Entry) place(raw []byte) error {
 	number := func(i int) uint32 { return binary.LittleEndian.Uint32(raw[4*i:]) }
 	width, height, metadata := number(1), number(2), number(6)

@@ -13,13 +13,14 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Decode gives the pixels that OpenCV gives of a PNG or BMP, bit for bit; a JPEG's would differ, for no two decoders round alike.
+// Decode returns the same pixels as OpenCV for a PNG or BMP, bit for bit. It rejects JPEG, because no two decoders round
+// alike.
 func Decode(data []byte) (frame.Mat, error) {
 	mat, _, err := decodeListening(data)
 	return mat, err
 }
 
-// decodeListening is Decode; nothing is ever said.
+// decodeListening is Decode; said is always empty.
 func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
 	format, err := checkPicture(data)
 	if err != nil {
@@ -36,14 +37,15 @@ func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
 	return mat, "", err
 }
 
-// Where a PNG has its colour type, and that of grey pictures without alpha: one of them with a transparent shade is decoded to colours.
+// The place of the colour type in a PNG, and its value for grey without alpha. Such a picture with a transparent shade
+// decodes to colours.
 const (
 	pngColour = 25
 	pngGrey   = 0
 )
 
-// toMat copies a picture to a new Mat, which the caller owns: of one channel where it is grey, without alpha. bitmap says that it is a BMP, of whose
-// palette OpenCV makes colours unless all of it is grey; of a PNG's it always does.
+// toMat copies a picture to a new Mat, which the caller owns. A grey picture has one channel; alpha is dropped. bitmap marks
+// a BMP: OpenCV turns its palette into colours unless all entries are grey. For a PNG palette it always does.
 func toMat(decoded image.Image, bitmap, grey bool) (frame.Mat, error) {
 	size := decoded.Bounds().Size()
 	switch p := decoded.(type) {
@@ -71,10 +73,10 @@ func toMat(decoded image.Image, bitmap, grey bool) (frame.Mat, error) {
 	return frame.Mat{}, fmt.Errorf("pixels of %v, grey, colours or a palette expected: convert the picture", decoded.ColorModel())
 }
 
-// bytesOf copies values of 8 bits: of every pixel, which has so many, those at the places, in their order.
+// bytesOf copies the 8-bit values at the given places of every pixel, in that order.
 func bytesOf(size image.Point, kind frame.MatType, pix []byte, step int, places ...int) frame.Mat {
 	mat := frame.NewMatWithSize(size.Y, size.X, kind)
-	to, _ := mat.DataPtrUint8() // which it has
+	to, _ := mat.DataPtrUint8() // 8-bit Mats always have it
 	for i := range size.X * size.Y {
 		for c, place := range places {
 			to[i*len(places)+c] = pix[i*step+place]
@@ -83,10 +85,10 @@ func bytesOf(size image.Point, kind frame.MatType, pix []byte, step int, places 
 	return mat
 }
 
-// wordsOf is bytesOf for values of 16 bits, whose high byte comes first.
+// wordsOf is bytesOf for 16-bit values, high byte first.
 func wordsOf(size image.Point, kind frame.MatType, pix []byte, step int, places ...int) frame.Mat {
 	mat := frame.NewMatWithSize(size.Y, size.X, kind)
-	to, _ := mat.DataPtrUint16() // which are its values
+	to, _ := mat.DataPtrUint16() // 16-bit Mats always have it
 	for i := range size.X * size.Y {
 		for c, place := range places {
 			at := 2 * (i*step + place)
@@ -96,7 +98,7 @@ func wordsOf(size image.Point, kind frame.MatType, pix []byte, step int, places 
 	return mat
 }
 
-// fromPalette writes out the palette's colours, NRGBA or RGBA, without their alpha; grey ones as grey unless coloured.
+// fromPalette copies the palette's colours, NRGBA or RGBA, without alpha. Grey ones give one channel unless coloured is true.
 func fromPalette(size image.Point, p *image.Paletted, coloured bool) frame.Mat {
 	var colours [256][3]byte
 	for i, c := range p.Palette {
@@ -120,7 +122,7 @@ func fromPalette(size image.Point, p *image.Paletted, coloured bool) frame.Mat {
 	return mat
 }
 
-// EncodePNG writes a Mat of 8 or 16 bits as a PNG file to dst's memory. Its bytes are not OpenCV's, its pixels are.
+// EncodePNG encodes a Mat of 8 or 16 bits as PNG into dst's memory. The pixels equal OpenCV's, the bytes do not.
 func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
 	size := image.Rect(0, 0, mat.Cols(), mat.Rows())
 	from, err := mat.DataPtrUint8()
@@ -152,7 +154,7 @@ func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// deep is a picture of 16 bits, grey or in colours.
+// deep is a 16-bit picture, grey or coloured.
 func deep(words []uint16, size image.Rectangle, channels int) image.Image {
 	if channels == 1 {
 		p := image.NewGray16(size)

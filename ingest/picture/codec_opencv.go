@@ -12,13 +12,13 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Decode checks the header before OpenCV sees the data.
+// Decode checks the header before it passes the data to OpenCV.
 func Decode(data []byte) (gocv.Mat, error) {
 	mat, _, err := decodeListening(data)
 	return mat, err
 }
 
-// decodeListening is Decode, and what the library printed of a picture that it decoded.
+// decodeListening is Decode, and also returns what the library printed about a decoded picture.
 func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
 	format, err := checkPicture(data)
 	if err != nil {
@@ -36,7 +36,7 @@ func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
 	return mat, said, err
 }
 
-// DropAlpha owns mat and returns it with one or three channels.
+// DropAlpha takes ownership of mat and returns it with one or three channels.
 func DropAlpha(mat gocv.Mat) (gocv.Mat, error) {
 	depth := mat.Type() & 7
 	if depth != gocv.MatTypeCV8U && depth != gocv.MatTypeCV16U && depth != gocv.MatTypeCV32F {
@@ -56,7 +56,7 @@ func DropAlpha(mat gocv.Mat) (gocv.Mat, error) {
 	return gocv.Mat{}, fmt.Errorf("a picture of %d channels, 1, 3 or 4 expected: convert it", mat.Channels())
 }
 
-// EncodePNG writes a Mat of 8 or 16 bits as a PNG file to dst's memory.
+// EncodePNG encodes a Mat of 8 or 16 bits as PNG into dst's memory.
 func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
 	encoded, err := gocv.IMEncode(gocv.PNGFileExt, *mat)
 	if err != nil {

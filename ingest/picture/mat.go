@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// MatType is OpenCV's name for a page's pixels.
+// MatType returns OpenCV's type for a page's pixels.
 func MatType(page *tiff.Image) frame.MatType {
 	channels := frame.MatType((page.Channels - 1) << 3)
 	switch page.Depth {
@@ -21,7 +21,7 @@ func MatType(page *tiff.Image) frame.MatType {
 	return frame.MatTypeCV32F + channels
 }
 
-// ToMat copies a page to a new Mat, which the caller owns; red, green and blue become blue, green and red.
+// ToMat copies a page to a new Mat, which the caller owns, and swaps red and blue.
 func ToMat(page *tiff.Image) (frame.Mat, error) {
 	mat := frame.NewMatWithSize(page.Height, page.Width, MatType(page))
 	dst, err := mat.DataPtrUint8()
@@ -37,7 +37,7 @@ func ToMat(page *tiff.Image) (frame.Mat, error) {
 	return mat, nil
 }
 
-// swapRedBlue copies pixels of three samples of size bytes each, the first and the last in each other's place.
+// swapRedBlue copies pixels of three samples of size bytes each, and swaps the first and the last sample.
 func swapRedBlue(dst, src []byte, size int) {
 	for pixel := 0; pixel < len(dst); pixel += 3 * size {
 		copy(dst[pixel:pixel+size], src[pixel+2*size:])
@@ -46,7 +46,7 @@ func swapRedBlue(dst, src []byte, size int) {
 	}
 }
 
-// ToPage copies a frame's pixels to dst, reusing its memory; blue, green and red become red, green and blue.
+// ToPage copies a frame's pixels to dst, reuses its memory, and swaps red and blue.
 func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
 		return errors.New("a frame without pixels, or with gaps between its rows: its source is at fault")
@@ -75,13 +75,13 @@ func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	return nil
 }
 
-// TypeName names a Mat type for people.
+// TypeName returns a readable name of a Mat type.
 func TypeName(kind int) string {
 	depth := [8]string{"8-bit", "signed 8-bit", "16-bit", "signed 16-bit", "signed 32-bit", "float32", "float64", "float16"}[kind&7]
 	return fmt.Sprintf("%s pixels of %d channels", depth, kind>>3+1)
 }
 
-// PixelBytes is the length of a pixel of an OpenCV type, 0 for a type that no source gives.
+// PixelBytes returns the bytes of a pixel of an OpenCV type, or 0 for a type that no source returns.
 func PixelBytes(kind uint32) int {
 	channels := int(kind>>3) + 1
 	if channels != 1 && channels != 3 {

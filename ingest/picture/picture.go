@@ -19,19 +19,19 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// The bounds on a picture.
+// Bounds on a picture.
 const (
 	MaxSide         = 16384
-	maxPictureBytes = 2 * tiff.MaxBytes // of its file
+	maxPictureBytes = 2 * tiff.MaxBytes // of the file
 )
 
-// ErrNoDecoder says that this build cannot read a picture as every other build does.
+// ErrNoDecoder reports that this build cannot decode the picture exactly as other builds do.
 var ErrNoDecoder = errors.New("this build is without OpenCV and does not decode it to the same pixels: record TIFF or PNG, or use a build with OpenCV (docs/howto/desk.md)")
 
 // Reader reads PNG, JPEG and BMP files, keeps 16 bits, and reuses its memory.
 type Reader struct {
 	file bytes.Buffer
-	Said string // by the library, of the picture that was read last
+	Said string // library output about the last picture read
 }
 
 // Read returns the picture at path with one or three channels. The caller owns the Mat.
@@ -62,7 +62,7 @@ func (p *Reader) load(path string) error {
 	return err
 }
 
-// checkPicture says of what format the data are, which OpenCV has not seen.
+// checkPicture returns the format of the data before OpenCV sees them.
 func checkPicture(data []byte) (format string, err error) {
 	header, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -82,7 +82,7 @@ func checkPicture(data []byte) (format string, err error) {
 	return format, nil
 }
 
-// CheckSize bounds a picture of so many bytes a pixel.
+// CheckSize bounds a picture by its size and bytes per pixel.
 func CheckSize(width, height, pixelBytes int) error {
 	if width > MaxSide || height > MaxSide {
 		return fmt.Errorf("a picture of %dx%d pixels, at most %d a side expected: crop it or bin it", width, height, MaxSide)
@@ -90,14 +90,14 @@ func CheckSize(width, height, pixelBytes int) error {
 	return tiff.CheckSize(width, height, pixelBytes)
 }
 
-// decodedBytes is how many a pixel takes once OpenCV has decoded it, alpha included. It makes colours of palettes.
+// decodedBytes returns the bytes per pixel after OpenCV's decoder, alpha included. OpenCV turns palettes into colours.
 func decodedBytes(model color.Model) int {
 	switch model {
 	case color.GrayModel:
 		return 1
 	case color.Gray16Model:
 		return 2
-	case color.YCbCrModel, color.RGBAModel: // package png's name for what has no alpha
+	case color.YCbCrModel, color.RGBAModel: // package png's model for no alpha
 		return 3
 	case color.RGBA64Model:
 		return 6
@@ -107,11 +107,11 @@ func decodedBytes(model color.Model) int {
 	return 4
 }
 
-// endsWhole follows a JPEG to its end marker, looks for a PNG's last chunk near the end, and compares a BMP with the pixels that its header,
-// which was read without an error, has it hold. The libraries fill what is missing with grey, or complain on standard error whenever a
-// picture is tried that is still being written.
+// endsWhole reports whether the data are complete. It follows a JPEG to its end marker, looks for the last chunk near the end
+// of a PNG, and compares the size of a BMP with its valid header. Otherwise the libraries fill missing parts with grey, or
+// print a complaint at each retry of a growing picture.
 func endsWhole(data []byte, format string) bool {
-	const trailer = 4096 // that some cameras leave behind the end
+	const trailer = 4096 // room for bytes that some cameras write after the end
 	switch format {
 	case "jpeg":
 		return endsJPEG(data)
@@ -123,11 +123,11 @@ func endsWhole(data []byte, format string) bool {
 		row := (width*bits + 31) / 32 * 4
 		return int64(le.Uint32(data[10:]))+row*max(height, -height) <= int64(len(data))
 	}
-	return true // OpenCV will say: other packages know more formats
+	return true // OpenCV decides: it knows more formats
 }
 
-// endsJPEG passes over the segments and what they compress, where FF is followed by 0 or a restart (ITU-T T.81, B.1.1). A thumbnail in a
-// segment has an end of its own.
+// endsJPEG skips segments and compressed data, in which FF precedes 0 or a restart marker (ITU-T T.81, B.1.1). It ignores the
+// end marker of a thumbnail in a segment.
 func endsJPEG(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data, 0xff)

@@ -8,16 +8,16 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// fewPacked is how many bytes of image data libpng may have unchecked: they unpack to 2 GiB at most, which takes it 5 s.
+// fewPacked bounds the unchecked image data for libpng: they unpack to at most 2 GiB, which takes 5 s.
 const fewPacked = 2 << 20
 
-// imageData reads what the IDAT chunks of a PNG hold.
+// imageData reads the contents of a PNG's IDAT chunks.
 type imageData struct {
-	data []byte // from the next chunk on
-	body []byte // what is left of this one
+	data []byte // remaining chunks
+	body []byte // rest of the current chunk
 }
 
-// Read goes on with the next IDAT chunk.
+// Read reads on through the IDAT chunks.
 func (d *imageData) Read(p []byte) (int, error) {
 	for len(d.body) == 0 {
 		if len(d.data) < 12 {
@@ -36,7 +36,7 @@ func (d *imageData) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// size is how many bytes that is.
+// size returns the total length of the IDAT contents.
 func (d imageData) size() (n int) {
 	for {
 		d.body = nil
@@ -47,7 +47,8 @@ func (d imageData) size() (n int) {
 	}
 }
 
-// checkPNG refuses a PNG whose image data unpacks to far more than its pixels, of so many bytes: libpng unpacks all of it before it says so.
+// checkPNG rejects a PNG whose image data unpack to far more than the given number of bytes: libpng unpacks everything before
+// it reports that.
 func checkPNG(data []byte, pixels int) error {
 	packed := imageData{data: data[min(8, len(data)):]}
 	if packed.size() <= fewPacked {
@@ -55,10 +56,10 @@ func checkPNG(data []byte, pixels int) error {
 	}
 	r, err := zlib.NewReader(&packed)
 	if err != nil {
-		return nil // libpng says what is wrong
+		return nil // libpng reports the error
 	}
 	defer r.Close()
-	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have a byte each beside it
+	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have an extra byte each
 	if n, _ := io.CopyN(io.Discard, r, most+1); n > most {
 		return fmt.Errorf("the image data unpacks to more than %d bytes, its pixels have %d: the file is damaged, copy it again", most, pixels)
 	}

@@ -14,7 +14,7 @@ type Stack struct {
 	Page  tiff.Image
 }
 
-// Open opens a file; its page is read by Pages.Next.
+// Open opens a file. Pages.Next reads its pages.
 func (s *Stack) Open(path string) error {
 	file, size, err := format.OpenFilled(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Stack) Open(path string) error {
 	return err
 }
 
-// Close may be called at any time.
+// Close closes the file. Safe to call at any time.
 func (s *Stack) Close() error {
 	if s.file == nil {
 		return nil
@@ -35,5 +35,5 @@ func (s *Stack) Close() error {
 	return err
 }
 
-// Closed says that no file is open.
+// Closed reports that no file is open.
 func (s *Stack) Closed() bool { return s.file == nil }

@@ -20,14 +20,14 @@ import (
 	"sync/atomic"
 )
 
-// The variables by which a person asks OpenCV for what it and FFmpeg print: then it is printed.
+// The variables that ask OpenCV and FFmpeg to print; then their output stays visible.
 const (
 	opencvLevel = "OPENCV_LOG_LEVEL"
 	ffmpegLevel = "OPENCV_FFMPEG_LOGLEVEL"
 	ffmpegDebug = "OPENCV_FFMPEG_DEBUG"
 )
 
-// keepPrinted keeps what OpenCV and FFmpeg print off standard error, from its first call on.
+// keepPrinted keeps the output of OpenCV and FFmpeg off standard error, from its first call on.
 var keepPrinted = sync.OnceFunc(func() {
 	if os.Getenv(opencvLevel) == "" {
 		C.driftscope_keep_opencv()
@@ -39,12 +39,12 @@ var keepPrinted = sync.OnceFunc(func() {
 	}
 })
 
-// printed is a line of a library's.
+// printed is one line of library output.
 type printed [256]C.char
 
 func (p *printed) String() string { return C.GoString(&p[0]) }
 
-// opened calls open and returns the first of FFmpeg's errors in it: those that any one thread makes itself.
+// opened calls open and returns the first FFmpeg error during it, from open's own thread.
 func opened(open func()) string {
 	keepPrinted()
 	runtime.LockOSThread()
@@ -56,16 +56,16 @@ func opened(open func()) string {
 	return line.String()
 }
 
-// watched counts the videos that are open: FFmpeg's errors cannot be told apart among them.
+// watched counts the open videos, whose FFmpeg errors cannot be told apart.
 var watched atomic.Int32
 
-// Video follows what FFmpeg complains of while one video is open. The zero value is of a video that is closed.
+// Video collects FFmpeg's complaints while one video is open. The zero value is a closed video.
 type Video struct {
 	open    bool // counted in watched
-	damaged bool // a warning was given
+	damaged bool // the warning was given
 }
 
-// Open calls open, and returns the first of FFmpeg's errors in it. What FFmpeg said before is of no video that is open.
+// Open calls open and returns the first FFmpeg error during it. Earlier errors belong to no open video.
 func (p *Video) Open(open func()) string {
 	keepPrinted()
 	if watched.Add(1) == 1 {
@@ -75,7 +75,7 @@ func (p *Video) Open(open func()) string {
 	return opened(open)
 }
 
-// Damage is a complaint of FFmpeg's about a video that it goes on with, as the code and text of a warning, once for a video.
+// Damage returns the code and text of a warning about an FFmpeg complaint that does not stop the video, once per video.
 func (p *Video) Damage() (code, text string) {
 	if p.damaged {
 		return "", ""
@@ -92,7 +92,7 @@ func (p *Video) Damage() (code, text string) {
 	return "damaged_video", fmt.Sprintf("FFmpeg complained of %s, first of: %s: pictures from here on may be wrong in part, record or copy it again", whose, line)
 }
 
-// Close ends the counting; it may be called at any time.
+// Close removes the video from the count. Safe to call at any time.
 func (p *Video) Close() {
 	if p.open {
 		p.open = false
@@ -100,7 +100,7 @@ func (p *Video) Close() {
 	}
 }
 
-// Complained returns the first of FFmpeg's errors since the last call, whichever thread and video they were of.
+// Complained returns the first FFmpeg error since the last call, from any thread and video.
 func Complained() string {
 	var line printed
 	if C.driftscope_ffmpeg_said(0, &line[0], C.size_t(len(line))) == 0 {
@@ -109,7 +109,8 @@ func Complained() string {
 	return line.String()
 }
 
-// Listened calls decode and returns the first line of what C and C++ printed in it, which is how libpng and libjpeg complain.
+// Listened calls decode and returns the first line that C and C++ code printed during it: libpng and libjpeg complain that
+// way.
 func Listened(decode func()) string {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -122,7 +123,7 @@ func Listened(decode func()) string {
 	return line.String()
 }
 
-// Bracketed is what a library said, for the middle of an error.
+// Bracketed formats library output for the middle of an error.
 func Bracketed(said string) string {
 	if said == "" {
 		return ""

@@ -1,7 +1,8 @@
-// Package recorder keeps the frames of a source on disk and gives them back: Recorder is put around a source (run --record), NewReplay is the source
-// of what it wrote. A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, and recording.csv, which says of every page
-// which frame it is.
+// Package recorder keeps the frames of a source on disk and returns them later: Recorder wraps a source (run --record), and
+// NewReplay reads the recording. A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, plus
+// recording.csv, which maps every page to its frame.
 //
-// A frame is whole on disk before it is handed on. A page is written before its row: a recording that is cut off ends with a whole frame, or with
-// a row that is skipped as torn. Frames come back as they were read: pixels, numbers, times to the nanosecond, trajectories, losses.
+// A frame is whole on disk before Recorder returns it, and a page is written before its row. A recording that is cut off thus
+// ends with a whole frame, or with a torn row that replay skips. Replay preserves pixels, numbers, times to the nanosecond,
+// trajectories and losses.
 package recorder

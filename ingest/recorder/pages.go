@@ -11,20 +11,20 @@ import (
 	"driftscope/ingest/zarr"
 )
 
-// The bounds on a TIFF file, unless one frame is larger.
+// Bounds on a TIFF file, unless one frame is larger.
 const (
 	segmentBytes = 1 << 30
 	segmentPages = 1 << 14
 )
 
-// tiffPages are pages of TIFF files, one after the other.
+// tiffPages writes pages to consecutive TIFF files.
 type tiffPages struct {
 	folder string
-	file   *os.File // nil before a file's first page
+	file   *os.File // nil before the first page of a file
 	writer *tiff.Writer
-	inFile int // pages
+	inFile int // pages in the current file
 	files  int
-	whole  int64 // bytes of files that are complete
+	whole  int64 // bytes of completed files
 }
 
 func (p *tiffPages) need(page *tiff.Image) int64 { return tiff.Stored(page) }
@@ -66,7 +66,7 @@ func (p *tiffPages) size() int64 {
 	return p.whole + p.writer.Size()
 }
 
-// end closes the TIFF that is being written, at its last whole page.
+// end closes the current TIFF after its last whole page.
 func (p *tiffPages) end() error {
 	if p.file == nil {
 		return nil
@@ -77,7 +77,7 @@ func (p *tiffPages) end() error {
 	return err
 }
 
-// zarrPages are frames of an OME-Zarr store.
+// zarrPages writes frames to an OME-Zarr store.
 type zarrPages struct {
 	writer      *zarr.Writer
 	first, last time.Time
@@ -93,7 +93,7 @@ func (p *zarrPages) append(page *tiff.Image, at time.Time) (string, int, error) 
 		p.first = at
 	}
 	var err error
-	if p.writer.Frames() == 2 { // a store whose writer is killed has a time step, too
+	if p.writer.Frames() == 2 { // a store whose writer is killed also has a time step
 		err = p.end()
 	}
 	return zarr.LevelName, p.writer.Frames(), err
@@ -101,7 +101,7 @@ func (p *zarrPages) append(page *tiff.Image, at time.Time) (string, int, error) 
 
 func (p *zarrPages) size() int64 { return p.writer.Size() }
 
-// end says in the store how long a frame lasted on average. The index has the times themselves.
+// end writes the mean time step to the store. The index has the exact times.
 func (p *zarrPages) end() error {
 	if p.writer.Frames() < 2 {
 		return nil

@@ -18,30 +18,32 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, and an index that says of every page which frame it is.
+// A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, plus an index that maps every page to
+// its frame.
 const (
 	indexName   = "recording.csv"
 	indexHeader = "file,page,seq,time_ns,trajectory,dropped\n"
 )
 
-// pages are the pictures of a recording in one format. A page is whole on disk when append returns.
+// pages writes the pictures of a recording in one format. A page is whole on disk when append returns.
 type pages interface {
-	// need is how many bytes of disk append takes, at most.
+	// need returns the most bytes of disk that append uses.
 	need(page *tiff.Image) int64
-	// append writes a page that was taken at a time, and says in which file it is, and which page of that it is, from 1.
+	// append writes a page taken at a time. It returns its file and its page number there, from 1.
 	append(page *tiff.Image, at time.Time) (file string, number int, err error)
-	// size is how many bytes the whole pages have.
+	// size returns the bytes of the whole pages.
 	size() int64
-	// end closes what is open, at the last whole page; append may go on behind it.
+	// end closes the open file after the last whole page; append may continue after it.
 	end() error
 }
 
-// errFull is why a recording that has reached its bound goes no further.
+// errFull stops a recording at its size bound.
 var errFull = errors.New("the recording is as large as record.max_gb allows: give more, or record fewer frames")
 
-// Recorder is a source that hands on what another one gives and keeps a copy of every frame on disk, as it was read: the kind recording
-// gives the same frames again. A frame is whole on disk before it is handed on. When the bound is reached or the disk fails, the
-// recording ends, the next frame says so once (event recording_stopped), and the frames go on. If the disk failed, each of them counts as not_recorded.
+// Recorder is a source that returns another source's frames and keeps a copy of each on disk, as read; the kind recording
+// replays them. A frame is whole on disk before Recorder returns it. When the recording reaches its bound or the disk fails,
+// the recording ends, the next frame reports it once (event recording_stopped), and the frames continue. After a disk failure
+// each further frame counts as not_recorded.
 type Recorder struct {
 	source pipeline.Source
 	folder string
@@ -55,14 +57,14 @@ type Recorder struct {
 	frames     int
 	missed     int    // frames since the recording ended
 	indexed    int64  // bytes of the index
-	base, next uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
-	skipped    uint64 // frames that the source could not read since the last
+	base, next uint64 // first number since the source was opened, and the next number, both counted over the recording
+	skipped    uint64 // frames that the source could not read since the last one
 	stopped    error  // why the recording ended
-	reported   bool   // a frame carried the event recording_stopped
+	reported   bool   // a frame carried recording_stopped
 }
 
-// New records source into folder, which must be new or empty, up to so many bytes: as OME-Zarr where its name ends in .zarr, else as TIFF. The source
-// becomes the recorder's. Nothing is opened before Open.
+// New records source into folder, which must be new or empty, up to most bytes: as OME-Zarr if its name ends in .zarr,
+// otherwise as TIFF. Recorder takes ownership of the source. Nothing is opened before Open.
 func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("recording: %w: give a folder that can be written", err)
@@ -81,10 +83,10 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	return r, nil
 }
 
-// Info is the source's.
+// Info returns the source's properties.
 func (r *Recorder) Info() pipeline.Info { return r.source.Info() }
 
-// Open opens the source, and the recording: begun where it is the first time, gone on with where the source was lost.
+// Open opens the source and the recording. It starts the recording the first time and continues it after a lost source.
 func (r *Recorder) Open(ctx context.Context) error {
 	if err := r.source.Open(ctx); err != nil {
 		return err
@@ -99,7 +101,7 @@ func (r *Recorder) Open(ctx context.Context) error {
 	}
 	index, err := os.OpenFile(filepath.Join(r.folder, indexName), flags|os.O_WRONLY, 0o644)
 	switch {
-	case err != nil && begun: // the source is back all the same
+	case err != nil && begun: // the source itself works again
 		r.stopped = fmt.Errorf("when the source came back: %w: keep the folder while it is recorded into, or give another disk", err)
 		return nil
 	case err != nil:
@@ -112,13 +114,13 @@ func (r *Recorder) Open(ctx context.Context) error {
 	return nil
 }
 
-// Read hands the source's next frame on once it is recorded.
+// Read records the source's next frame and then returns it.
 func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 	f, err := r.source.Read(ctx)
 	if err != nil {
 		if skip := (*pipeline.ErrSkip)(nil); errors.As(err, &skip) {
 			r.skipped++
-			r.next++ // it had a number
+			r.next++ // the lost frame had a number
 		}
 		return nil, err
 	}
@@ -135,18 +137,18 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 		r.reported = true
 		f.Notice(true, "recording_stopped", r.Account())
 	}
-	if !errors.Is(r.stopped, errFull) { // nobody asked for that
+	if !errors.Is(r.stopped, errFull) { // the disk failed, which the user did not ask for
 		f.Notice(true, "not_recorded", "the frame is tracked but not recorded: see the event recording_stopped")
 	}
 	return f, nil
 }
 
-// record writes f, or as much of it as there is room for, which end cuts off.
+// record writes f, or as much as there is room for; end cuts off a partial page.
 func (r *Recorder) record(f *frame.Frame) error {
 	if err := picture.ToPage(&r.page, f.Mat()); err != nil {
 		return err
 	}
-	const room = 256 // for the row, and for the header of a new file
+	const room = 256 // for the row and the header of a new file
 	if r.Size()+r.pages.need(&r.page)+room > r.most {
 		return errFull
 	}
@@ -158,7 +160,7 @@ func (r *Recorder) record(f *frame.Frame) error {
 	return nil
 }
 
-// write adds the page, and then its row.
+// write appends the page and then its row.
 func (r *Recorder) write(f *frame.Frame) error {
 	file, number, err := r.pages.append(&r.page, f.Time)
 	if err != nil {
@@ -167,7 +169,7 @@ func (r *Recorder) write(f *frame.Frame) error {
 	return r.list(r.describe(f, file, number))
 }
 
-// describe is f's row of the index. Its dropped counts what the source could not read, too, as what tracking sees does.
+// describe returns f's row of the index. Its dropped includes frames that the source could not read, as tracking counts them.
 func (r *Recorder) describe(f *frame.Frame, file string, number int) []byte {
 	b := append(r.row[:0], file...)
 	b = strconv.AppendInt(append(b, ','), int64(number), 10)
@@ -179,7 +181,7 @@ func (r *Recorder) describe(f *frame.Frame, file string, number int) []byte {
 	return r.row
 }
 
-// list adds text to the index.
+// list appends text to the index.
 func (r *Recorder) list(text []byte) error {
 	_, err := r.index.WriteAt(text, r.indexed)
 	if err == nil {
@@ -198,7 +200,7 @@ func (r *Recorder) end() error {
 	return err
 }
 
-// Close closes the source and what is open of the recording.
+// Close closes the source and the open files of the recording.
 func (r *Recorder) Close() error {
 	if r.stopped != nil { // nothing is open
 		return r.source.Close()
@@ -210,10 +212,10 @@ func (r *Recorder) Close() error {
 	return errors.Join(r.source.Close(), err)
 }
 
-// Size is how many bytes the recording has on disk.
+// Size returns the bytes of the recording on disk.
 func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 
-// Account says in a line what was recorded, and why no more.
+// Account returns one line: what was recorded, and why recording stopped.
 func (r *Recorder) Account() string {
 	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
 	if r.stopped != nil {
@@ -222,7 +224,7 @@ func (r *Recorder) Account() string {
 	return text
 }
 
-// Failed returns the account as an error if the disk ended the recording. One that has reached its bound has not failed.
+// Failed returns the account as an error if the disk ended the recording. Reaching the size bound is not a failure.
 func (r *Recorder) Failed() error {
 	if r.stopped == nil || errors.Is(r.stopped, errFull) {
 		return nil

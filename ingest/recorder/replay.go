@@ -28,21 +28,21 @@ type replayOptions struct {
 	Path string `yaml:"path" reaches:"read"` // the folder that a Recorder wrote
 }
 
-// replay gives a recording's frames as they were when they were recorded: numbers, times to the nanosecond, trajectories and losses.
+// replay returns a recording's frames as recorded: numbers, times to the nanosecond, trajectories and losses.
 type replay struct {
 	folder string
 	index  *os.File
 	rows   *bufio.Reader
 	line   int
 
-	last  row // read; its file is open in stack or image
+	last  row // last row read; its file is open in stack or image
 	begun bool
 	stack picture.Stack
-	image *zarr.Image // of a recording in OME-Zarr
+	image *zarr.Image // for a recording in OME-Zarr
 	page  tiff.Image
 }
 
-// row is what the index says of a frame.
+// row is one line of the index.
 type row struct {
 	file       string
 	page       int // from 1
@@ -64,16 +64,16 @@ func NewReplay(decode func(dst any) error) (pipeline.Source, error) {
 	return &replay{folder: o.Path}, nil
 }
 
-// IsRecording says whether a folder holds the index of one.
+// IsRecording reports whether a folder holds the index of a recording.
 func IsRecording(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, indexName))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Info says that the times are those of acquisition.
+// Info says that times are acquisition times.
 func (r *replay) Info() pipeline.Info { return pipeline.Info{Timed: true} }
 
-// Open reads the index' first line.
+// Open reads the first line of the index.
 func (r *replay) Open(context.Context) (err error) {
 	*r = replay{folder: r.folder}
 	if r.index, _, err = format.OpenFilled(filepath.Join(r.folder, indexName)); err != nil {
@@ -87,7 +87,7 @@ func (r *replay) Open(context.Context) (err error) {
 	return nil
 }
 
-// next is the next line; io.EOF comes with what is there of a line that is torn.
+// next returns the next line; io.EOF comes with the rest of a torn line.
 func (r *replay) next() (string, error) {
 	r.line++
 	text, err := r.rows.ReadSlice('\n')
@@ -101,8 +101,8 @@ func (r *replay) wrong(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s: copy the recording again", r.index.Name(), r.line, fmt.Sprintf(format, args...))
 }
 
-// Read returns the next frame. A damaged page is skipped as unreadable_page, and the row that was being written when the recording was cut
-// off as torn_recording.
+// Read returns the next frame. It skips a damaged page as unreadable_page, and the incomplete last row of a recording as
+// torn_recording.
 func (r *replay) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (r *replay) Read(ctx context.Context) (*frame.Frame, error) {
 	return r.frame(now)
 }
 
-// turn opens the file that comes next.
+// turn opens the next file.
 func (r *replay) turn(file string) (err error) {
 	r.stack.Close()
 	if file != zarr.LevelName {
@@ -166,7 +166,7 @@ func (r *replay) parse(text string) (now row, err error) {
 	return now, nil
 }
 
-// follows checks that pages and numbers count up, so that a frame is never another one's picture.
+// follows checks that pages and numbers increase, so that no frame gets another frame's picture.
 func (r *replay) follows(now row) error {
 	page := 1
 	if r.begun && now.file == r.last.file {
@@ -205,7 +205,7 @@ func (r *replay) frame(now row) (*frame.Frame, error) {
 	return frame.New(now.seq, now.at, meta, mat), nil
 }
 
-// Close closes what is open.
+// Close closes open files.
 func (r *replay) Close() error {
 	err := r.stack.Close()
 	if r.image != nil {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// dialed are the connections of a client, to be closed where its opening is given up: the library's waiting for TLS has no end.
+// dialed holds a client's connections, so that they can be closed when Open is abandoned: the library waits for TLS without
+// limit.
 type dialed struct {
 	mu    sync.Mutex
 	all   []net.Conn

@@ -10,33 +10,34 @@ import (
 	"github.com/pion/rtp"
 )
 
-// jpegUnit makes a JPEG file of a picture's packets (RFC 2435). The library knows plain packets. Others are made plain for it, and what it then leaves out of
-// the file is put in: intervals of restart markers, quantization tables that came with an earlier picture, and sizes of more than 2040 pixels.
+// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes
+// other packets plain, and then adds to the file what the library leaves out: intervals of restart markers, quantization
+// tables of an earlier picture, and sizes above 2040 pixels.
 type jpegUnit struct {
-	told   size            // by the session, zero where it tells none
-	tables map[byte][]byte // by Q, as packets have them: a later picture may leave them out
+	told   size            // from the session; zero if absent
+	tables map[byte][]byte // by Q, as in the packets: later pictures may omit them
 
 	decoder rtpmjpeg.Decoder
-	restart uint16 // interval of restart markers, 0 where there are none
+	restart uint16 // interval of restart markers; 0 for none
 }
 
-// Of a packet's JPEG header, and of quantization tables with their header.
+// Constants of a packet's JPEG header and of the quantization table header.
 const (
 	jpegHeader   = 8
 	tablesHeader = 4
 	maxTables    = tablesHeader + 2*64
-	withRestart  = 64  // is added to the type
-	withTables   = 128 // Q from which on the tables are sent,
-	alwaysTables = 255 // and with every picture
+	withRestart  = 64  // added to the type
+	withTables   = 128 // smallest Q with tables in the packets
+	alwaysTables = 255 // Q with tables in every picture
 )
 
-// reset begins another picture.
+// reset starts another picture.
 func (u *jpegUnit) reset() {
 	u.decoder, u.restart = rtpmjpeg.Decoder{}, 0
-	u.decoder.Init() // has nothing to refuse
+	u.decoder.Init() // Init cannot fail here
 }
 
-// add takes a packet. With the last one it gives the file, before it rtpmjpeg.ErrMorePacketsNeeded.
+// add takes a packet. It returns the file with the last packet, and rtpmjpeg.ErrMorePacketsNeeded before it.
 func (u *jpegUnit) add(p *rtp.Packet) ([]byte, error) {
 	payload, err := u.plain(p.Payload)
 	if err != nil {
@@ -49,7 +50,7 @@ func (u *jpegUnit) add(p *rtp.Packet) ([]byte, error) {
 	return u.complete(file)
 }
 
-// plain is a payload without restart markers' header, and with the tables of its picture.
+// plain returns a payload without the restart header and with the tables of its picture.
 func (u *jpegUnit) plain(payload []byte) ([]byte, error) {
 	if len(payload) < jpegHeader {
 		return nil, fmt.Errorf("a packet of %d bytes", len(payload))
@@ -76,7 +77,7 @@ func (u *jpegUnit) plain(payload []byte) ([]byte, error) {
 	return append(head, rest...), nil
 }
 
-// tablesOf are the tables of the picture that data begins, of which n bytes are theirs.
+// tablesOf returns the tables of the picture at the start of data; n is their length in data.
 func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err error) {
 	if len(data) < tablesHeader {
 		return nil, 0, errors.New("quantization tables are cut off")
@@ -100,10 +101,10 @@ func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err erro
 	return u.tables[q], n, nil
 }
 
-// complete puts the size and the restart interval into a file.
+// complete writes the size and the restart interval into a file.
 func (u *jpegUnit) complete(file []byte) ([]byte, error) {
 	const startOfFrame, restartInterval = 0xc0, 0xdd
-	at := 2 // behind the file's first marker each segment has one, and its length
+	at := 2 // after the first marker, every segment has a marker and a length
 	for at+9 <= len(file) && file[at+1] != startOfFrame {
 		at += 2 + int(binary.BigEndian.Uint16(file[at+2:]))
 	}
@@ -123,7 +124,8 @@ func (u *jpegUnit) complete(file []byte) ([]byte, error) {
 	return file, nil
 }
 
-// fill sets a side to what the session tells, where the packets have nothing else: they have eighths of it, rounded up, in one byte, which is 0 where that is not enough.
+// fill sets a side to the session's value if the packets have none. Packets hold the side in eighths, rounded up, in one
+// byte, which is 0 if the side is too large for it.
 func fill(side []byte, told int) error {
 	eighths := byte(binary.BigEndian.Uint16(side) / 8)
 	if told > 0 && (eighths == 0 || eighths == byte((told+7)/8)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
 )
 
-// ending is why the camera was lost.
+// ending returns why the camera was lost.
 func (s *Stream) ending(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,9 +24,9 @@ func (s *Stream) ending(err error) error {
 	return explained(err)
 }
 
-// explained is an error of the library's, in words of those who have a camera.
+// explained rewords a library error for users of a camera.
 func explained(err error) error {
-	if errors.Is(err, io.EOF) { // which means to readers of sources that a recording is over
+	if errors.Is(err, io.EOF) { // readers of sources take io.EOF for the end of a recording
 		return errors.New("the camera ended the connection")
 	}
 	var status liberrors.ErrClientBadStatusCode

@@ -7,28 +7,28 @@ import (
 	"math/bits"
 )
 
-// maxUnit bounds an access unit. A key frame of 16384 pixels a side, a bit a pixel, has 32 MiB.
+// maxUnit bounds an access unit. A key frame of 16384 pixels a side at one bit per pixel has 32 MiB.
 const maxUnit = 32 << 20
 
 // startCode begins a NAL unit (ITU-T H.264, Annex B).
 var startCode = []byte{0, 0, 0, 1}
 
-// nalUnit is an access unit while its packets come, as Annex B has it.
+// nalUnit is an access unit under construction, in Annex B form.
 type nalUnit struct {
 	h265     bool
 	data     []byte
-	begun    int  // where the NAL unit begins that is not complete yet; 0: none is
-	pictures bool // there is a slice
-	begins   bool // and the first one is the first of its picture
-	key      bool // nothing before it is needed,
-	refresh  int  // but pictures after it, which refresh the picture part by part
-	sets     bool // there is a sequence's parameter set
+	begun    int  // offset of the incomplete NAL unit; 0 for none
+	pictures bool // the unit has a slice
+	begins   bool // the first slice is the first of its picture
+	key      bool // decoding can begin here
+	refresh  int  // pictures until an intra refresh is complete
+	sets     bool // the unit has a sequence parameter set
 }
 
-// reset empties it; the memory has gone with the unit.
+// reset empties the unit. Its memory belongs to the returned unit.
 func (u *nalUnit) reset() { *u = nalUnit{h265: u.h265} }
 
-// add takes a packet's payload apart: one NAL unit, several, or a part of one.
+// add splits a packet's payload: one NAL unit, several, or a part of one.
 func (u *nalUnit) add(payload []byte) error {
 	header := 1
 	if u.h265 {
@@ -61,13 +61,13 @@ func (u *nalUnit) add(payload []byte) error {
 	return fmt.Errorf("packets of type %d are not read", kind)
 }
 
-// nal adds a NAL unit that is complete.
+// nal adds a complete NAL unit.
 func (u *nalUnit) nal(nal []byte) {
 	u.data = append(append(u.data, startCode...), nal...)
 	u.look(nal)
 }
 
-// aggregate adds the NAL units of a packet that holds several, each behind its length.
+// aggregate adds the NAL units of a packet that holds several, each after its length.
 func (u *nalUnit) aggregate(rest []byte) error {
 	for len(rest) >= 2 {
 		n := int(binary.BigEndian.Uint16(rest))
@@ -86,7 +86,7 @@ func (u *nalUnit) aggregate(rest []byte) error {
 	return nil
 }
 
-// fragment adds a part of a NAL unit. Its own header is spread over the packet's and the part's.
+// fragment adds a part of a NAL unit. The NAL header is split between the packet's header and the part's header.
 func (u *nalUnit) fragment(header, rest []byte) error {
 	part := rest[0]
 	first, last := part&0x80 != 0, part&0x40 != 0
@@ -110,7 +110,8 @@ func (u *nalUnit) fragment(header, rest []byte) error {
 	return nil
 }
 
-// look notes what a NAL unit says of its picture. first_mb_in_slice and first_slice_segment_in_pic_flag are a first bit of 1 where a slice is its picture's first.
+// look records what a NAL unit says about its picture. A first bit of 1 (first_mb_in_slice, first_slice_segment_in_pic_flag)
+// marks the first slice of a picture.
 func (u *nalUnit) look(nal []byte) {
 	slice, set, body := false, false, 1
 	if u.h265 {
@@ -122,7 +123,7 @@ func (u *nalUnit) look(nal []byte) {
 		slice, set = kind == 1 || kind == 2 || kind == 5, kind == 7
 		switch kind {
 		case 5:
-			u.key, u.refresh = true, 0 // a whole one, whatever was said before it
+			u.key, u.refresh = true, 0 // a whole key picture overrides earlier messages
 		case 6:
 			point, refresh := recoveryPoint(nal[1:])
 			u.key, u.refresh = u.key || point, max(u.refresh, refresh)
@@ -134,8 +135,8 @@ func (u *nalUnit) look(nal []byte) {
 	}
 }
 
-// recoveryPoint says whether a message of supplemental information, without its header, says that decoding may begin here (ITU-T H.264, D.1.8), and with how many
-// pictures more the picture is whole, its recovery_frame_cnt.
+// recoveryPoint reports whether a supplemental information message, without its header, allows decoding to begin here (ITU-T
+// H.264, D.1.8). refresh is the number of further pictures until the picture is whole, its recovery_frame_cnt.
 func recoveryPoint(sei []byte) (point bool, refresh int) {
 	const recovery = 6
 	for len(sei) > 2 {
@@ -159,8 +160,8 @@ func recoveryPoint(sei []byte) (point bool, refresh int) {
 	return false, 0
 }
 
-// expGolomb is the number that data begins with (ITU-T H.264, 9.1): n bits of 0, one of 1, n bits more. Of more than 11 it is taken to be the largest, 4095: before
-// 12 there are no two bytes of 0, between which and the next one a byte would have been put in.
+// expGolomb returns the number at the start of data (ITU-T H.264, 9.1): n zero bits, a one bit, n more bits. For n above 11
+// it returns the largest value, 4095: below 12 there are no two zero bytes, so no emulation prevention byte can occur.
 func expGolomb(data []byte) int {
 	var head [3]byte
 	copy(head[:], data)

@@ -6,17 +6,17 @@ import (
 	"github.com/pion/rtcp"
 )
 
-// ntpEpoch is the zero of a sender report's clock, 1900, in Unix time.
+// ntpEpoch is the zero of a sender report's clock, 1900, in Unix seconds.
 const ntpEpoch = -2208988800
 
-// earliest is when a camera's clock may be at: before, it was never set and counts from when the camera was switched on.
+// earliest is the earliest plausible camera time. An earlier clock was never set and counts from power-on.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// zero is the camera's wall clock when its clock of stamps was at 0, by a sender report (RFC 3550, 6.4.1) whose stamp is so many ticks after the
-// first packet's; false where the camera does not know the time.
+// zero returns the camera's wall time at stamp 0 by a sender report (RFC 3550, 6.4.1). ticks is the report's stamp relative
+// to the first packet. zero returns false if the camera does not know the time.
 func zero(report *rtcp.SenderReport, ticks int64, hertz float64) (time.Time, bool) {
 	seconds, fraction := int64(report.NTPTime>>32), report.NTPTime&0xffffffff
-	if seconds < 1<<31 { // the era that begins in 2036
+	if seconds < 1<<31 { // the NTP era that begins in 2036
 		seconds += 1 << 32
 	}
 	wall := time.Unix(ntpEpoch+seconds, int64(fraction*1e9>>32)).UTC()

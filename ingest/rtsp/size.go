@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// size of pictures, zero where it is not known.
+// size is the size of a picture; zero if unknown.
 type size struct{ width, height int }
 
-// sizeTold is what a session's description (SDP) says of the pictures of the medium with this control attribute: by x-dimensions, as Axis and GStreamer write it, or by
-// framesize (RFC 6064).
+// sizeTold returns the picture size that a session description (SDP) gives for the medium with this control attribute:
+// x-dimensions, as Axis and GStreamer write it, or framesize (RFC 6064).
 func sizeTold(sdp []byte, control string) size {
 	for _, medium := range strings.Split("\n"+strings.ReplaceAll(string(sdp), "\r", ""), "\nm=")[1:] {
 		var told size
@@ -34,7 +34,7 @@ func sizeTold(sdp []byte, control string) size {
 	return size{}
 }
 
-// parsedSize holds a size to what a JPEG can have.
+// parsedSize parses a size within the bounds of a JPEG.
 func parsedSize(text, form string) (s size) {
 	if _, err := fmt.Sscanf(text, form, &s.width, &s.height); err != nil || min(s.width, s.height) < 1 || max(s.width, s.height) > math.MaxUint16 {
 		return size{}

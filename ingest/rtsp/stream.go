@@ -18,26 +18,26 @@ import (
 	"github.com/pion/rtp"
 )
 
-// How long a camera may send nothing, and how long all that is asked before it sends may take.
+// Limits on a camera's silence, and on the whole setup of the stream.
 const (
 	silence = 10 * time.Second
 	opening = 15 * time.Second
 )
 
-// What waits for a decoder that is late, at most: some seconds of a camera, and no more than a few of the largest units.
+// Bounds on the queue for a slow decoder: some seconds of a camera, or a few of the largest units.
 const (
 	maxQueued      = 128
 	maxQueuedBytes = 2 * maxUnit
 )
 
-// Options say how to reach a camera.
+// Options says how to reach a camera.
 type Options struct {
-	URL string // rtsp:// or rtsps://, with user and password where the camera asks for them
-	UDP bool   // packets come by UDP, else within the connection
+	URL string // rtsp:// or rtsps://, with user and password if required
+	UDP bool   // packets over UDP, otherwise within the connection
 	TLS *tls.Config
 }
 
-// Stream is a connection over which a camera sends. One goroutine calls its functions.
+// Stream is a connection to a sending camera. Call its methods from one goroutine.
 type Stream struct {
 	client *gortsplib.Client
 	codec  Codec
@@ -46,21 +46,21 @@ type Stream struct {
 	mu       sync.Mutex
 	assembly *assembly
 	zero     time.Time
-	early    *rtcp.SenderReport // came before the first packet
+	early    *rtcp.SenderReport // report from before the first packet
 	queue    []Unit
 	bytes    int
-	came     chan struct{} // a unit was queued
-	source   uint32        // that the camera's packets are of (SSRC)
-	over     chan struct{} // closed when it began another, or took leave
-	ended    chan struct{} // closed with err set
+	came     chan struct{} // signals a queued unit
+	source   uint32        // SSRC of the camera's packets
+	over     chan struct{} // closed when the camera started another source or ended its own
+	ended    chan struct{} // closed after err is set
 	err      error
 }
 
-// Open connects, chooses the camera's first picture stream that can be received, and starts it.
+// Open connects, chooses the camera's first supported picture stream, and starts it.
 func Open(ctx context.Context, o Options) (*Stream, error) {
 	u, err := base.ParseURL(o.URL)
 	if err != nil {
-		return nil, errors.New("that is no address of RTSP's") // the error would show the password
+		return nil, errors.New("that is no address of RTSP's") // the parse error would show the password
 	}
 	protocol := gortsplib.ProtocolTCP
 	if o.UDP {
@@ -105,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 	return s, nil
 }
 
-// play chooses a stream and has the camera send it.
+// play chooses a stream and starts it.
 func (s *Stream) play(u *base.URL) error {
 	session, answer, err := s.client.Describe(u)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Stream) play(u *base.URL) error {
 	return err
 }
 
-// choose finds the first stream of a codec that is received, and its parameter sets.
+// choose returns the first stream with a supported codec, and its parameter sets.
 func (s *Stream) choose(session *description.Session) (*description.Media, format.Format, error) {
 	var offered []string
 	for _, media := range session.Medias {
@@ -160,7 +160,7 @@ func (s *Stream) choose(session *description.Session) (*description.Media, forma
 	return nil, nil, fmt.Errorf("the camera sends %s, expected H.264, H.265 or MJPEG: choose one on its page", strings.Join(offered, ", "))
 }
 
-// annexB puts start codes before NAL units.
+// annexB joins NAL units with start codes.
 func annexB(nals ...[]byte) (all []byte) {
 	for _, nal := range nals {
 		if len(nal) > 0 {
@@ -170,20 +170,21 @@ func annexB(nals ...[]byte) (all []byte) {
 	return all
 }
 
-// Codec is what the units hold.
+// Codec returns the coding of the units.
 func (s *Stream) Codec() Codec { return s.codec }
 
-// ParameterSets are those that the camera told when it was asked for its streams, behind start codes; a decoder wants them before the first unit.
+// ParameterSets returns the parameter sets from the camera's description, with start codes. A decoder needs them before the
+// first unit.
 func (s *Stream) ParameterSets() []byte { return s.sets }
 
-// packet is called by the client for every one.
+// packet handles one packet; the client calls it.
 func (s *Stream) packet(p *rtp.Packet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.assembly.begun {
 		s.source = p.SSRC
 	}
-	if s.source != p.SSRC { // numbers and stamps of another begin anywhere (RFC 3550, 8)
+	if s.source != p.SSRC { // numbers and stamps of another source begin anywhere (RFC 3550, 8)
 		s.finish()
 		return
 	}
@@ -197,7 +198,7 @@ func (s *Stream) packet(p *rtp.Packet) {
 	}
 }
 
-// put queues a unit. Where the queue is full it is lost. The lock is held.
+// put queues a unit, or drops it if the queue is full. The caller holds the lock.
 func (s *Stream) put(u Unit) {
 	if len(s.queue) >= maxQueued || s.bytes+len(u.Data) > maxQueuedBytes {
 		s.assembly.lose(append(u.Lost, u.Stamp)...)
@@ -212,7 +213,7 @@ func (s *Stream) put(u Unit) {
 	}
 }
 
-// report is called by the client for every sender report.
+// report handles one sender report; the client calls it.
 func (s *Stream) report(r *rtcp.SenderReport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +224,7 @@ func (s *Stream) report(r *rtcp.SenderReport) {
 	s.tie(r)
 }
 
-// leave is called by the client where sources of packets say that they end.
+// leave handles the announced end of packet sources; the client calls it.
 func (s *Stream) leave(sources []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,7 +233,7 @@ func (s *Stream) leave(sources []uint32) {
 	}
 }
 
-// finish says that no more units come. The lock is held.
+// finish marks the end of the units. The caller holds the lock.
 func (s *Stream) finish() {
 	select {
 	case <-s.over:
@@ -241,7 +242,7 @@ func (s *Stream) finish() {
 	}
 }
 
-// tie sets the camera's wall clock. The lock is held.
+// tie sets the camera's wall clock. The caller holds the lock.
 func (s *Stream) tie(r *rtcp.SenderReport) {
 	a := s.assembly
 	if at, ok := zero(r, a.ticks+int64(int32(r.RTPTime-a.stamp)), a.hertz); ok {
@@ -249,7 +250,7 @@ func (s *Stream) tie(r *rtcp.SenderReport) {
 	}
 }
 
-// Next waits for the next unit. When the camera is lost, it is why.
+// Next waits for the next unit. After the loss of the camera it returns the reason.
 func (s *Stream) Next(ctx context.Context) (Unit, error) {
 	for {
 		if u, ok := s.take(); ok {
@@ -283,7 +284,7 @@ func (s *Stream) take() (Unit, bool) {
 	return u, true
 }
 
-// Refused is why packets of the last unit that could not be read were not, or nil. It tells why none comes whole.
+// Refused returns why the packets of the last unreadable unit were rejected, or nil. It explains why no unit is complete.
 func (s *Stream) Refused() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

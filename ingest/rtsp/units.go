@@ -8,67 +8,67 @@ import (
 	"github.com/pion/rtp"
 )
 
-// Codec is how a camera codes its pictures.
+// Codec is the coding of a camera's pictures.
 type Codec int
 
-// The codecs that are received.
+// The supported codecs.
 const (
 	H264 Codec = iota + 1
 	H265
 	MJPEG
 )
 
-// Unit is a picture as the camera coded it, whole.
+// Unit is a whole coded picture.
 type Unit struct {
-	Data    []byte          // its NAL units behind start codes, or a JPEG file
-	Key     bool            // nothing before it is needed;
-	Refresh int             // of a key: so many units after it are needed, for it refreshes a part of the picture, and they the others
-	Gap     bool            // something is missing between the unit before and this one,
-	Lost    []time.Duration // of which these stamps are known
-	Stamp   time.Duration   // of the camera's clock, since its first packet; later units may have earlier ones
-	Zero    time.Time       // of the camera's wall clock when its clock was at 0, by its last sender report; zero: none came
-	Arrived time.Time       // of its last packet, here
+	Data    []byte          // NAL units with start codes, or a JPEG file
+	Key     bool            // decoding can begin here
+	Refresh int             // for a key unit: how many further units complete an intra refresh
+	Gap     bool            // something is missing before this unit
+	Lost    []time.Duration // known stamps of the missing units
+	Stamp   time.Duration   // camera clock since its first packet; later units may have earlier stamps
+	Zero    time.Time       // camera wall time at stamp 0 by its last sender report; zero if there was none
+	Arrived time.Time       // arrival of its last packet
 }
 
-// assembly makes units of packets, which it is given in the order in which they came.
+// assembly builds units from packets in their order of arrival.
 type assembly struct {
 	codec   Codec
-	hertz   float64 // of the stamps
+	hertz   float64 // clock rate of the stamps
 	nals    nalUnit
 	jpeg    jpegUnit
-	picture []byte // a JPEG that is complete
-	ahead   []byte // parameter sets that came in packets of their own time
+	picture []byte // a complete JPEG
+	ahead   []byte // parameter sets that arrived under their own stamp
 
-	begun bool   // a packet came
-	next  uint16 // number of the next one
-	stamp uint32 // of the last one, and
-	ticks int64  // since the first
+	begun bool   // a packet arrived
+	next  uint16 // next packet number
+	stamp uint32 // stamp of the last packet
+	ticks int64  // its ticks since the first packet
 
-	open   bool // a unit's packets are coming
-	torn   bool // and one is known to be missing
-	unsure bool // or may be, at its beginning
-	sets   bool // key units come with their parameter sets
+	open   bool // a unit is under construction
+	torn   bool // a packet of it is missing
+	unsure bool // a packet at its beginning may be missing
+	sets   bool // key units contain parameter sets
 
 	gap  bool
 	lost []time.Duration
 
-	refused error // why the last unit whose packets could not be read was not
+	refused error // why the last unreadable unit was rejected
 }
 
-// maxLost bounds the list of lost units: hours of them.
+// maxLost bounds the list of lost units, to hours.
 const maxLost = 1 << 20
 
 func newAssembly(codec Codec, hertz int) *assembly {
 	return &assembly{codec: codec, hertz: float64(hertz), nals: nalUnit{h265: codec == H265}}
 }
 
-// add takes a packet and returns the units that end with it: the one before, where nothing had said that it was complete, and its own.
+// add takes a packet and returns the units that it completes: the previous unit, if it was still open, and its own.
 func (a *assembly) add(p *rtp.Packet, arrived time.Time) (units []Unit) {
 	missing := int16(p.SequenceNumber - a.next)
 	switch {
 	case !a.begun:
 		a.begun, a.stamp, a.unsure = true, p.Timestamp, true
-	case missing < 0: // it came twice, or too late
+	case missing < 0: // repeated or too late
 		return nil
 	case missing > 0:
 		a.gap, a.torn, a.unsure = true, a.open, true
@@ -112,7 +112,7 @@ func (a *assembly) payload(p *rtp.Packet) (err error) {
 	return err
 }
 
-// finish ends the unit whose packets came, and appends it where it is whole.
+// finish ends the unit under construction, and appends it if it is whole.
 func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 	whole, alone := !a.torn && a.nals.begun == 0, false
 	data, key := a.nals.data, a.nals.key
@@ -125,7 +125,7 @@ func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 	}
 	a.open, a.unsure = false, false
 	switch {
-	case alone: // parameter sets: of the next unit
+	case alone: // parameter sets of the next unit
 		if len(a.ahead)+len(data) <= maxUnit {
 			a.ahead = append(a.ahead, data...)
 		}
@@ -144,12 +144,12 @@ func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 	return units
 }
 
-// time is the stamp of the unit whose packets come.
+// time returns the stamp of the unit under construction.
 func (a *assembly) time() time.Duration {
 	return time.Duration(float64(a.ticks) / a.hertz * float64(time.Second))
 }
 
-// lose notes units that are not given.
+// lose records dropped units.
 func (a *assembly) lose(stamps ...time.Duration) {
 	a.gap = true
 	if len(a.lost)+len(stamps) <= maxLost {

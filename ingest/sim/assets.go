@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 )
 
-// assetFolders are where assets may lie: the folder that was given, or the one of that name in it.
+// assetFolders returns the possible folders of assets: the given folder, or the named folder in it.
 func assetFolders(assets, name string) []string { return []string{assets, filepath.Join(assets, name)} }
 
-// checkAssets errors unless assets is a folder.
+// checkAssets returns an error unless assets is a folder.
 func checkAssets(assets string) error {
 	info, err := os.Stat(assets)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,8 +28,8 @@ func checkAssets(assets string) error {
 	return nil
 }
 
-// shrink returns a picture of width x height grey values 0 .. top as n x n values in [0, 1]. A pixel is the mean over the area that
-// it covers of the old ones, of which there are at least n along each axis.
+// shrink scales width x height grey values 0 .. top to n x n values in [0, 1]. Each new pixel is the mean over its area of
+// the old pixels, of which there are at least n along each axis.
 func shrink[T uint8 | uint16](grey []T, width, height, n int, top float64) []float64 {
 	across, down := overlaps(width, n), overlaps(height, n)
 	small := make([]float64, n*n)
@@ -45,13 +45,13 @@ func shrink[T uint8 | uint16](grey []T, width, height, n int, top float64) []flo
 	return small
 }
 
-// overlap is the share of a new pixel that an old one fills.
+// overlap is the fraction of a new pixel that an old one covers.
 type overlap struct {
 	pixel int
 	share float64
 }
 
-// overlaps cuts a line of from pixels into n equal ones.
+// overlaps divides a line of from pixels into n equal ones.
 func overlaps(from, n int) [][]overlap {
 	cut := make([][]overlap, n)
 	width := float64(from) / float64(n)
@@ -65,20 +65,20 @@ func overlaps(from, n int) [][]overlap {
 	return cut
 }
 
-// Bounds of an IDX file; MNIST has 60,000 pictures at most, of 28x28.
+// Bounds on an IDX file. MNIST has at most 60,000 pictures of 28x28.
 const (
 	maxIDXPictures = 100_000
 	minIDXSide     = digitSide
 	maxIDXSide     = 64
 )
 
-// idxPictures reads a file of grey 8-bit pictures in LeCun's IDX format: four big-endian words, 0x00000803 (unsigned bytes in
-// three dimensions), pictures, rows and columns, and then the bytes.
+// idxPictures reads grey 8-bit pictures in LeCun's IDX format: four big-endian words, 0x00000803 (unsigned bytes in three
+// dimensions), pictures, rows and columns, and then the bytes.
 type idxPictures struct {
 	r             io.Reader
 	count         int
 	width, height int
-	next          int // the picture that r stands before
+	next          int // index of the next picture in r
 }
 
 // newIDXPictures reads the header.
@@ -100,7 +100,7 @@ func newIDXPictures(r io.Reader) (*idxPictures, error) {
 	return &idxPictures{r: r, count: int(count), width: int(columns), height: int(rows)}, nil
 }
 
-// picture returns picture i, which must not come before one that was read already.
+// picture returns picture i. Call it with increasing i.
 func (p *idxPictures) picture(i int) ([]uint8, error) {
 	size := p.width * p.height
 	if _, err := io.CopyN(io.Discard, p.r, int64(i-p.next)*int64(size)); err != nil {

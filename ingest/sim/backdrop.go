@@ -10,24 +10,24 @@ import (
 const (
 	cameraSide = 512 // px, width and height
 
-	backgroundLow  = 6.0 // photoelectrons a frame far from the middle of the illumination
+	backgroundLow  = 6.0 // photoelectrons per frame far from the centre of the illumination
 	backgroundHigh = 10.0
 	backgroundSD   = 230.0 // px, width of the illumination
-	backgroundX    = 230.0 // px, its middle: no microscope is perfectly aligned
+	backgroundX    = 230.0 // px, its centre: no microscope is perfectly aligned
 	backgroundY    = 285.0
 	levels         = 64 // steps of the background, each 1.3 counts of 80 counts of noise
 )
 
-// backdrop is what the camera sees behind a molecule, as 16-bit counts. A pixel's law is one of a few fixed ones, drawn from
-// tables.
+// backdrop is the camera's picture behind a molecule, as 16-bit counts. Each pixel follows one of a few fixed distributions,
+// drawn from tables.
 type backdrop struct {
 	camera emccd
-	rate   [levels]float64     // photoelectrons a frame at each background level
-	noise  [levels]*NoiseTable // the law of the counts there
-	level  []uint8             // of every pixel
+	rate   [levels]float64     // photoelectrons per frame at each background level
+	noise  [levels]*NoiseTable // distribution of the counts at each level
+	level  []uint8             // level of every pixel
 	bits   *rand.PCG
 	rng    *rand.Rand // draws from bits
-	kept   []float64  // information, at photoelectrons that grow by steps; see there
+	kept   []float64  // information at geometric steps of photoelectrons; see information
 }
 
 func newBackdrop(o Options, pixels *rand.PCG) (*backdrop, error) {
@@ -56,7 +56,7 @@ func (b *backdrop) format() Format {
 	return Format{Width: cameraSide, Height: cameraSide, Channels: 1, Depth: Counts}
 }
 
-// draw draws every pixel from its level's table, two a random word.
+// draw draws every pixel from its level's table, two per random word.
 func (b *backdrop) draw(dst []uint16) {
 	for i := 0; i < len(dst); i += 2 {
 		bits := b.bits.Uint64()
@@ -65,12 +65,12 @@ func (b *backdrop) draw(dst []uint16) {
 	}
 }
 
-// light draws one pixel anew, with the given photoelectrons beside those of the background.
+// light redraws one pixel, with the given photoelectrons on top of the background.
 func (b *backdrop) light(dst []uint16, pixel int, electrons float64) {
 	dst[pixel] = b.camera.sample(b.rng, b.rate[b.level[pixel]]+electrons)
 }
 
-// holds says whether a point lies in the picture.
+// holds reports whether a point lies in the picture.
 func (b *backdrop) holds(x, y float64) bool {
 	return x >= 0 && x < cameraSide && y >= 0 && y < cameraSide
 }

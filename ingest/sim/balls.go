@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	ballRadius = 7.0 // px; the centre then has the 48 px of the published pictures
+	ballRadius = 7.0 // px; gives a centre the 48 px range of the published pictures
 	ballMargin = ballRadius + 1
 )
 
@@ -24,7 +24,7 @@ func (b *ball) render(dst *Picture, z []float64, _ float64) bool {
 	return b.draw(dst, z)
 }
 
-// draw puts the ball over what dst shows.
+// draw draws the ball on top of dst.
 func (b *ball) draw(dst *Picture, z []float64) bool {
 	x, insideX := b.plane.centre(0, z[0])
 	y, insideY := b.plane.centre(1, z[1])
@@ -32,7 +32,7 @@ func (b *ball) draw(dst *Picture, z []float64) bool {
 	return insideX && insideY
 }
 
-// drawDisc puts a disc around (x, y) with the given colour (blue, green, red) over what dst shows.
+// drawDisc draws a disc around (x, y) with the given colour (blue, green, red) on top of dst.
 func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
 	disc(dst, x, y, radius, func(pixel []float32, cover float32) {
 		for c, v := range colour {
@@ -41,8 +41,8 @@ func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
 	})
 }
 
-// disc visits the pixels of a disc around (x, y). Of a pixel on the rim it covers the part that lies inside the tangent to the
-// circle, 1/2 + radius - distance from the centre, limited to [0, 1].
+// disc visits the pixels of a disc around (x, y). A pixel on the rim is covered by the part inside the tangent to the circle,
+// 1/2 + radius - distance from the centre, limited to [0, 1].
 func disc(dst *Picture, x, y, radius float64, paint func(pixel []float32, cover float32)) {
 	reach := radius + 1
 	left, right := max(0, int(x-reach)), min(dst.Width, int(x+reach)+1)
@@ -57,17 +57,17 @@ func disc(dst *Picture, x, y, radius float64, paint func(pixel []float32, cover 
 	}
 }
 
-// ballPlaces are where the five balls revert to, in latent units: the corners of a square and its middle.
+// ballPlaces are the points that the five balls revert to, in latent units: the corners of a square and its centre.
 var ballPlaces = [][]float64{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}, {0, 0}}
 
 // blue is the colour of the published balls (blue, green, red).
 var blue = [3]float32{1, 0.5, 0}
 
-// balls draws a blue disc on black, 64x64 in [0, 1], at each pair (z₁, z₂), (z₃, z₄), ... of one plane. Where discs overlap their
-// light adds up, to 1 at most.
+// balls draws a blue disc on black, 64x64 in [0, 1], at each pair (z₁, z₂), (z₃, z₄), ... of one plane. The light of
+// overlapping discs adds up, to 1 at most.
 //
-// The published pictures show the columns 1 and 2 of z, then 2 and 3, 3 and 4, up to 5 and 6, so that the last four never appear.
-// That mistake is not repeated, and their light goes beyond 1, where no sigmoid follows it.
+// The published pictures show the columns 1 and 2 of z, then 2 and 3, 3 and 4, up to 5 and 6, so the last four never appear.
+// balls does not repeat that mistake. The published light also exceeds 1, which no sigmoid reaches.
 type balls struct{ plane plane }
 
 func newBalls(o Options, shown extent, _ *rand.PCG) (renderer, error) {
@@ -92,7 +92,7 @@ func (b *balls) render(dst *Picture, z []float64, _ float64) bool {
 	return inside
 }
 
-// addDisc adds a disc's light to what dst shows, to 1 at most.
+// addDisc adds a disc's light to dst, up to 1.
 func addDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
 	disc(dst, x, y, radius, func(pixel []float32, cover float32) {
 		for c, v := range colour {

@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	wander    = 8.0      // px², variance ε that the way from one picture to the other adds to a straight line
-	softness  = 2.0      // px², variance of the blur that the pictures get: the published barycentres have one of 8
-	stops     = 65       // pictures kept along the way
-	wayMargin = 1.0 / 32 // part of the way left out at each end, where the wander is narrower than a pixel can show
+	wander    = 8.0      // px², variance ε that the path between the pictures adds to a straight line
+	softness  = 2.0      // px², variance of the pictures' blur: the published barycentres have 8
+	stops     = 65       // pictures kept along the path
+	wayMargin = 1.0 / 32 // fraction of the path left out at each end, where the wander is narrower than a pixel resolves
 	maxSweeps = 1000
-	wayError  = 1e-3 // part of the mass that may be in the wrong place
+	wayError  = 1e-3 // fraction of the mass that may be misplaced
 )
 
-// barycentres are pictures on the way from one grey picture, as a distribution of mass, to another, near their geodesic in
+// barycentres are pictures on the path from one grey picture, as a distribution of mass, to another, near their geodesic in
 // Wasserstein-2 distance. With G_v the Gaussian kernel of variance v on the pixel grid, they are the Schrödinger bridge
 //
 //	p_t = (G_tε f) (G_(1-t)ε g),   f G_ε g = p_0,   g G_ε f = p_1,
 //
-// which tends to McCann's displacement interpolation as ε → 0 (Léonard, Discrete Contin. Dyn. Syst. A 34, 2014). The published
-// pictures are the entropic barycentres of Solomon et al. (ACM Trans. Graph. 34, 2015) with the same kernel; the bridge is
-// sharper, and Sinkhorn's iteration for f and g has to converge once for all t.
+// which tends to McCann's displacement interpolation as ε → 0 (Léonard, Discrete Contin. Dyn. Syst. A 34, 2014). The
+// published pictures are the entropic barycentres of Solomon et al. (ACM Trans. Graph. 34, 2015) with the same kernel. The
+// bridge is sharper, and Sinkhorn's iteration for f and g converges once for all t.
 //
-// As in the published pictures the brightest pixel of each is 1.
+// The brightest pixel of each picture is 1, as in the published ones.
 type barycentres [stops][]float64
 
-// newBarycentres goes from picture a to picture b, side² grey values each.
+// newBarycentres computes the path from picture a to picture b, side² grey values each.
 //
 // Nothing underflows: the kernel's smallest value on side² pixels is exp(-63²/ε) = 1e-216.
 func newBarycentres(a, b []float64) (*barycentres, error) {
@@ -47,7 +47,7 @@ func newBarycentres(a, b []float64) (*barycentres, error) {
 	return table, nil
 }
 
-// draw writes the picture at t in [0, 1] into grey, a linear blend of its neighbours in the table.
+// draw writes the picture at t in [0, 1] into grey, a linear blend of the two nearest pictures in the table.
 func (p *barycentres) draw(grey []float64, t float64) {
 	at := t * (stops - 1)
 	i := min(int(at), stops-2)
@@ -58,10 +58,10 @@ func (p *barycentres) draw(grey []float64, t float64) {
 	}
 }
 
-// bridge is a Schrödinger bridge being solved.
+// bridge solves a Schrödinger bridge.
 type bridge struct {
 	kernel     *mat.Dense // G_ε along one axis
-	p0, p1     *mat.Dense // the blurred ends, of mass 1
+	p0, p1     *mat.Dense // the blurred ends, with mass 1
 	f, g       *mat.Dense
 	toP0, toP1 *mat.Dense // G_ε g and G_ε f
 	scratch    *mat.Dense
@@ -83,7 +83,7 @@ func newBridge(a, b []float64) *bridge {
 	return w
 }
 
-// sweep is one iteration of Sinkhorn's: it makes p_0 right, then p_1, and returns the mass that was astray from p_0 before.
+// sweep runs one Sinkhorn iteration: it fits p_0, then p_1. It returns the mass misplaced in p_0 before.
 func (w *bridge) sweep() (astray float64) {
 	w.convolve(w.toP0, w.kernel, w.g)
 	f, p0, toP0 := w.f.RawMatrix().Data, w.p0.RawMatrix().Data, w.toP0.RawMatrix().Data
@@ -96,7 +96,7 @@ func (w *bridge) sweep() (astray float64) {
 	return astray
 }
 
-// at returns p_t, 0 < t < 1, with a peak of 1.
+// at returns p_t, 0 < t < 1, scaled to a peak of 1.
 func (w *bridge) at(t float64) []float64 {
 	var p mat.Dense
 	w.convolve(w.toP1, gaussian(t*wander), w.f)
@@ -106,13 +106,14 @@ func (w *bridge) at(t float64) []float64 {
 	return p.RawMatrix().Data
 }
 
-// convolve writes kernel · x · kernel into dst: the kernel along both axes.
+// convolve writes kernel · x · kernel into dst, the convolution along both axes.
 func (w *bridge) convolve(dst, kernel, x *mat.Dense) {
 	w.scratch.Mul(kernel, x)
 	dst.Mul(w.scratch, kernel)
 }
 
-// gaussian is exp(-(i-j)²/2v), a convolution along one axis of a picture. Its scale is free: every picture here gets one later.
+// gaussian returns exp(-(i-j)²/2v), a convolution along one axis of a picture. Its scale is arbitrary: every picture is
+// scaled later.
 func gaussian(v float64) *mat.Dense {
 	k := mat.NewDense(side, side, nil)
 	for i := range side {

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// digitSide is the width and height of a digit, px: the published ones are shrunk to that, and their centres then have 48 px.
+// digitSide is the width and height of a digit, px. The published digits have this size, which leaves their centres 48 px.
 const digitSide = 16
 
-// digits draws two red digits on black, 64x64 in [0, 1], the first around (z₁, z₂) and the second around (z₃, z₄) of one plane.
-// Where they overlap their light adds up, to 1 at most.
+// digits draws two red digits on black, 64x64 in [0, 1], the first around (z₁, z₂) and the second around (z₃, z₄) of one
+// plane. Overlapping light adds up, to 1 at most.
 type digits struct {
 	plane plane
 	ink   [2][]float64 // digitSide², in [0, 1]
@@ -65,8 +65,8 @@ func (d *digits) render(dst *Picture, z []float64, _ float64) bool {
 	return inside
 }
 
-// addRed adds a digit to the red of dst with its corner at (x, y), which must leave room for it. Its light is shared bilinearly
-// among the pixels that it falls on, so the picture is a continuous function of x and y.
+// addRed adds a digit to the red of dst with its corner at (x, y), which must leave room for it. It distributes the light
+// bilinearly over pixels, so the picture is continuous in x and y.
 func addRed(dst *Picture, ink []float64, x, y float64) {
 	left, top := int(math.Floor(x)), int(math.Floor(y))
 	right, down := x-float64(left), y-float64(top)
@@ -81,7 +81,7 @@ func addRed(dst *Picture, ink []float64, x, y float64) {
 	}
 }
 
-// inkAt is the ink of a pixel; outside the digit there is none.
+// inkAt returns the ink of a pixel, 0 outside the digit.
 func inkAt(ink []float64, i, j int) float64 {
 	if i < 0 || i >= digitSide || j < 0 || j >= digitSide {
 		return 0
@@ -89,7 +89,7 @@ func inkAt(ink []float64, i, j int) float64 {
 	return ink[j*digitSide+i]
 }
 
-// mnist returns two digits of the first of MNIST's files that lies in assets.
+// mnist returns two digits from the first MNIST file found in assets.
 func mnist(assets string, rng *rand.Rand) (ink [2][]float64, err error) {
 	path, err := findMNIST(assets)
 	if err != nil {
@@ -124,7 +124,7 @@ func findMNIST(assets string) (string, error) {
 	return "", fmt.Errorf("assets: %s holds no digits: give a folder with MNIST's t10k-images-idx3-ubyte or train-images-idx3-ubyte, as it is or .gz, there or in its folder mnist", assets)
 }
 
-// readDigits draws two pictures of an IDX file without putting the first back.
+// readDigits draws two different pictures of an IDX file at random.
 func readDigits(r io.Reader, zipped bool, rng *rand.Rand) (ink [2][]float64, err error) {
 	if zipped {
 		if r, err = gzip.NewReader(r); err != nil {
@@ -149,10 +149,10 @@ func readDigits(r io.Reader, zipped bool, rng *rand.Rand) (ink [2][]float64, err
 	return ink, nil
 }
 
-// glyphSide and glyphSize are those of MNIST: a digit 20 px high in the middle of 28x28.
+// glyphSide and glyphSize follow MNIST: a digit 20 px high in the centre of 28x28.
 const (
 	glyphSide = 28
-	glyphSize = 27 // px an em: digits of the Go font are 0.73 em high
+	glyphSize = 27 // px per em: digits of the Go font are 0.73 em high
 )
 
 // glyphs returns two different digits of the Go font.
@@ -171,7 +171,7 @@ func glyphs(rng *rand.Rand) (ink [2][]float64, err error) {
 	return ink, face.Close()
 }
 
-// glyph draws a text with its bounds in the middle of the picture.
+// glyph draws a text with its bounds centred in the picture.
 func glyph(face font.Face, text string) []float64 {
 	canvas := image.NewAlpha(image.Rect(0, 0, glyphSide, glyphSide))
 	bounds, _ := font.BoundString(face, text)

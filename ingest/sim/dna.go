@@ -5,38 +5,39 @@ import (
 	"math/rand/v2"
 )
 
-// A DNA molecule of some 10,000 base pairs in a syrup 18 times as thick as water, seen in flashes by an EMCCD. The squared extents of
-// its coil have a correlation of 0.04 from one frame to the next, so the centre of mass is all that a film can follow.
+// A DNA molecule of some 10,000 base pairs in a solution 18 times as viscous as water, seen in flashes by an EMCCD. The
+// squared extents of its coil have a correlation of 0.04 between frames, so a film can only follow the centre of mass.
 const (
-	dnaFrames = 100 // of a film, as published; then comes another molecule
+	dnaFrames = 100 // frames per film, as published; then another molecule follows
 	dnaDT     = 0.5 // s, the published loader's time axis
 
 	dnaDiffusion = 0.06   // um²/s: a step has sd 2.4 px
 	dnaGyration  = 0.3    // um, radius of gyration
-	fieldGain    = 1.2    // of the diffusion along the field, per V²
+	fieldGain    = 1.2    // relative increase of the diffusion along the field, per V²
 	spotSD       = 0.2    // um: the point spread function
-	dnaPhotons   = 3000.0 // photoelectrons a flash from the whole molecule
+	dnaPhotons   = 3000.0 // photoelectrons per flash from the whole molecule
 
-	patchSide = 64   // px, of the square around the centre of mass that the molecule may light
-	spotReach = 10   // px: beyond lie 2e-6 of a segment's light
+	patchSide = 64   // px, side of the square around the centre of mass that the molecule may light
+	spotReach = 10   // px: 2e-6 of a segment's light lies beyond
 	dimmest   = 0.01 // photoelectrons below which a pixel keeps the background's table
 )
 
-// drivenDNA is free diffusion, dz = diag(√2D, √(2D (1 + 1.2 V²))) dW in um, from the picture's centre: a noisy voltage along the
-// second axis pulls on every segment alike. It adds to the diffusion by the square of its strength, and leaves coil and drift alone
-// (Lameh, Ding and Stein, Phys. Rev. Applied 14, 2020). The gain is that of the published errors of image registration, 2.6, 4.3 and
-// 8.3 for V = 0, 1 and 2, read as mean squared steps, which go as 2 + 1.2 V².
+// drivenDNA is free diffusion, dz = diag(√2D, √(2D (1 + 1.2 V²))) dW in um, from the picture's centre. A noisy voltage along
+// the second axis pulls on every segment alike. It adds to the diffusion in proportion to its squared strength, and does not
+// change coil or drift (Lameh, Ding and Stein, Phys. Rev. Applied 14, 2020). The gain comes from the published errors of
+// image registration, 2.6, 4.3 and 8.3 for V = 0, 1 and 2, read as mean squared steps, which grow as 2 + 1.2 V².
 func drivenDNA(volts float64) SDE {
 	law := brownian(dnaDT, 0, 0)
 	law.Sigma = []float64{math.Sqrt(2 * dnaDiffusion), math.Sqrt(2 * dnaDiffusion * (1 + fieldGain*volts*volts))}
 	return law
 }
 
-// dna draws a Rouse chain of equally bright segments around its centre of mass, z₁ to the right and z₂ down of the picture's centre.
+// dna draws a Rouse chain of equally bright segments around its centre of mass, z₁ to the right of and z₂ down from the
+// picture's centre.
 type dna struct {
 	backdrop *backdrop
 	chain    *rouse
-	corner   [2]int                         // of the patch, where it last was
+	corner   [2]int                         // last corner of the patch
 	glow     [patchSide * patchSide]float64 // photoelectrons of the molecule
 	across   [2 * spotReach]float64         // a segment's light along each axis
 	down     [2 * spotReach]float64
@@ -67,7 +68,7 @@ func (d *dna) render(dst *Picture, z []float64, age float64) bool {
 	return inside
 }
 
-// flash lights the pixels that the chain around (x, y) reaches and that the picture has.
+// flash lights the pixels of the picture within reach of the chain around (x, y).
 func (d *dna) flash(dst []uint16, x, y float64) {
 	left, top := int(x)-patchSide/2, int(y)-patchSide/2
 	d.corner = [2]int{left, top}
@@ -80,7 +81,7 @@ func (d *dna) flash(dst []uint16, x, y float64) {
 	}
 }
 
-// expose adds up the segments' light on the patch, with the centre of mass at (x, y).
+// expose adds the segments' light to the patch, with the centre of mass at (x, y).
 func (d *dna) expose(x, y float64, mode *[modes][2]float64) {
 	const (
 		sd   = pxPerUM * spotSD
@@ -99,8 +100,8 @@ func (d *dna) expose(x, y float64, mode *[modes][2]float64) {
 	}
 }
 
-// spot is a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. What would lie
-// beyond the patch, 7 radii of gyration away, is cut off.
+// spot computes a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. It cuts off
+// light beyond the patch, 7 radii of gyration away.
 func spot(light *[2 * spotReach]float64, centre, sd float64) (first int) {
 	first = min(max(int(math.Round(centre))-spotReach, 0), patchSide-2*spotReach)
 	for i := range light {
@@ -110,14 +111,14 @@ func spot(light *[2 * spotReach]float64, centre, sd float64) (first int) {
 	return first
 }
 
-// The chain's resolution. The 16 modes hold 0.96 of the squared radius of gyration.
+// The chain's resolution. The 16 modes contain 0.96 of the squared radius of gyration.
 const (
 	segments = 64
 	modes    = 16
 )
 
-// rouse is an ideal chain's shape in solution, projected onto the picture's plane (Rouse 1953; Doi and Edwards, "The Theory of
-// Polymer Dynamics", 1986, section 4.1). Around its centre of mass, segment n = 0 .. N-1 is at
+// rouse is an ideal chain's shape in solution, projected onto the picture's plane (Rouse 1953; Doi and Edwards, "The Theory
+// of Polymer Dynamics", 1986, section 4.1). Relative to its centre of mass, segment n = 0 .. N-1 is at
 //
 //	r_n = 2 Σ_p X_p cos(πp (n + 1/2)/N),
 //
@@ -125,7 +126,7 @@ const (
 //
 //	⟨X_p²⟩ = R_g²/(πp)²,   τ_p = τ₁/p²,   τ₁ = 2 R_g²/(π² D),
 //
-// D the diffusion of the centre of mass. It is stepped exactly: X ← a X + √(1 - a²) sd ξ, a = exp(-Δt/τ_p).
+// where D is the diffusion of the centre of mass. A step is exact: X ← a X + √(1 - a²) sd ξ, a = exp(-Δt/τ_p).
 type rouse struct {
 	rng   *rand.Rand
 	sd    [modes]float64 // of a component, um
@@ -135,7 +136,8 @@ type rouse struct {
 	place [segments][2]float64
 }
 
-// newRouse makes a chain of the given radius of gyration and diffusion, seen every dt. It has no shape before relax.
+// newRouse returns a chain with the given radius of gyration and diffusion, observed every dt. Call relax before the first
+// use.
 func newRouse(gyration, diffusion, dt float64, rng *rand.Rand) *rouse {
 	c := &rouse{rng: rng}
 	slowest := 2 * gyration * gyration / (math.Pi * math.Pi * diffusion)
@@ -150,7 +152,7 @@ func newRouse(gyration, diffusion, dt float64, rng *rand.Rand) *rouse {
 	return c
 }
 
-// relax draws a shape from equilibrium.
+// relax draws a shape at equilibrium.
 func (c *rouse) relax() {
 	for i := range c.mode {
 		for k := range c.mode[i] {
@@ -159,7 +161,7 @@ func (c *rouse) relax() {
 	}
 }
 
-// step moves the shape by dt.
+// step advances the shape by dt.
 func (c *rouse) step() {
 	for i, a := range c.keep {
 		kick := c.sd[i] * math.Sqrt(1-a*a)
@@ -169,7 +171,7 @@ func (c *rouse) step() {
 	}
 }
 
-// places are the segments around the centre of mass, um; lent until the next call.
+// places returns the segments relative to the centre of mass, um, valid until the next call.
 func (c *rouse) places(mode *[modes][2]float64) *[segments][2]float64 {
 	clear(c.place[:])
 	for i, m := range mode {

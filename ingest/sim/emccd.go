@@ -5,20 +5,21 @@ import (
 	"math/rand/v2"
 )
 
-// emccd is an electron-multiplying camera. A pixel that expects λ photoelectrons reads
+// emccd is an electron-multiplying camera. A pixel with λ expected photoelectrons reads
 //
 //	offset + gain·Gamma(n, 1) + N(0, read²) counts,   n ~ Poisson(λ):
 //
-// the multiplication register turns n electrons into a sum of n exponentials, which doubles the shot noise's variance (the excess
-// noise factor 2; Basden, Haniff and Mackay, MNRAS 345, 2003). The mean is offset + gain·λ, the variance 2 gain² λ + read².
+// the multiplication register turns n electrons into a sum of n exponentials, which doubles the shot noise's variance (the
+// excess noise factor 2; Basden, Haniff and Mackay, MNRAS 345, 2003). The mean is offset + gain·λ, the variance 2 gain² λ +
+// read².
 type emccd struct {
 	offset float64 // counts in the dark
-	gain   float64 // counts a photoelectron: the register's gain over the converter's electrons per count
+	gain   float64 // counts per photoelectron: the register's gain divided by the converter's electrons per count
 	read   float64 // counts, standard deviation of the readout noise
 }
 
-// sample draws one pixel that expects the given photoelectrons. Its time grows with them: it walks the arrivals of the Poisson
-// process one by one.
+// sample draws one pixel with the given expected photoelectrons. Its time is proportional to them: it walks the arrivals of
+// the Poisson process.
 func (c emccd) sample(rng *rand.Rand, electrons float64) uint16 {
 	multiplied := 0.0
 	for t := rng.ExpFloat64(); t < electrons; t += rng.ExpFloat64() {
@@ -32,7 +33,7 @@ func digitise(counts float64) uint16 {
 	return uint16(min(max(math.Round(counts), 0), math.MaxUint16))
 }
 
-// table is the law of sample at the given photoelectrons, ready to be drawn from in constant time.
+// table returns the distribution of sample at the given photoelectrons, for draws in constant time.
 func (c emccd) table(electrons float64) *NoiseTable {
 	first, counts := c.law(electrons, noiseValues)
 	return newNoiseTable(first, counts)
@@ -40,7 +41,7 @@ func (c emccd) table(electrons float64) *NoiseTable {
 
 // law returns the probabilities of the counts first .. first + n - 1.
 func (c emccd) law(electrons float64, n int) (first int, counts []float64) {
-	reach := int(math.Ceil(7 * c.read)) // beyond 7 sd lie 3e-12 of the readout noise
+	reach := int(math.Ceil(7 * c.read)) // 3e-12 of the readout noise lies beyond 7 sd
 	multiplied := c.multiplied(electrons, n-2*reach)
 	readout := make([]float64, 2*reach+1)
 	for i := range readout {
@@ -56,16 +57,16 @@ func (c emccd) law(electrons float64, n int) (first int, counts []float64) {
 	return int(math.Round(c.offset)) - reach, counts
 }
 
-// information is Fisher's, of a count about the expected photoelectrons λ:
+// information returns the Fisher information of a count about the expected photoelectrons λ:
 //
 //	Σ_k (∂p_k/∂λ)²/p_k,
 //
-// the derivative by central differences. It is more than one over the count's variance, the information of a normal law, for the law is
-// skewed; and less than the 1/λ of a camera that counts electrons.
+// with the derivative by central differences. It exceeds the inverse variance of the count, which is the information of a
+// normal law, because the law is skewed. It is less than the 1/λ of a camera that counts electrons.
 func (c emccd) information(electrons float64) float64 {
 	const (
-		step  = 0.01  // of λ: the differences' own error is 1e-4 of the derivative's third
-		least = 1e-10 // of the probabilities below, differences are rounding's
+		step  = 0.01  // relative to λ: the error of the differences is 1e-4 of the third derivative
+		least = 1e-10 // probabilities below it: their differences are rounding errors
 	)
 	n := int(c.gain*(electrons+10*math.Sqrt(2*electrons+1))) + int(20*c.read)
 	_, below := c.law(electrons-step, n)
@@ -84,7 +85,7 @@ func (c emccd) information(electrons float64) float64 {
 //
 //	P(gain·Gamma(N, 1) > x) = Σₖ Pois(k; y) P(N > k),
 //
-// since a sum of N exponentials exceeds y where the Poisson process of rate 1 has had fewer than N arrivals by then.
+// because a sum of N exponentials exceeds y if the Poisson process of rate 1 has had fewer than N arrivals by then.
 func (c emccd) multiplied(electrons float64, n int) []float64 {
 	more := poissonTail(electrons)
 	exceeds := func(x float64) float64 {
@@ -97,7 +98,7 @@ func (c emccd) multiplied(electrons float64, n int) []float64 {
 		return sum
 	}
 	p := make([]float64, n)
-	above := 1.0 // no electron leaves the register at exactly 0, which belongs to m = 0
+	above := 1.0 // m = 0 includes exactly 0, no electrons
 	for m := range p {
 		next := exceeds(float64(m) + 0.5)
 		p[m] = above - next
@@ -106,13 +107,13 @@ func (c emccd) multiplied(electrons float64, n int) []float64 {
 	return p
 }
 
-// poissonTail returns P(N > k) for k = 0, 1, ... until nothing is left.
+// poissonTail returns P(N > k) for k = 0, 1, ... until it vanishes.
 func poissonTail(mean float64) []float64 {
 	var tail []float64
 	p, left := math.Exp(-mean), 1.0
 	for k := 0; ; k++ {
 		left -= p
-		if left < 1e-15 || p < 1e-18 && float64(k) > mean { // the rest may be rounding's
+		if left < 1e-15 || p < 1e-18 && float64(k) > mean { // the rest may be rounding errors
 			return tail
 		}
 		tail = append(tail, left)

@@ -15,8 +15,8 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// extension is the kind of file that holds a depth without loss of what matters: 16-bit PNG for Counts, 8-bit PNG for Unit values
-// (1 is 255), float32 TIFF for Real ones.
+// extension returns the file type that preserves a depth: 16-bit PNG for Counts, 8-bit PNG for Unit values (1 becomes 255),
+// float32 TIFF for Real ones.
 func extension(d Depth) string {
 	if d == Real {
 		return ".tif"
@@ -41,7 +41,7 @@ func newPictureEncoder() *pictureEncoder {
 	}
 }
 
-// write makes the file path, whose extension is that of p's depth.
+// write writes p to the file path, whose extension matches p's depth.
 func (e *pictureEncoder) write(path string, p *Picture) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (e *pictureEncoder) rgb8(p *Picture) image.Image {
 	return e.colour
 }
 
-// float32Page reverses the channels of each pixel: a TIFF is red, green, blue.
+// float32Page reverses the channels of each pixel: a TIFF stores red, green, blue.
 func (e *pictureEncoder) float32Page(p *Picture) *tiff.Image {
 	e.page.Width, e.page.Height, e.page.Channels, e.page.Depth = p.Width, p.Height, p.Channels, tiff.Float32
 	e.page.Pix = resize(e.page.Pix, 4*p.Values())
@@ -118,7 +118,7 @@ func (e *pictureEncoder) float32Page(p *Picture) *tiff.Image {
 // eightBit maps [0, 1] to 0 .. 255.
 func eightBit(v float32) uint8 { return uint8(math.Round(float64(min(max(v, 0), 1)) * 255)) }
 
-// onePNGBuffer keeps the encoder's buffer from one picture to the next.
+// onePNGBuffer reuses the encoder's buffer for each picture.
 type onePNGBuffer struct{ kept *png.EncoderBuffer }
 
 func (b *onePNGBuffer) Get() *png.EncoderBuffer  { return b.kept }

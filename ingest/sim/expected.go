@@ -2,22 +2,23 @@ package sim
 
 import "math"
 
-// expecter is a renderer that knows the law of the values that it draws.
+// expecter is a renderer that knows the distribution of its values.
 type expecter interface {
-	// expect is Scene's Expect, of what the law shows of the latents.
+	// expect implements Scene.Expect for the shown latents.
 	expect(dst, z, shape []float64, age float64) (mean []float64, inside bool)
-	// information is Scene's Information: dst is as long as mean.
+	// information implements Scene.Information: dst is as long as mean.
 	information(dst, mean []float64)
 }
 
-// shaped is a renderer that draws something of changing shape.
+// shaped is a renderer of something that changes shape.
 type shaped interface {
 	shape() (now, sd []float64)
 }
 
-// Expect gives what the frame that Next gave last would be expected to show, were z its latents and shape its shape: the values that either may
-// change, in an order that depends on neither, in units of the picture, or in photoelectrons. What differs from frame to frame otherwise, such as
-// a molecule's brightness, stays. It writes over dst where that is long enough, and reports false where z lies beyond the picture.
+// Expect returns the expected values of the frame that Next returned last, if z were its latents and shape its shape. It
+// returns the values that either may change, in an order independent of both, in units of the picture, or in photoelectrons.
+// Other frame-to-frame differences, such as a molecule's brightness, stay. Expect overwrites dst if that is long enough, and
+// reports false if z lies beyond the picture.
 func (s *Scene) Expect(dst, z, shape []float64) (mean []float64, inside bool) {
 	if shows := s.kind.law.Shows; shows != nil {
 		s.shown = resize(s.shown, len(z))
@@ -30,7 +31,7 @@ func (s *Scene) Expect(dst, z, shape []float64) (mean []float64, inside bool) {
 	return s.still.expect(dst, s.draw, z, s.path.age)
 }
 
-// Information gives Fisher's, that each value of a frame holds about its mean: one over its variance where it is normal.
+// Information returns the Fisher information of each value about its mean: its inverse variance if it is normal.
 func (s *Scene) Information(dst, mean []float64) []float64 {
 	dst = resize(dst, len(mean))
 	if e, knows := s.draw.(expecter); knows {
@@ -41,8 +42,8 @@ func (s *Scene) Information(dst, mean []float64) []float64 {
 	return dst
 }
 
-// Shape is what the frame that Next gave last shows beside its latents: a priori independent normal numbers of mean 0 and these standard
-// deviations. Most scenes have none.
+// Shape returns the shape in the frame that Next returned last: a priori independent normal numbers of mean 0 and standard
+// deviations sd. Most scenes have none.
 func (s *Scene) Shape() (now, sd []float64) {
 	if m, changes := s.draw.(shaped); changes {
 		return m.shape()
@@ -50,7 +51,7 @@ func (s *Scene) Shape() (now, sd []float64) {
 	return nil, nil
 }
 
-// Strides are the standard deviations of a coordinate's step from one frame to the next.
+// Strides returns the standard deviations of the coordinates' steps between frames.
 func (s *Scene) Strides() []float64 {
 	strides := make([]float64, s.Dim())
 	for i, sigma := range s.kind.law.Sigma {
@@ -59,7 +60,7 @@ func (s *Scene) Strides() []float64 {
 	return strides
 }
 
-// expect draws by what draws without chance.
+// expect draws with a renderer that draws without noise.
 func (p *Picture) expect(dst []float64, draw renderer, z []float64, age float64) (mean []float64, inside bool) {
 	p.reset(draw.format())
 	inside = draw.render(p, z, age)
@@ -70,8 +71,8 @@ func (p *Picture) expect(dst []float64, draw renderer, z []float64, age float64)
 	return dst, inside
 }
 
-// rounded is the information of Unit values that are written with 8 bits. Rounding is taken for noise of variance 1/12 of a level squared; equal
-// channels of a pixel are rounded alike, so that they count once.
+// rounded computes the information of Unit values written with 8 bits. Rounding counts as noise with a variance of 1/12 of a
+// level squared. Equal channels of a pixel are rounded alike and count once.
 func rounded(dst, mean []float64, channels int) {
 	const levels = 255
 	for i, v := range mean {
@@ -106,7 +107,7 @@ func (m *molecule) expect(dst, z, _ []float64, age float64) ([]float64, bool) {
 
 func (m *molecule) information(dst, mean []float64) { m.backdrop.information(dst, mean) }
 
-// expect is of the molecule's patch. The light under dimmest, which is not drawn, counts: it is 3e-5 of all.
+// expect returns the values of the molecule's patch. It includes the light below dimmest, which is not drawn: 3e-5 of all.
 func (d *dna) expect(dst, z, shape []float64, _ float64) ([]float64, bool) {
 	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
 	d.expose(x-float64(d.corner[0]), y-float64(d.corner[1]), modesOf(shape))
@@ -123,7 +124,7 @@ func (d *dna) shape() (now, sd []float64) {
 	return now, sd
 }
 
-// modesOf are the modes whose components shape has one after another.
+// modesOf views shape as the components of the modes.
 func modesOf(shape []float64) *[modes][2]float64 {
 	var mode [modes][2]float64
 	for i := range mode {
@@ -132,8 +133,8 @@ func modesOf(shape []float64) *[modes][2]float64 {
 	return &mode
 }
 
-// expect is of a square of the picture, on whose pixels light(i, j) photoelectrons fall beside the background's. Nothing is seen beyond the
-// picture: 0, which no pixel expects.
+// expect returns the values of a square of the picture, where light(i, j) photoelectrons add to the background. Pixels beyond
+// the picture are 0, which no real pixel expects.
 func (b *backdrop) expect(dst []float64, corner [2]int, width int, light func(i, j int) float64) []float64 {
 	dst = resize(dst, width*width)
 	for k := range dst {
@@ -146,13 +147,14 @@ func (b *backdrop) expect(dst []float64, corner [2]int, width int, light func(i,
 	return dst
 }
 
-// The information of a count is kept at photoelectrons leastKept · 2^(k/keptAn), k = 0, 1, ...
+// The information of a count is kept at leastKept · 2^(k/keptAn) photoelectrons, k = 0, 1, ...
 const (
 	leastKept = 4.0
-	keptAn    = 4 // octave
+	keptAn    = 4 // steps per octave
 )
 
-// information is the camera's, between kept values of it: times λ it lies between a half and 1 and changes slowly.
+// information interpolates the camera's information between kept values. Multiplied by λ, it lies between a half and 1 and
+// changes slowly.
 func (b *backdrop) information(dst, mean []float64) {
 	for i, electrons := range mean {
 		if dst[i] = 0; electrons == 0 {

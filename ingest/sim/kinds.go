@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// kind is one line of the table of scenes.
+// kind is one row of the table of scenes.
 type kind struct {
 	name   string
 	law    SDE
-	length int  // frames in a trajectory; 0: one without end
-	paced  bool // stands for a running camera
-	noisy  bool // also comes with noise on its pixels, as name-normal and name-student
-	// renderer makes what draws the law; shown is the part of latent space that the picture has to hold.
+	length int  // frames per trajectory; 0: endless
+	paced  bool // simulates a running camera
+	noisy  bool // also available with pixel noise, as name-normal and name-student
+	// renderer makes the renderer. shown is the part of latent space that the picture has to cover.
 	renderer func(o Options, shown extent, pixels *rand.PCG) (renderer, error)
-	noise    *pixelNoise // nil: none
+	noise    *pixelNoise // nil for none
 }
 
-// kinds is the only list of scenes: a new one is its renderer, its test and one line here. noises adds to those that are noisy.
+// kinds is the only list of scenes. A new scene needs its renderer, its test and one line here. noises adds variants of the
+// noisy ones.
 var kinds = []kind{
 	{name: "molecule", law: trappedMolecule(), length: moleculeLife(), paced: true, renderer: newMolecule},
 	{name: "balls-constant", law: constantDrift(0.01, -0.25, 0.25), renderer: newBall},
@@ -38,7 +39,7 @@ var kinds = []kind{
 	{name: "dna-2", law: drivenDNA(2), length: dnaFrames, renderer: newDNA},
 }
 
-// scenes is kinds, then those that are noisy with each of the noises.
+// scenes returns kinds, followed by each noisy scene with each noise.
 func scenes() []kind {
 	all := slices.Clone(kinds)
 	for _, k := range kinds {

@@ -16,7 +16,7 @@ func constantDrift(dt float64, mu ...float64) SDE {
 	}
 }
 
-// ornsteinUhlenbeck is the isotropic d-dimensional law dz = -κ z dt + σ dW. It starts at the origin.
+// ornsteinUhlenbeck is the isotropic d-dimensional law dz = -κ z dt + σ dW, started at the origin.
 func ornsteinUhlenbeck(d int, kappa, sigma, dt float64) SDE {
 	return SDE{
 		Drift: func(dst, z []float64) {
@@ -50,7 +50,7 @@ func reverting(dt float64, kappa, c, x0 []float64) SDE {
 	}
 }
 
-// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from x0, in as many planes as x0 has pairs of coordinates.
+// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from x0, in one plane per pair of coordinates of x0.
 // The paper prints (-x-3y, y-3x) for the ball, a saddle that explodes; the circle it shows is (-x-3y, 3x-y): κ = 1, ω = 3.
 func circle(kappa, omega, dt float64, x0 ...float64) SDE {
 	return SDE{
@@ -74,15 +74,15 @@ func brownian(dt float64, x0 ...float64) SDE {
 	return law
 }
 
-// geometric is dx = x/2 dt + x dW from 1. Its Lamperti coordinate z = ln x is Brownian motion: z is walked and is the truth, the
-// picture shows x.
+// geometric is dx = x/2 dt + x dW from 1. Its Lamperti coordinate z = ln x is Brownian motion. The path and the truth are z;
+// the picture shows x.
 func geometric(dt float64) SDE {
 	law := brownian(dt, 0)
 	law.Shows = func(dst, z []float64) { dst[0] = math.Exp(z[0]) }
 	return law
 }
 
-// doubleWell is dz = 2z (1 - z²) dt + dW from the ridge between its wells.
+// doubleWell is dz = 2z (1 - z²) dt + dW, started at the ridge between its wells.
 func doubleWell(dt float64) SDE {
 	return SDE{
 		Drift: func(dst, z []float64) { dst[0] = 2 * z[0] * (1 - z[0]*z[0]) },
@@ -92,8 +92,8 @@ func doubleWell(dt float64) SDE {
 	}
 }
 
-// cauchy is dz = -κ z / (1 + z²) dt + dW, coordinate by coordinate, from x0. It settles to a density (1 + z²)^-κ: for κ = 1 the
-// Cauchy law, which keeps to no range.
+// cauchy is dz = -κ z / (1 + z²) dt + dW, coordinate by coordinate, from x0. Its stationary density is (1 + z²)^-κ: for κ = 1
+// the Cauchy law, which has no bounded range.
 func cauchy(dt float64, kappa, x0 []float64) SDE {
 	return SDE{
 		Drift: func(dst, z []float64) {
@@ -111,12 +111,13 @@ func cauchy(dt float64, kappa, x0 []float64) SDE {
 //
 //	d(x, y) = (-x, -2y) dt + S dW,   dv = (0.6 - 0.3v) dt + √v dW₃,   S = (1, 2; 2.5, 3),
 //
-// in its Lamperti coordinates (z₁, z₂) = S⁻¹(x, y) and z₃ = 2√v, where σ = I (the drift the paper prints for them keeps x and y):
+// in its Lamperti coordinates (z₁, z₂) = S⁻¹(x, y) and z₃ = 2√v, where σ = I (the drift the paper prints for them keeps x and
+// y):
 //
 //	μ₁,₂ = S⁻¹ diag(-1, -2) S z = (-3.5 z₁ - 3 z₂, 1.25 z₁ + 0.5 z₂),   μ₃ = (1.4 - 0.3 z₃²) / (2 z₃).
 //
-// z is walked from (1, 0, 2) and is the truth; the picture shows x, y and v. z₃ keeps off 0, but a step of the walk may not:
-// below nearest the drift stays what it is there, and v = z₃|z₃|/4 shows on which side z₃ is.
+// The path starts at (1, 0, 2). The path and the truth are z; the picture shows x, y and v. z₃ stays away from 0, but a
+// discrete step may cross it: below nearest the drift is constant, and v = z₃|z₃|/4 shows the side of z₃.
 func anisotropic(dt float64) SDE {
 	const nearest = 0.05
 	return SDE{
@@ -137,8 +138,8 @@ func anisotropic(dt float64) SDE {
 	}
 }
 
-// settled is the stationary law of the Euler-Maruyama chain z ← (I + AΔt) z + σ√Δt ξ for A = -κI + ωJ, J a rotation by 90°
-// in every plane. I + AΔt is a rotation times ρ, ρ² = (1-κΔt)² + (ωΔt)², so the variance is σ²Δt/(1-ρ²).
+// settled returns the stationary law of the Euler-Maruyama chain z ← (I + AΔt) z + σ√Δt ξ for A = -κI + ωJ, where J rotates
+// every plane by 90°. I + AΔt is a rotation times ρ, ρ² = (1-κΔt)² + (ωΔt)², so the variance is σ²Δt/(1-ρ²).
 func settled(d int, kappa, omega, sigma, dt float64) *Gaussian {
 	rho2 := (1-kappa*dt)*(1-kappa*dt) + omega*dt*omega*dt
 	sd := sigma * math.Sqrt(dt/(1-rho2))

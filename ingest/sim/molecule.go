@@ -7,32 +7,33 @@ import (
 
 // One fluorescent DNA molecule in solution, held by a weak trap and seen by an EMCCD at 56 frames/s.
 const (
-	pxPerUM    = 10 // 0.1 um a pixel in the sample
+	pxPerUM    = 10 // 0.1 um per pixel in the sample
 	moleculeDT = 1.0 / 56
 
 	diffusion  = 2.0   // um²/s: a step has sd 2.7 px
 	stiffness  = 1.0   // 1/s: the position has sd 14 px
-	coilSD     = 6.0   // px: the coil, widened by the point spread function
+	coilSD     = 6.0   // px: the coil, including the point spread function
 	coilReach  = 25    // px: beyond, the coil adds less than 0.01 photoelectrons
-	coilPeak   = 40.0  // photoelectrons a frame in the fresh molecule's brightest pixel, 10 times the background's sd
+	coilPeak   = 40.0  // photoelectrons per frame in the brightest pixel of a fresh molecule, 10 times the background's sd
 	bleachTime = 600.0 // s in which the fluorescence falls to 1/e
 	bleachedTo = 1.0 / 3
 )
 
-// trappedMolecule is dz = -κ z dt + √(2D) dW in um, from wherever the molecule was caught.
+// trappedMolecule is dz = -κ z dt + √(2D) dW in um, from the place of capture.
 func trappedMolecule() SDE {
 	law := ornsteinUhlenbeck(2, stiffness, math.Sqrt(2*diffusion), moleculeDT)
 	law.X0 = nil
 	return law
 }
 
-// moleculeLife is the number of frames until bleaching has left bleachedTo of the fluorescence; then a fresh molecule is caught.
+// moleculeLife returns the number of frames until the fluorescence has bleached to bleachedTo; then a fresh molecule is
+// caught.
 func moleculeLife() int { return int(math.Ceil(bleachTime * math.Log(1/bleachedTo) / moleculeDT)) }
 
-// molecule draws a Gaussian coil at 10 px/um around the picture's centre, z₁ to the right and z₂ down.
+// molecule draws a Gaussian coil at 10 px/um, z₁ to the right of and z₂ down from the picture's centre.
 type molecule struct {
 	backdrop *backdrop
-	corner   [2]int // of the square that the coil last lit
+	corner   [2]int // of the square lit last
 }
 
 func newMolecule(o Options, _ extent, pixels *rand.PCG) (renderer, error) {
@@ -49,7 +50,7 @@ func (m *molecule) render(dst *Picture, z []float64, age float64) bool {
 	return m.backdrop.holds(x, y)
 }
 
-// drawCoil draws the pixels within coilReach of (x, y) anew, with the molecule's light; (x, y) may lie outside the picture.
+// drawCoil redraws the pixels within coilReach of (x, y) with the molecule's light; (x, y) may lie outside the picture.
 func (m *molecule) drawCoil(dst []uint16, x, y, peak float64) {
 	left, alongX := profile(x)
 	top, alongY := profile(y)
@@ -69,7 +70,7 @@ func (m *molecule) drawCoil(dst []uint16, x, y, peak float64) {
 	}
 }
 
-// profile is the coil's light along one axis, 1 at the centre, for the pixels from first on.
+// profile returns the coil's light along one axis, 1 at the centre, for the pixels from first on.
 func profile(centre float64) (first int, light [2 * coilReach]float64) {
 	first = int(math.Round(min(max(centre, -cameraSide), 2*cameraSide))) - coilReach
 	for i := range light {
@@ -79,20 +80,20 @@ func profile(centre float64) (first int, light [2 * coilReach]float64) {
 	return first, light
 }
 
-// Painter draws the scene molecule wherever it is told to be: a fresh molecule before the scene's camera, on a path of the caller's. Not safe for concurrent
-// use.
+// Painter draws the scene molecule along the caller's path: a fresh molecule in front of the scene's camera. Not safe for
+// concurrent use.
 type Painter struct{ draw renderer }
 
-// NewPainter begins the noise of a seed.
+// NewPainter starts the noise of a seed.
 func NewPainter(seed uint64) (*Painter, error) {
 	draw, err := newMolecule(Options{Render: Subpixel}, extent{}, rand.NewPCG(seed, pixelStream))
 	return &Painter{draw}, err
 }
 
-// Format is the format of every picture.
+// Format returns the format of every picture.
 func (p *Painter) Format() Format { return p.draw.format() }
 
-// Draw draws the molecule at z, µm from the picture's middle, into dst. It reports false where that lies beyond the picture.
+// Draw draws the molecule at z, µm from the picture's centre, into dst. It reports false if z lies beyond the picture.
 func (p *Painter) Draw(dst *Picture, z []float64) bool {
 	dst.reset(p.draw.format())
 	return p.draw.render(dst, z, 0)

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Bounds of a picture of an object; COIL-20's are 128x128.
+// Bounds on a picture of an object; COIL-20's are 128x128.
 const (
 	maxObjectSide  = 1024
 	maxObjectBytes = 4 << 20
@@ -41,7 +41,7 @@ func coil(assets string, rng *rand.Rand) (a, b []float64, err error) {
 	return grey[0], grey[1], nil
 }
 
-// findCOIL lists the files obj*__*.png of the first folder that has any, by object. There are two objects at least.
+// findCOIL lists the files obj*__*.png by object, in the first folder that has any. It requires two objects.
 func findCOIL(assets string) (map[string][]string, error) {
 	if err := checkAssets(assets); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func findCOIL(assets string) (map[string][]string, error) {
 	return views, nil
 }
 
-// readObject returns a grey PNG, shrunk to side x side values in [0, 1].
+// readObject returns a grey PNG scaled to side x side values in [0, 1].
 func readObject(path string) ([]float64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -108,7 +108,8 @@ func decodeObject(r io.ReadSeeker) ([]float64, error) {
 	return shrink(grey, config.Width, config.Height, side, math.MaxUint16), nil
 }
 
-// ring and pebble stand in for COIL-20's objects: a ring and a slanted oval, lit from the left and from below.
+// ring and pebble replace COIL-20's objects if those are missing: a ring and a slanted oval, lit from the left and from
+// below.
 func ring() []float64 {
 	return shape(func(x, y float64) float64 {
 		across := (math.Hypot(x, y) - 20) / 6
@@ -124,7 +125,7 @@ func pebble() []float64 {
 	})
 }
 
-// shape evaluates a brightness at the pixels' distances from the picture's centre, px.
+// shape evaluates a brightness at each pixel's offset from the picture's centre, px.
 func shape(brightness func(x, y float64) float64) []float64 {
 	grey := make([]float64, 0, side*side)
 	for j := range side {

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// Depth says what a pixel's value is.
+// Depth is the type of a pixel's value.
 type Depth int
 
 const (
@@ -12,30 +12,31 @@ const (
 	Counts Depth = iota
 	// Unit values are float32 within [0, 1], in Picture.F32.
 	Unit
-	// Real values are float32 that noise may take out of [0, 1], in Picture.F32.
+	// Real values are float32 that noise may move out of [0, 1], in Picture.F32.
 	Real
 )
 
 // Format is a picture's size and pixel type.
 type Format struct {
 	Width, Height int
-	Channels      int // 1 grey, 3 colour: blue, green, red interleaved, the pipeline's order
+	Channels      int // 1 for grey; 3 for colour: blue, green, red interleaved, the pipeline's order
 	Depth         Depth
 }
 
-// Values is the number of values in a picture of this format.
+// Values returns the number of values in a picture of this format.
 func (f Format) Values() int { return f.Width * f.Height * f.Channels }
 
-// Picture is row-major pixels, top row first. Pixel (i, j) covers [i, i+1) × [j, j+1): the picture's centre is (Width/2, Height/2).
+// Picture holds row-major pixels, top row first. Pixel (i, j) covers [i, i+1) × [j, j+1): the picture's centre is (Width/2,
+// Height/2).
 //
-// Next reuses the memory of U16 or F32 where it is large enough, so a caller may lend its own.
+// Next reuses the memory of U16 or F32 if it is large enough, so the caller may supply it.
 type Picture struct {
 	Format
 	U16 []uint16
 	F32 []float32
 }
 
-// reset gives p the format f; the values are unspecified.
+// reset gives p the format f and leaves the values unspecified.
 func (p *Picture) reset(f Format) {
 	p.Format = f
 	if f.Depth == Counts {
@@ -55,27 +56,27 @@ func resize[T any](s []T, n int) []T {
 // side is the width and height of the paper's pictures, px.
 const side = 64
 
-// colour is the format of the paper's pictures.
+// colour returns the format of the paper's pictures.
 func colour() Format { return Format{Width: side, Height: side, Channels: 3, Depth: Unit} }
 
-// plane maps two latent coordinates to the picture, px = scale·z + shift, so that a box fills it but for a margin.
+// plane maps two latent coordinates to the picture, px = scale·z + shift, so that a box fills it except for a margin.
 //
-// Both axes have the same scale: distances in the picture are distances in latent space, so a strict isometry can bring an
-// encoder's latents onto the truth. The first axis points right, the second down.
+// Both axes have the same scale: distances in the picture are distances in latent space, so a strict isometry can map an
+// encoder's latents to the truth. The first axis points right, the second down.
 type plane struct {
-	margin   float64    // px that a centre keeps from every edge
+	margin   float64    // px between a centre and every edge
 	scale    float64    // px per latent unit
-	shift    [2]float64 // px
-	truncate bool       // a centre loses its fraction
+	shift    [2]float64 // round centres down to whole pixels
+	truncate bool       // newPlane returns the plane that shows the box lo ≤ z ≤ hi.
 }
 
-// newPlane shows the box lo ≤ z ≤ hi.
+// a single frame has no extent
 func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 	p := plane{margin: margin, scale: math.Inf(1), truncate: o.Render == Integer}
 	for i := range p.shift {
 		p.scale = min(p.scale, (side-2*margin)/(hi[i]-lo[i]))
 	}
-	if math.IsInf(p.scale, 1) { // one frame: a point has no extent
+	if math.IsInf(p.scale, 1) { // rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
 		p.scale = 1
 	}
 	for i := range p.shift {
@@ -87,7 +88,7 @@ func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 // rounding is how far beyond its range a coordinate may lie by the rounding of its scaling, px or parts of the range.
 const rounding = 1e-9
 
-// centre maps one coordinate to pixels; beyond the margin it is drawn there and is not inside.
+// centre maps one coordinate to pixels. It moves a centre beyond the margin to the margin and reports it as not inside.
 func (p *plane) centre(axis int, z float64) (px float64, inside bool) {
 	want := p.scale*z + p.shift[axis]
 	px = min(max(want, p.margin), side-p.margin)

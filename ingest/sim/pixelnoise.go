@@ -5,36 +5,36 @@ import (
 	"math/rand/v2"
 )
 
-// pixelNoise is what is added to one value of one channel.
+// pixelNoise is noise added to one value of one channel.
 type pixelNoise struct {
 	name        string
 	draw        func(rng *rand.Rand) float64
-	information float64 // Fisher's, about its mean
+	information float64 // Fisher information about the mean
 }
 
-// noises are those of the paper's noisy rows. Of N(m, s²) the information is 1/s², of Student's t with ν degrees of freedom (ν+1)/(ν+3)
-// (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989).
+// noises are the noises of the paper's noisy rows. The information of N(m, s²) is 1/s². For Student's t with ν degrees of
+// freedom it is (ν+1)/(ν+3) (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989).
 var noises = []pixelNoise{
 	{"normal", normalNoise, 1.0 / 4},
 	{"student", studentNoise, 4.0 / 6},
 }
 
-// normalNoise is N(0, 4): the standard deviation is twice the range of a clean picture.
+// normalNoise draws N(0, 4): the standard deviation is twice the range of a clean picture.
 func normalNoise(rng *rand.Rand) float64 { return 2 * rng.NormFloat64() }
 
-// studentNoise is Student's t with 3 degrees of freedom, of variance 3: ξ₀ / √((ξ₁² + ξ₂² + ξ₃²) / 3), ξ ~ N(0, 1).
+// studentNoise draws Student's t with 3 degrees of freedom and variance 3: ξ₀ / √((ξ₁² + ξ₂² + ξ₃²) / 3), ξ ~ N(0, 1).
 func studentNoise(rng *rand.Rand) float64 {
 	a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
 	return rng.NormFloat64() / math.Sqrt((a*a+b*b+c*c)/3)
 }
 
-// noisy adds independent noise to every value that a renderer draws, and clips nothing, as in the published pictures. The same
-// scene without noise, of the same seed, shows what lies under it.
+// noisy adds independent noise to every value of a renderer without clipping, as in the published pictures. The scene without
+// noise and with the same seed shows the clean picture.
 type noisy struct {
 	clean renderer
 	noise *pixelNoise
 	rng   *rand.Rand
-	still Picture // expect's
+	still Picture // used by expect
 }
 
 func (n *noisy) format() Format {
@@ -58,16 +58,16 @@ const (
 	noiseValues = 1 << cellBits
 )
 
-// NoiseTable draws from a law on the integers first .. first + noiseValues - 1 by the alias method (Walker 1977, built as by
-// Vose 1991): each cell is cut in two, its own value below the cut and its alias above. A cell packs cut and alias in a word, so a
-// table takes 8 KiB. Probabilities are exact to 2⁻³².
+// NoiseTable draws from a distribution on the integers first .. first + noiseValues - 1 by the alias method (Walker 1977,
+// built as by Vose 1991). Each cell is split in two, its own value below the cut and its alias above. A cell packs cut and
+// alias into a word, so a table takes 8 KiB. Probabilities are exact to 2⁻³².
 type NoiseTable struct {
 	first uint16
 	cells [noiseValues]uint32 // cut << cellBits | alias
 }
 
-// newNoiseTable makes the table of first + i with probability p[i], which has noiseValues entries and sums to 1 but for rounding.
-// first must not be negative, nor first + noiseValues exceed 65536.
+// newNoiseTable returns the table that draws first + i with probability p[i]. p has noiseValues entries and sums to 1 up to
+// rounding. first is at least 0, and first + noiseValues at most 65536.
 func newNoiseTable(first int, p []float64) *NoiseTable {
 	t := &NoiseTable{first: uint16(first)}
 	share := make([]float64, noiseValues) // in cells
@@ -94,7 +94,7 @@ func newNoiseTable(first int, p []float64) *NoiseTable {
 			small = append(small, high)
 		}
 	}
-	for _, i := range append(small, large...) { // whole cells, up to rounding: their own alias
+	for _, i := range append(small, large...) { // whole cells, up to rounding, are their own alias
 		t.cells[i] = uint32(i)
 	}
 	return t
@@ -110,20 +110,20 @@ func (t *NoiseTable) draw(bits uint32) uint16 {
 	return t.first + uint16(value)
 }
 
-// PoissonTable is the table of the Poisson law of a mean up to MostPoisson.
+// PoissonTable returns the table of a Poisson law with a mean up to MostPoisson.
 func PoissonTable(mean float64) *NoiseTable {
 	p := make([]float64, noiseValues)
 	for n := range p {
-		factorial, _ := math.Lgamma(float64(n) + 1) // its logarithm
+		factorial, _ := math.Lgamma(float64(n) + 1) // log of n!
 		p[n] = math.Exp(float64(n)*math.Log(mean) - mean - factorial)
 	}
 	return newNoiseTable(0, p)
 }
 
-// MostPoisson is a mean that the last of a table's values lies 33 standard deviations above.
+// MostPoisson is a mean for which a table's last value lies 33 standard deviations above.
 const MostPoisson = 1000
 
-// Fill draws every value, two a random word.
+// Fill draws every value, two per random word.
 func (t *NoiseTable) Fill(dst []uint16, bits *rand.PCG) {
 	for len(dst) >= 2 {
 		word := bits.Uint64()

@@ -11,21 +11,22 @@ import (
 	"strconv"
 )
 
-// Film is pictures one after another, at least one. Next draws the next into dst, whose memory it may reuse, and returns the truth about
-// it, whose Mu is nil where there is no drift to tell; io.EOF after the last.
+// Film returns pictures in order, at least one. Next draws the next picture into dst, whose memory it may reuse, and returns
+// its truth; Mu is nil if there is no drift. io.EOF follows the last picture.
 type Film interface {
 	Next(dst *Picture) (Truth, error)
 }
 
-// Tracked is a film of many objects, whose truth is tracks instead of one point a frame. Columns names what is known of an object in a frame, x and y
-// first: places in px, whole numbers at pixels' middles. Tracks calls write with these values for every object and frame, and lends them.
+// Tracked is a film of many objects, whose truth consists of tracks. Columns names the known values of an object in a frame,
+// x and y first: positions in px, whole numbers at pixel centres. Tracks calls write with these values for every object and
+// frame; they are valid during the call.
 type Tracked interface {
 	Film
 	Columns() []string
 	Tracks(write func(frame, particle int, values []float64))
 }
 
-// Record writes all of a finite scene, as the function of that name does.
+// Record writes all of a finite scene with the function Record.
 func (s *Scene) Record(ctx context.Context, dir string) error {
 	if s.frames == 0 {
 		return fmt.Errorf("scene %s is endless and cannot be written whole: give frames (1 to %d)", s.Name(), MaxFrames)
@@ -33,15 +34,15 @@ func (s *Scene) Record(ctx context.Context, dir string) error {
 	return Record(ctx, s, dir)
 }
 
-// Record writes a film into the folder dir, which must be empty or not exist:
+// Record writes a film into the folder dir, which must be empty or missing:
 //
 //	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
 //	frames.csv             file,t,trajectory
 //	truth.csv              t,z1..zd,mu1..mud, in the law's own units and seconds; every number reads back to the same bits
-//	tracks.csv             in place of truth.csv, of a film of many objects: frame,particle, then its columns: x,y,...
+//	tracks.csv             instead of truth.csv, for a film of many objects: frame,particle, then its columns: x,y,...
 //
-// It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
-// is removed.
+// It works in dir.partial and renames that at the end, so dir is complete or missing. If ctx ends or a write fails, it
+// removes dir.partial.
 func Record(ctx context.Context, film Film, dir string) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -67,7 +68,7 @@ func Record(ctx context.Context, film Film, dir string) (err error) {
 	if err := recordInto(ctx, film, partial); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removes an empty folder only
+	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removes only an empty folder
 		return err
 	}
 	return os.Rename(partial, dir)
@@ -171,10 +172,10 @@ func truthRow(t string, truth Truth) []string {
 	return row
 }
 
-// decimal is the shortest decimal that reads back to the same float64.
+// decimal returns the shortest decimal that reads back to the same float64.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// table is a CSV file being written; close reports the first error of all writes.
+// table writes a CSV file; close reports the first error of all writes.
 type table struct {
 	file *os.File
 	rows *csv.Writer

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// MaxFrames bounds a finite scene: Record numbers its files with seven digits, and New walks the path once to fit the picture.
+// MaxFrames bounds a finite scene: Record numbers its files with seven digits, and New walks the path once to fit the
+// picture.
 const MaxFrames = 10_000_000
 
-// The second word of a PCG seed, so that the path does not depend on how many random numbers the pixels take, nor on whose
-// pictures are drawn; and a scene with noise shows what the one without it does, under the noise.
+// The second words of PCG seeds. Separate streams make the path independent of the pixels' random numbers and of the assets.
+// A noisy scene therefore shows its clean scene under the noise.
 const (
 	pathStream  = 1
 	pixelStream = 2
@@ -19,18 +20,18 @@ const (
 	noiseStream = 4
 )
 
-// How a renderer places what it draws. The published balls and digits were drawn at truncated centres.
+// How a renderer places objects. The published balls and digits were drawn at truncated centres.
 const (
 	Subpixel = "subpixel"
 	Integer  = "integer"
 )
 
-// Options choose a realisation of a scene.
+// Options selects a realisation of a scene.
 type Options struct {
 	Frames int    // 0 is endless
-	Seed   uint64 // of the path, of the pixel noise and of the choice among Assets
-	Render string // Subpixel (also "") or Integer
-	Assets string // a folder with MNIST or COIL-20 pictures, or with mnist and coil20 in it; "" draws stand-ins
+	Seed   uint64 // of path, pixel noise and choice among Assets
+	Render string // Subpixel (default) or Integer
+	Assets string // a folder with MNIST or COIL-20 pictures, or with mnist and coil20 in it; "" draws substitutes
 }
 
 func (o *Options) validate() error {
@@ -47,43 +48,43 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// Truth is what a picture shows. Z and Mu are lent until the next call of Next.
+// Truth is the known state in a picture. Z and Mu are valid until the next call of Next.
 type Truth struct {
 	T          float64   // s since the first frame
-	Trajectory uint64    // increments are never formed across two of these
-	Z          []float64 // the latent point, in the SDE's own units, before any scaling to the picture
+	Trajectory uint64    // increments never cross two trajectories
+	Z          []float64 // latent point, in the SDE's own units, before any scaling to the picture
 	Mu         []float64 // the drift μ(z) there, the same units per second
-	Inside     bool      // false: z lies beyond the picture's range and was drawn at its edge
+	Inside     bool      // false if z lies beyond the picture's range and was drawn at its edge
 }
 
-// renderer draws one point. A renderer owns its noise.
+// renderer draws one point and owns its noise.
 type renderer interface {
 	format() Format
-	// render draws what the law shows of z, age seconds after its trajectory began, into dst, which has the renderer's format.
-	// It reports false where z lies beyond the picture and was drawn at the edge.
+	// render draws the shown values of z, age seconds after the start of its trajectory, into dst, which has the renderer's
+	// format. It reports false if z lies beyond the picture and was drawn at the edge.
 	render(dst *Picture, z []float64, age float64) bool
 }
 
-// borrower is a renderer that draws pictures made by others, or stand-ins for them.
+// borrower is a renderer of existing pictures or their substitutes.
 type borrower interface {
-	// pictures says in a few words which ones.
+	// pictures names them briefly.
 	pictures() string
 }
 
-// Scene is one realisation of a scene: a path and its pictures. Not safe for concurrent use.
+// Scene is one realisation: a path and its pictures. Not safe for concurrent use.
 type Scene struct {
 	kind   kind
 	frames int
 	path   *path
 	draw   renderer
-	from   string // whose pictures are drawn; "" for none
+	from   string // origin of the pictures; "" for none
 
-	still Picture   // Expect's
-	shown []float64 // what its latents show
+	still Picture   // used by Expect
+	shown []float64 // shown values of the latents
 }
 
-// New makes the named scene. It errors where the name or an option is not known, and where frames is 0 but the law has no
-// stationary spread from which to choose the picture's scale.
+// New makes the named scene. It returns an error if the name or an option is unknown, or if frames is 0 and the law has no
+// stationary spread to scale the picture.
 func New(name string, o Options) (*Scene, error) {
 	k, known := find(name)
 	if !known {
@@ -112,7 +113,7 @@ func New(name string, o Options) (*Scene, error) {
 	return s, nil
 }
 
-// shown is the part of latent space that the picture has to hold: all of a finite path, or the spread of an endless one.
+// shown returns the part of latent space that the picture has to cover: a finite path, or the spread of an endless one.
 func (k *kind) shown(o Options) (extent, error) {
 	if o.Frames > 0 {
 		return newPath(&k.law, k.length, o.Seed).extent(o.Frames), nil
@@ -123,7 +124,7 @@ func (k *kind) shown(o Options) (extent, error) {
 	return k.law.Stationary.extent(), nil
 }
 
-// Next draws the next frame into dst and returns the truth about it; io.EOF after the last frame.
+// Next draws the next frame into dst and returns its truth; io.EOF follows the last frame.
 func (s *Scene) Next(dst *Picture) (Truth, error) {
 	p := s.path
 	if s.frames > 0 && p.frame+1 >= s.frames {
@@ -135,24 +136,24 @@ func (s *Scene) Next(dst *Picture) (Truth, error) {
 	return Truth{T: float64(p.frame) * s.DT(), Trajectory: p.trajectory, Z: p.z, Mu: p.mu, Inside: inside}, nil
 }
 
-// Name is the scene's name in the table.
+// Name returns the scene's name.
 func (s *Scene) Name() string { return s.kind.name }
 
-// Frames is how many frames Next gives in all; 0 is endless.
+// Frames returns the total number of frames; 0 is endless.
 func (s *Scene) Frames() int { return s.frames }
 
-// Dim is the number of latent coordinates.
+// Dim returns the number of latent coordinates.
 func (s *Scene) Dim() int { return s.kind.law.Dim() }
 
-// DT is the time between frames, s.
+// DT returns the time between frames, s.
 func (s *Scene) DT() float64 { return s.kind.law.DT }
 
-// Format is the format of every picture.
+// Format returns the format of every picture.
 func (s *Scene) Format() Format { return s.draw.format() }
 
-// Pictures says which pictures the scene draws, such as "digits from MNIST", and where stand-ins how to give others; "" where it
-// draws none.
+// Pictures names the pictures that the scene draws, such as "digits from MNIST", and how to replace substitutes, or returns
+// "".
 func (s *Scene) Pictures() string { return s.from }
 
-// Paced says that the scene stands for a running camera: seen live, its frames come every DT.
+// Paced reports that the scene simulates a running camera: live, its frames come every DT.
 func (s *Scene) Paced() bool { return s.kind.paced }

@@ -7,40 +7,40 @@ import (
 	"strings"
 )
 
-// SDE is the law of motion dz = μ(z) dt + diag(σ) dW. Times are in seconds; each scene says what its z is measured in.
+// SDE is the law of motion dz = μ(z) dt + diag(σ) dW. Times are in seconds; each scene defines the unit of z.
 type SDE struct {
 	Drift      func(dst, z []float64) // writes μ(z) into dst; dst and z have Dim entries and never overlap
-	Sigma      []float64              // σ, one entry a coordinate
-	X0         []float64              // where every trajectory starts; nil draws the start from Stationary
+	Sigma      []float64              // σ, one entry per coordinate
+	X0         []float64              // start of every trajectory; nil draws it from Stationary
 	DT         float64                // time step, s
-	Stationary *Gaussian              // where the law settles; nil where it settles to no normal law
-	Shows      func(dst, z []float64) // writes what the picture shows of z, Dim entries too; nil: z itself
+	Stationary *Gaussian              // stationary law; nil if it is not normal or missing
+	Shows      func(dst, z []float64) // writes the shown values of z, also Dim entries; nil shows z itself
 }
 
 // Gaussian is a normal law with independent coordinates.
 type Gaussian struct{ Mean, SD []float64 }
 
-// Dim is the number of coordinates of z.
+// Dim returns the number of coordinates of z.
 func (s *SDE) Dim() int { return len(s.Sigma) }
 
-// extent is the box that holds what a path shows: lo ≤ z ≤ hi in every coordinate.
+// extent is the box of a path's shown values: lo ≤ z ≤ hi in every coordinate.
 type extent struct{ lo, hi []float64 }
 
 // path walks an SDE by Euler-Maruyama,
 //
 //	z ← z + μ(z) Δt + σ √Δt ξ,   ξ ~ N(0, I),
 //
-// and starts afresh every length frames (0: never). A new path stands before its first frame.
+// and restarts every length frames (0: never). A new path stands before its first frame.
 type path struct {
 	law    *SDE
 	length int
 	rng    *rand.Rand
 
 	frame      int     // from 0
-	trajectory uint64  // grows by one at every fresh start
+	trajectory uint64  // grows by one at every restart
 	age        float64 // s since the trajectory's start
 	z, mu      []float64
-	shown      []float64 // what the picture shows of z; z itself where the law does not say
+	shown      []float64 // shown values of z; z itself if the law has no Shows
 }
 
 func newPath(law *SDE, length int, seed uint64) *path {
@@ -55,7 +55,7 @@ func newPath(law *SDE, length int, seed uint64) *path {
 	return p
 }
 
-// next moves to the next frame.
+// next advances to the next frame.
 func (p *path) next() {
 	p.frame++
 	step := p.frame
@@ -92,8 +92,8 @@ func (p *path) step() {
 	}
 }
 
-// extent walks the first frames of the path and returns the box that holds what they show: O(frames) time, no memory.
-// The path is spent afterwards; a new one with the same seed takes the same way.
+// extent walks the first frames of the path and returns the box of their shown values: O(frames) time, no memory. The path is
+// used up afterwards; a new one with the same seed repeats it.
 func (p *path) extent(frames int) extent {
 	p.next()
 	e := extent{lo: append([]float64(nil), p.shown...), hi: append([]float64(nil), p.shown...)}
@@ -107,11 +107,11 @@ func (p *path) extent(frames int) extent {
 	return e
 }
 
-// spread is how many standard deviations of the stationary law an endless picture shows on each side. A coordinate is beyond
-// 4.5 of them for 7e-6 of the time.
+// spread is the range of an endless picture in standard deviations of the stationary law, on each side. A coordinate is
+// beyond 4.5 of them for 7e-6 of the time.
 const spread = 4.5
 
-// extent is the box mean ± spread sd.
+// extent returns the box mean ± spread sd.
 func (g *Gaussian) extent() extent {
 	e := extent{lo: make([]float64, len(g.Mean)), hi: make([]float64, len(g.Mean))}
 	for i := range g.Mean {
@@ -124,7 +124,7 @@ func (g *Gaussian) extent() extent {
 // Walk is a scene's path without its pictures. Not safe for concurrent use.
 type Walk struct{ path *path }
 
-// NewWalk begins the path that New takes for the same name and seed. It errors where the name is not known.
+// NewWalk starts the path that New uses for the same name and seed. It returns an error for an unknown name.
 func NewWalk(name string, seed uint64) (*Walk, error) {
 	k, known := find(name)
 	if !known {
@@ -133,10 +133,10 @@ func NewWalk(name string, seed uint64) (*Walk, error) {
 	return &Walk{newPath(&k.law, k.length, seed)}, nil
 }
 
-// Dim is the number of coordinates of Truth.Z.
+// Dim returns the number of coordinates of Truth.Z.
 func (w *Walk) Dim() int { return w.path.law.Dim() }
 
-// Next moves on to the next frame, the first one first. It has no end.
+// Next returns the truth of the next frame, starting with the first. It never ends.
 func (w *Walk) Next() Truth {
 	p := w.path
 	p.next()

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// wasserstein draws a grey picture between two, 64x64 in three equal channels in [0, 1]. The range of its coordinate is the way
-// from one to the other.
+// wasserstein draws a grey picture between two, 64x64 in three equal channels in [0, 1]. The range of its coordinate is the
+// path from one to the other.
 type wasserstein struct {
 	between *barycentres
 	lo, hi  float64
@@ -46,7 +46,7 @@ func (w *wasserstein) render(dst *Picture, z []float64, _ float64) bool { return
 // draw fills dst with the picture of one coordinate.
 func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 	want := 0.0
-	if w.hi > w.lo { // one frame: a point has no extent
+	if w.hi > w.lo { // a single frame has no extent
 		want = (z - w.lo) / (w.hi - w.lo)
 	}
 	w.between.draw(w.grey, min(max(want, 0), 1))
@@ -56,8 +56,8 @@ func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 	return want > -rounding && want < 1+rounding
 }
 
-// ballWasserstein draws the ball at (z₁, z₂) over a background that is a picture between two, by z₃. The scales of the ball and
-// of the background have nothing in common.
+// ballWasserstein draws the ball at (z₁, z₂) over a background between two pictures, set by z₃. Ball and background have
+// independent scales.
 type ballWasserstein struct {
 	behind *wasserstein
 	ball   *ball

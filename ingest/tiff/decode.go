@@ -2,7 +2,7 @@ package tiff
 
 import "encoding/binary"
 
-// decode turns the current page into pixels. The page's bytes are skip bytes further in the file than its directory says.
+// decode turns the current page into pixels. The page's bytes lie skip bytes further in the file than its directory says.
 func (f *File) decode(dst *Image, skip int64) error {
 	p := &f.page
 	if p.photometric != palette {
@@ -22,7 +22,7 @@ func (f *File) decode(dst *Image, skip int64) error {
 	dst.shape(p.width, p.height, 3, Uint8)
 	for i, index := range f.indices.Pix {
 		if p.bits == 1 {
-			index &= 1 // decoding made 255 of it
+			index &= 1 // decoding turned 1 into 255
 		}
 		for c := range 3 {
 			dst.Pix[3*i+c] = uint8(p.colours[c<<p.bits+int(index)] >> 8)
@@ -54,7 +54,7 @@ func (f *File) decodeChunks(dst *Image, skip int64) error {
 	for i := range plane * p.planes() {
 		channel := i / plane
 		if channel >= dst.Channels {
-			return nil // alpha has a plane of its own
+			return nil // alpha has its own plane
 		}
 		raw, err := f.readChunk(p, i, skip)
 		if err != nil {
@@ -65,7 +65,8 @@ func (f *File) decodeChunks(dst *Image, skip int64) error {
 	return nil
 }
 
-// place converts a chunk and puts it at (x, y) of dst, into the given channel, or into all where samples lie side by side.
+// place converts a chunk and copies it to (x, y) of dst, into the given channel, or into all channels if samples are
+// interleaved.
 func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 	p := &f.page
 	size := dst.Depth.Bytes()
@@ -89,8 +90,8 @@ func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 	}
 }
 
-// unpack spreads samples that share bytes, highest bit first, to one or two bytes each, in the file's byte order. A single bit
-// becomes 0 or 255.
+// unpack expands samples that share bytes, highest bit first, to one or two bytes each, in the file's byte order. A single
+// bit becomes 0 or 255.
 func (f *File) unpack(src []byte) []byte {
 	p := &f.page
 	n := p.chunkW * p.interleaved()
@@ -115,7 +116,7 @@ func (f *File) unpack(src []byte) []byte {
 	return f.wide
 }
 
-// invert makes zero white, for samples of the given bits.
+// invert makes zero white, for samples of the given number of bits.
 func (img *Image) invert(bits int) {
 	if bits <= 8 {
 		white := uint8(1<<bits - 1)
@@ -133,7 +134,7 @@ func (img *Image) invert(bits int) {
 	}
 }
 
-// stored is how the samples of a chunk are stored, those that shared bytes once they are spread.
+// stored returns the storage format of a chunk's samples, after unpack for samples that shared bytes.
 func (p *page) stored(order binary.ByteOrder) Samples {
 	s := Samples{Unsigned, divideUp(p.bits, 8), order == binary.BigEndian}
 	switch p.format {

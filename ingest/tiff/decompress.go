@@ -10,7 +10,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// decompressor keeps the memory for one chunk as stored and one as it was before compression.
+// decompressor keeps the memory of one stored chunk and one decompressed chunk.
 type decompressor struct {
 	stored []byte
 	raw    []byte
@@ -18,8 +18,8 @@ type decompressor struct {
 	zlib   io.ReadCloser // implements zlib.Resetter
 }
 
-// readChunk returns chunk i of the page as it was before compression and prediction, shifted by skip bytes in the file.
-// The slice is good until the next call.
+// readChunk returns chunk i of the page, decompressed and without prediction, shifted by skip bytes in the file. The slice is
+// valid until the next call.
 func (f *File) readChunk(p *page, i int, skip int64) ([]byte, error) {
 	c := &f.chunks
 	c.raw = resize(c.raw, p.chunkBytes(i))
@@ -27,7 +27,8 @@ func (f *File) readChunk(p *page, i int, skip int64) ([]byte, error) {
 	if p.compression == uncompressed {
 		return c.raw, f.readAt(c.raw, offset)
 	}
-	// No coder needs more than twice the bytes of what it codes, a few aside; what lies behind is not read.
+	// slack bounds the extra bytes of a stored chunk: a coder needs at most twice the size of its input, and a few bytes
+	// more. Bytes beyond are not read.
 	const slack = 64 << 10
 	c.stored = resize(c.stored, int(min(f.stored(p, i), 2*int64(len(c.raw))+slack)))
 	if err := f.readAt(c.stored, offset); err != nil {
@@ -40,7 +41,7 @@ func (f *File) readChunk(p *page, i int, skip int64) ([]byte, error) {
 	return c.raw, nil
 }
 
-// expand fills c.raw, and no more, from c.stored.
+// expand decompresses c.stored into c.raw, without growing it.
 func (c *decompressor) expand(compression uint64) (err error) {
 	n := 0
 	switch compression {
@@ -63,7 +64,7 @@ func (c *decompressor) expand(compression uint64) (err error) {
 var errOldLZW = Unread("old-style LZW, with the low bit first, is not read: write the file with today's LZW")
 
 func (c *decompressor) expandLZW() (int, error) {
-	// Before 1988 the codes were packed from the low bit: the clear code, 256, then begins with a zero byte and an odd one.
+	// Before 1988 codes were packed from the low bit: the clear code, 256, then begins with a zero byte and an odd one.
 	if len(c.stored) >= 2 && c.stored[0] == 0 && c.stored[1]&1 == 1 {
 		return 0, errOldLZW
 	}
@@ -86,8 +87,8 @@ func (c *decompressor) inflate() (n int, err error) {
 	return io.ReadFull(c.zlib, c.raw)
 }
 
-// expandPackBits decodes TIFF 6.0 section 9: a byte n ≥ 0 is followed by n+1 literal bytes, n < 0 by one that comes 1-n times,
-// and -128 means nothing.
+// expandPackBits decodes TIFF 6.0 section 9: a byte n ≥ 0 precedes n+1 literal bytes, n < 0 precedes a byte that repeats 1-n
+// times, and -128 is ignored.
 func expandPackBits(dst, src []byte) (n int, err error) {
 	for n < len(dst) {
 		if len(src) < 2 {

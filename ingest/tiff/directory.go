@@ -2,7 +2,7 @@ package tiff
 
 import "fmt"
 
-// entry is one line of a directory: a tag with count values of a type, kept in value or at the offset that value holds.
+// entry is one line of a directory: a tag with count values of a type, stored in value or at the offset in value.
 type entry struct {
 	tag   uint16
 	kind  uint16
@@ -10,7 +10,7 @@ type entry struct {
 	value [8]byte
 }
 
-// nextDirectory returns the offset of the directory after the one at offset, 0 after the last.
+// nextDirectory returns the offset of the directory after the one at offset, or 0 after the last.
 func (f *File) nextDirectory(offset int64) (int64, error) {
 	entries, start, err := f.entryCount(offset)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *File) nextDirectory(offset int64) (int64, error) {
 	return int64(f.order.Uint32(f.word[:])), err
 }
 
-// entryCount returns how many entries the directory at offset has, and where they start.
+// entryCount returns the number of entries of the directory at offset, and the start of the entries.
 func (f *File) entryCount(offset int64) (entries int, start int64, err error) {
 	count, width := uint64(0), 2
 	if f.big {
@@ -87,7 +87,7 @@ func (f *File) find(tag uint16) *entry {
 	return nil
 }
 
-// kindSize is the width of one value in bytes, 0 where it is not an unsigned whole number or text.
+// kindSize returns the bytes of one value, or 0 if the type is not an unsigned integer or text.
 func kindSize(kind uint16) int {
 	switch kind {
 	case 1, 2: // BYTE, ASCII
@@ -102,7 +102,7 @@ func kindSize(kind uint16) int {
 	return 0
 }
 
-// valueBytes returns the first limit bytes of e's values: its own memory or f.wide, good until the next call.
+// valueBytes returns the first limit bytes of e's values. They lie in e or in f.wide and are valid until the next call.
 func (f *File) valueBytes(e *entry, limit uint64) ([]byte, error) {
 	size := kindSize(e.kind)
 	if size == 0 {
@@ -120,7 +120,7 @@ func (f *File) valueBytes(e *entry, limit uint64) ([]byte, error) {
 	return f.wide, f.readAt(f.wide, offset)
 }
 
-// valuePlace is how many bytes of values an entry itself can hold, and where in the file they lie where they are more.
+// valuePlace returns the bytes of values that fit into an entry, and the file offset of longer values.
 func (f *File) valuePlace(e *entry) (inline, offset int64) {
 	if f.big {
 		return 8, int64(f.order.Uint64(e.value[:]))
@@ -128,7 +128,7 @@ func (f *File) valuePlace(e *entry) (inline, offset int64) {
 	return 4, int64(f.order.Uint32(e.value[:]))
 }
 
-// uints reads all values of a tag into dst. No such tag gives none; more than limit values are an error.
+// uints reads all values of a tag into dst. A missing tag has no values; more than limit values are an error.
 func (f *File) uints(dst []uint64, tag uint16, limit int) ([]uint64, error) {
 	dst = dst[:0]
 	e := f.find(tag)
@@ -163,9 +163,9 @@ func (f *File) uints(dst []uint64, tag uint16, limit int) ([]uint64, error) {
 	return dst, nil
 }
 
-// uint reads a tag of one value; without it, the value is standard. Of several values all must be the same.
+// uint reads a tag of one value, or returns standard if it is missing. Several values must be equal.
 func (f *File) uint(tag uint16, standard uint64) (uint64, error) {
-	const limit = 64 // samples a pixel that a tag may describe
+	const limit = 64 // samples per pixel that a tag may describe
 	values, err := f.uints(f.page.few, tag, limit)
 	f.page.few = values
 	if err != nil || len(values) == 0 {

@@ -34,19 +34,20 @@ func (img *Image) check() error {
 	return nil
 }
 
-// The sizes of what is written beside pixels.
+// The sizes of the parts written besides pixels.
 const (
 	headerBytes = 8 // of a file
 	entries     = 11
-	linkAt      = 2 + 12*entries // where a directory names the next one
+	linkAt      = 2 + 12*entries // offset in a directory of the next directory's offset
 )
 
-// header begins a file whose first directory is at byte first; 0 is none.
+// header returns the start of a file whose first directory is at byte first; 0 means none.
 func header(first uint32) []byte {
 	return binary.LittleEndian.AppendUint32([]byte{'I', 'I', 42, 0}, first)
 }
 
-// directory is the page's, for byte at of a file, without a next one, and the values that do not fit in its entries. The pixels follow.
+// directory returns the page's directory for byte at of a file, without a next one, followed by the values that do not fit
+// into its entries. The pixels follow.
 func (img *Image) directory(at uint32) []byte {
 	const short, long = 3, 4
 	le := binary.LittleEndian

@@ -7,19 +7,19 @@ import (
 	"io"
 )
 
-// The bounds on what a file may ask for.
+// Bounds on a file.
 const (
 	MaxPages = 1 << 20 // of a file
 
 	maxEntries = 4096         // of a directory
 	maxChunks  = 1 << 20      // strips or tiles of a page
-	maxChunk   = 3 * MaxBytes // bytes of a strip or tile, decompressed: four doubles are read as three floats
+	maxChunk   = 3 * MaxBytes // bytes of a decompressed strip or tile: four doubles are read as three floats
 )
 
-// ErrTorn is found in the error of a page, or of a directory, that lies beyond the end of the file.
+// ErrTorn marks the error of a page or directory beyond the end of the file.
 var ErrTorn = errors.New("the file is torn")
 
-// PageError says which page could not be read, and where in the file.
+// PageError says which page could not be read, and its place in the file.
 type PageError struct {
 	Page   int   // from 1, as viewers count
 	Offset int64 // of the page's directory, in bytes
@@ -32,36 +32,36 @@ func (e *PageError) Error() string {
 
 func (e *PageError) Unwrap() error { return e.Err }
 
-// File reads one page after another. It keeps the memory a page needs for the next one, and does not close what it reads from.
-// Not safe for concurrent use.
+// File reads one page after another. It reuses the memory of a page for the next one, and does not close its reader. Not safe
+// for concurrent use.
 type File struct {
 	r        io.ReaderAt
 	size     int64
-	length   func() (int64, error) // of a file that is followed, or was until it was finished; nil of a whole one
+	length   func() (int64, error) // length of a followed file, even after Finish; nil for a complete file
 	finished bool
 	order    binary.ByteOrder
 	big      bool // BigTIFF: 64-bit offsets
 
-	directories []int64        // offsets, in the order of the chain
-	seen        map[int64]bool // the same
+	directories []int64        // offsets, in chain order
+	seen        map[int64]bool // offsets as a set
 	broken      *PageError     // why the chain ended early
 	stack       stack          // ImageJ's single directory for many pages
 
-	next  int   // page that Next reads
-	given int64 // where the pixels of the last one end, in a file that is followed
+	next  int   // page that Next reads next
+	given int64 // end of the last page's pixels, in a followed file
 	torn  bool
-	doubt error // of the last page, while it is pending
+	doubt error // doubt about the last page while it is pending
 
 	entries []entry // of the current directory
 	page    page
 	chunks  decompressor
 	indices Image  // of a palette page
-	wide    []byte // values of a tag, or a row of samples, while they are turned around
+	wide    []byte // values of a tag, or a row of samples, during byte swapping
 	word    [8]byte
 }
 
-// Open reads the header, walks the chain of directories and checks the first page's layout. size is the file's length in bytes.
-// A first page that cannot be read is an error here; a later one is an error of Next.
+// Open reads the header, walks the chain of directories and checks the first page's layout. size is the file's length in
+// bytes. Open returns an error for an unreadable first page; Next returns one for a later page.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	first, err := f.readHeader()
@@ -82,14 +82,14 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Pages is the number of pages that the file holds, torn or not.
+// Pages returns the number of pages, including torn ones.
 func (f *File) Pages() int { return max(len(f.directories), f.stack.held) }
 
-// Next decodes the next page into dst, reusing its memory, and returns io.EOF after the last one. After a *PageError it may be
-// called again: it goes on with the page behind. Of a file that is followed it returns ErrPending in place of io.EOF.
+// Next decodes the next page into dst, reuses its memory, and returns io.EOF after the last page. After a *PageError, the
+// next call continues with the following page. For a followed file it returns ErrPending instead of io.EOF.
 func (f *File) Next(dst *Image) error {
 	i := f.next
-	if f.growing() && i >= f.Pages()-1 { // the last known page may be half written
+	if f.growing() && i >= f.Pages()-1 { // the last known page may be incomplete
 		if err := f.grow(); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (f *File) Next(dst *Image) error {
 		return ErrPending
 	case f.stack.missing() > 0:
 		err := fmt.Errorf("%w: %d of the %d pages of this ImageJ stack are missing: copy the file again", ErrTorn, f.stack.missing(), f.stack.claimed)
-		f.stack.claimed = f.stack.held // said once
+		f.stack.claimed = f.stack.held // report it once
 		return &PageError{Page: i + 1, Offset: f.directories[0], Err: err}
 	case f.broken != nil && !f.torn:
 		err := f.broken
@@ -123,10 +123,10 @@ func (f *File) Next(dst *Image) error {
 	return io.EOF
 }
 
-// Skip passes over the next page of a file that is not followed, unread.
+// Skip skips the next page of a file that is not followed.
 func (f *File) Skip() { f.next++ }
 
-// Compression is how the page that was read last is packed: none, LZW, ...
+// Compression returns the compression of the page read last: none, LZW, ...
 func (f *File) Compression() string { return compressionName(f.page.compression) }
 
 // readPixels decodes page i.
@@ -177,7 +177,7 @@ func (f *File) readHeader() (int64, error) {
 	}
 }
 
-// walk notes the offset of every directory from the one at offset on, up to where the chain ends or breaks.
+// walk records the offset of every directory from offset on, up to the end or a break of the chain.
 func (f *File) walk(offset int64) {
 	if f.seen == nil {
 		f.seen = map[int64]bool{}
@@ -204,7 +204,7 @@ func (f *File) walk(offset int64) {
 	}
 }
 
-// readAt fills p from offset, or says how far the file falls short.
+// readAt fills p from offset, or says how many bytes the file lacks.
 func (f *File) readAt(p []byte, offset int64) error {
 	if offset < 0 || offset > f.size || int64(len(p)) > f.size-offset {
 		return fmt.Errorf("%w: %d bytes at byte %d lie beyond its end at %d: copy it again", ErrTorn, len(p), uint64(offset), f.size)

@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// ErrPending is what Next returns of a file that is followed while its next page is not, or not wholly, there.
+// ErrPending reports that the next page of a followed file is missing or incomplete.
 var ErrPending = errors.New("the next page is not written yet")
 
-// Follow reads a file that is still being written. length is asked for its size in bytes whenever a page is missing; nothing is
-// read before Next. A link of the chain that is zero, or leads to no directory, is not the end but the place of the next page; a
-// page whose directory or strips lie beyond the end of the file is not torn but pending, until Finish.
+// Follow reads a file that is still being written. It calls length for the file's size in bytes when a page is missing; it
+// reads nothing before Next. A chain link that is zero or leads to no directory is the place of the next page, not the end. A
+// page whose directory or strips lie beyond the end of the file is pending, not torn, until Finish.
 //
-// Some writers give a file its full length first. There a page is taken to be written when the next one has begun, when its
-// directory, written last, lies behind its pixels, or when the last two bytes that it will fill, or the last of the file, are not all zero.
+// Some writers give a file its full length first. Then a page counts as written in three cases: the next one has begun; its
+// directory, written last, lies after its pixels; or the last two bytes that it fills, or the last two of the file, are not
+// all zero.
 func Follow(r io.ReaderAt, length func() (int64, error)) *File {
 	return &File{r: r, length: length}
 }
 
-// Finish says that the file grows no more: what is missing is missing for good, and Next tells it as it does of a file that Open
-// opened.
+// Finish declares that the file no longer grows. Missing parts are then errors, as in a file opened with Open.
 func (f *File) Finish() { f.finished = true }
 
-// Doubt is why the pending page cannot be read although its bytes seem to be there; nil where they are missing. It may pass, for
-// numbers of a directory that are not written yet are zeros, but a page that stays doubtful never will be read.
+// Doubt returns why the pending page cannot be read although its bytes seem to exist, or nil if bytes are missing. Doubt may
+// pass, because unwritten numbers of a directory are zero. A page that stays doubtful can never be read.
 func (f *File) Doubt() error {
 	if errors.Is(f.doubt, ErrTorn) {
 		return nil
@@ -33,21 +33,21 @@ func (f *File) Doubt() error {
 	return f.doubt
 }
 
-// Resting says that the file could be whole as it is: every page was read, and the chain of directories ends.
+// Resting reports that the file may be complete: every page was read, and the chain of directories ends.
 func (f *File) Resting() bool {
 	return f.next > 0 && f.next == f.Pages() && f.broken == nil && f.stack.missing() == 0
 }
 
-// growing says that more may come.
+// growing reports that more pages may come.
 func (f *File) growing() bool { return f.length != nil && !f.finished }
 
-// grow looks at the file again: at its header until there is one, then at the chain behind the last known directory. What it does
-// not find is noted in f.broken, for Finish. A file that cannot become a TIFF is an error.
+// grow checks the file again: its header until it is complete, then the chain after the last known directory. It records
+// missing parts in f.broken, for Finish. A file that cannot become a TIFF is an error.
 func (f *File) grow() (err error) {
 	if f.size, err = f.length(); err != nil {
 		return err
 	}
-	if f.size < f.given { // no writer cuts off more than what it has not filled
+	if f.size < f.given { // a writer cuts off only unfilled space
 		return fmt.Errorf("the file is %d bytes long, but its pages were read up to byte %d: the file was rewritten, so start the run again", f.size, f.given)
 	}
 	if f.stack.held > 0 {
@@ -55,11 +55,11 @@ func (f *File) grow() (err error) {
 		return nil
 	}
 	f.broken, f.doubt = nil, nil
-	for n := len(f.directories); n > f.next; n-- { // the link to a page that could not be read yet may not have been whole
+	for n := len(f.directories); n > f.next; n-- { // the link to a page that could not be read yet may be incomplete
 		delete(f.seen, f.directories[n-1])
 		f.directories = f.directories[:n-1]
 	}
-	link, headless := int64(0), f.headless() // before the header is read, for it may come in between
+	link, headless := int64(0), f.headless() // check before the header is read, because it may arrive in between
 	if len(f.directories) > 0 {
 		link, err = f.nextDirectory(f.directories[len(f.directories)-1])
 	} else if link, err = f.readHeader(); err != nil && !headless {
@@ -79,7 +79,7 @@ func (f *File) grow() (err error) {
 	return nil
 }
 
-// begun says whether anything is written where a link leads. Where nothing is, the chain ends as if the link were zero.
+// begun reports whether anything is written at the target of a link. If not, the chain ends as if the link were zero.
 func (f *File) begun(offset int64) bool {
 	count := f.word[:2]
 	if f.big {
@@ -89,7 +89,7 @@ func (f *File) begun(offset int64) bool {
 	return len(f.directories) == 0 || f.readAt(count, offset) == nil && slices.Max(append(count, 0)) > 0
 }
 
-// headless says that the header is not written yet: the file is too short for one, or has zeros in its place.
+// headless reports that the header is not written yet: the file is too short, or has zeros there.
 func (f *File) headless() bool {
 	if f.size < 16 {
 		return true
@@ -98,7 +98,8 @@ func (f *File) headless() bool {
 	return f.readAt(w, 0) == nil && (w[0] == 0 || w[1] == 0 || w[2]|w[3] == 0 || w[4]|w[5]|w[6]|w[7] == 0)
 }
 
-// written says whether the last known page, whose directory was read, has all its bytes, in a file whose length may not tell.
+// written reports whether the last known page, whose directory was read, has all its bytes, even if the file's length does
+// not tell.
 func (f *File) written() bool {
 	if slices.ContainsFunc(f.entries, func(e entry) bool { return e.tag == 0 }) {
 		return false
@@ -112,12 +113,12 @@ func (f *File) written() bool {
 		end = max(end, f.valueEnd(&f.entries[i]))
 	}
 	if end >= f.size || end < 2 {
-		return true // torn values are found when they are read
+		return true // reading them reports torn values
 	}
 	return f.nonzero(2, end) || f.nonzero(16, f.size)
 }
 
-// pixelsEnd is where in the file the pixels of the page whose directory was read end.
+// pixelsEnd returns the end in the file of the pixels of the current page.
 func (f *File) pixelsEnd() (end int64) {
 	for i := range f.page.across * f.page.down * f.page.planes() {
 		end = max(end, int64(f.page.offsets[i])+f.stored(&f.page, i))
@@ -125,13 +126,13 @@ func (f *File) pixelsEnd() (end int64) {
 	return end
 }
 
-// nonzero says whether any of the n bytes before end is not zero; n is at most 16.
+// nonzero reports whether any of the n bytes before end is not zero; n is at most 16.
 func (f *File) nonzero(n, end int64) bool {
 	var last [16]byte
 	return f.readAt(last[:n], end-n) == nil && last != [16]byte{}
 }
 
-// valueEnd is where in the file a tag's values end; 0 where they lie in the directory.
+// valueEnd returns the end in the file of a tag's values, or 0 if they lie in the directory.
 func (f *File) valueEnd(e *entry) int64 {
 	size := uint64(kindSize(e.kind))
 	if size == 0 || e.count > uint64(f.size)/size {

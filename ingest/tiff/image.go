@@ -3,14 +3,14 @@ package tiff
 // Depth is the type of an Image's samples.
 type Depth int
 
-// The depths that pages come in.
+// The depths of pages.
 const (
 	Uint8 Depth = iota
 	Uint16
 	Float32
 )
 
-// Bytes is the size of one sample.
+// Bytes returns the size of one sample.
 func (d Depth) Bytes() int {
 	switch d {
 	case Uint8:
@@ -30,7 +30,7 @@ type Image struct {
 	Pix           []byte // Width * Height * Channels * Depth.Bytes() long
 }
 
-// shape makes img an image of unspecified pixels, reusing its memory.
+// shape makes img an image of unspecified pixels and reuses its memory.
 func (img *Image) shape(width, height, channels int, depth Depth) {
 	img.Width, img.Height, img.Channels, img.Depth = width, height, channels, depth
 	img.Pix = resize(img.Pix, width*height*channels*depth.Bytes())

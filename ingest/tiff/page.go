@@ -6,27 +6,27 @@ import (
 	"math"
 )
 
-// page is the layout of one page, checked: every number in it is within its bound.
+// page is the checked layout of one page: every number in it is within its bound.
 type page struct {
 	width, height  int
-	samples        int // a pixel
-	bits           int // a sample
+	samples        int // per pixel
+	bits           int // per sample
 	format         uint64
 	photometric    uint64
 	compression    uint64
 	predictor      uint64
 	separate       bool // each sample in its own plane
 	tiled          bool
-	chunkW, chunkH int // of a strip or tile; the last strip may be lower
+	chunkW, chunkH int // size of a strip or tile; the last strip may be lower
 	across, down   int // chunks of a plane
 	offsets        []uint64
-	counts         []uint64 // stored bytes of each chunk; empty where the file does not say
+	counts         []uint64 // stored bytes of each chunk; empty if the file does not say
 	colours        []uint64 // all reds, then greens, then blues, 16 bits each
 
 	few []uint64
 }
 
-// readPage reads the directory at offset into f.page and checks it. No memory for pixels is taken.
+// readPage reads and checks the directory at offset into f.page. It allocates no memory for pixels.
 func (f *File) readPage(offset int64) error {
 	if err := f.readDirectory(offset); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (f *File) readSize(p *page) error {
 	if err != nil {
 		return err
 	}
-	if err := CheckSize(w, h, 1); err != nil { // readSamples knows a pixel's bytes
+	if err := CheckSize(w, h, 1); err != nil { // readSamples checks the bytes per pixel
 		return err
 	}
 	p.width, p.height = int(w), int(h)
@@ -174,7 +174,7 @@ func (f *File) readPredictor(p *page) error {
 	}
 	switch {
 	case p.predictor == predictorNone:
-	case p.compression == uncompressed || p.compression == packBits: // libtiff ignores it there, others apply it
+	case p.compression == uncompressed || p.compression == packBits: // libtiff ignores it here, other programs apply it
 		return Unread("predictor %d with compression %s is ambiguous: write the file without a predictor", p.predictor, compressionName(p.compression))
 	case p.predictor == predictorHorizontal && (p.bits == 8 || p.bits == 16 || p.bits == 32):
 	case p.predictor == predictorFloat && p.format == formatFloat:
@@ -199,7 +199,7 @@ func (f *File) readChunks(p *page) error {
 		return err
 	}
 	offsets, counts := uint16(tagStripOffsets), uint16(tagStripByteCounts)
-	if f.find(tagTileOffsets) != nil { // old writers put those of tiles under the strips' tags
+	if f.find(tagTileOffsets) != nil { // old writers store tile offsets under the strip tags
 		offsets, counts = tagTileOffsets, tagTileByteCounts
 	}
 	p.across, p.down = divideUp(p.width, p.chunkW), divideUp(p.height, p.chunkH)
@@ -250,9 +250,9 @@ func (f *File) readTileSize(p *page) error {
 	return nil
 }
 
-// checkStored refuses a page whose stored bytes cannot make its pixels, before memory or time for them is taken.
+// checkStored rejects a page whose stored bytes cannot fill its pixels, before it costs memory or time.
 func (f *File) checkStored(p *page) error {
-	// Deflate makes at most 1032 bytes of one, TIFF's LZW fewer than 2730 (4095 bytes from a 12-bit code).
+	// Deflate turns one byte into at most 1032, TIFF's LZW into fewer than 2730 (4095 bytes from a 12-bit code).
 	const ratio = 2730
 	total := int64(0)
 	for i := range p.across * p.down * p.planes() {
@@ -273,8 +273,8 @@ func (f *File) checkStored(p *page) error {
 	return nil
 }
 
-// stored is how many bytes of the file chunk i takes. Uncompressed pixels need no more than they are; where the file gives no
-// size, they are taken to be there, and compressed ones to fill all that is left.
+// stored returns the bytes of chunk i in the file. Uncompressed chunks use at most their pixels' size. If the file gives no
+// size, uncompressed chunks have that size, and compressed ones extend to the end of the file.
 func (f *File) stored(p *page, i int) int64 {
 	given := len(p.counts) > 0 && p.counts[i] > 0
 	switch {
@@ -295,7 +295,7 @@ func (p *page) planes() int {
 	return 1
 }
 
-// interleaved is how many samples of a pixel lie side by side in a chunk.
+// interleaved returns the number of samples of a pixel in a chunk.
 func (p *page) interleaved() int {
 	if p.separate {
 		return 1
@@ -303,7 +303,7 @@ func (p *page) interleaved() int {
 	return p.samples
 }
 
-// rows is the height of chunk i: a tile is always full, the last strip ends with the picture.
+// rows returns the height of chunk i: a tile is always full, the last strip ends with the picture.
 func (p *page) rows(i int) int {
 	if p.tiled {
 		return p.chunkH
@@ -311,13 +311,13 @@ func (p *page) rows(i int) int {
 	return min(p.chunkH, p.height-i%p.down*p.chunkH)
 }
 
-// rowBytes is the length of a chunk's row: rows begin on a byte.
+// rowBytes returns the length of a chunk's row. Rows start at a byte.
 func (p *page) rowBytes() int { return divideUp(p.chunkW*p.interleaved()*p.bits, 8) }
 
-// chunkBytes is the length of chunk i, decompressed.
+// chunkBytes returns the decompressed length of chunk i.
 func (p *page) chunkBytes(i int) int { return p.rows(i) * p.rowBytes() }
 
-// contiguous says whether the page's bytes lie in one run as they are in the picture.
+// contiguous reports whether the page's bytes lie in one run in the picture's format.
 func (p *page) contiguous() bool {
 	if p.compression != uncompressed || p.tiled || p.separate || p.bits%8 != 0 {
 		return false

@@ -15,7 +15,7 @@ func (f *File) unpredict(p *page, raw []byte) {
 	}
 }
 
-// sumRow undoes horizontal differencing, TIFF 6.0 section 14: a sample is its difference to the one a pixel before.
+// sumRow undoes horizontal differencing, TIFF 6.0 section 14: a sample is stored as its difference from the previous pixel's.
 func (f *File) sumRow(row []byte, samples, size int) {
 	step := samples * size
 	switch size {
@@ -34,8 +34,8 @@ func (f *File) sumRow(row []byte, samples, size int) {
 	}
 }
 
-// joinRow undoes the floating-point predictor, Adobe Photoshop TIFF technical note 3: the row holds the samples' highest bytes,
-// then their second bytes and so on, each the difference to the byte a pixel before.
+// joinRow undoes the floating-point predictor, Adobe Photoshop TIFF technical note 3: the row holds the samples' highest
+// bytes, then their second bytes and so on, each as the difference from the previous pixel's byte.
 func (f *File) joinRow(row []byte, samples, size int) {
 	for i := samples; i < len(row); i++ {
 		row[i] += row[i-samples]

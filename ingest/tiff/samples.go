@@ -5,25 +5,26 @@ import (
 	"math"
 )
 
-// Kind is what a number is.
+// Kind is the type of a number.
 type Kind byte
 
-// The kinds of numbers that are read.
+// The supported types of numbers.
 const (
-	Truth    Kind = 'b' // 0 or another, of one byte
-	Unsigned Kind = 'u' // of 1, 2 or 4 bytes
-	Signed   Kind = 'i' // of 1, 2 or 4 bytes
-	Floating Kind = 'f' // of 4 or 8 bytes
+	Truth    Kind = 'b' // boolean, one byte
+	Unsigned Kind = 'u' // 1, 2 or 4 bytes
+	Signed   Kind = 'i' // 1, 2 or 4 bytes
+	Floating Kind = 'f' // 4 or 8 bytes
 )
 
-// Samples is how the numbers of a recording are stored.
+// Samples is the storage format of a recording's numbers.
 type Samples struct {
 	Kind  Kind
-	Bytes int  // of each
-	Big   bool // the most significant byte comes first
+	Bytes int  // per number
+	Big   bool // most significant byte first
 }
 
-// Depth is what they become: unsigned ones of 8 and 16 bits keep their values, truth is 255, and all others become floats.
+// Depth returns the depth after conversion: unsigned numbers of 8 and 16 bits keep their values, true becomes 255, all others
+// become floats.
 func (s Samples) Depth() Depth {
 	switch {
 	case s.Bytes == 1 && s.Kind != Signed:
@@ -34,15 +35,15 @@ func (s Samples) Depth() Depth {
 	return Float32
 }
 
-// pixels says that they are stored as a picture has them.
+// pixels reports that the stored form equals a picture's form.
 func (s Samples) pixels() bool {
 	return s.Kind == Unsigned && (s.Bytes == 1 || s.Bytes == 2 && !s.Big) || s.Kind == Floating && s.Bytes == 4 && !s.Big
 }
 
-// Run is so many samples, each so many bytes behind the one before, where they are written and where they are read.
+// Run is N samples with their byte steps in the target and in the source.
 type Run struct{ N, To, From int }
 
-// Convert makes pixels of dst of the samples of src.
+// Convert converts the samples of src to pixels of dst.
 func (s Samples) Convert(dst, src []byte, r Run) {
 	size := s.Depth().Bytes()
 	together := r.To == size && r.From == s.Bytes
@@ -71,7 +72,7 @@ func (s Samples) Convert(dst, src []byte, r Run) {
 	}
 }
 
-// swap2 turns the bytes of samples of 16 bits, four at once.
+// swap2 swaps the bytes of 16-bit samples, four at once.
 func swap2(dst, src []byte) {
 	const even = 0x00ff00ff00ff00ff
 	for len(src) >= 8 && len(dst) >= 8 {
@@ -84,7 +85,7 @@ func swap2(dst, src []byte) {
 	}
 }
 
-// float makes floats of 32 bits.
+// float converts to 32-bit floats.
 func (s Samples) float(dst, src []byte, r Run) {
 	put := func(i int, v float32) { binary.LittleEndian.PutUint32(dst[i*r.To:], math.Float32bits(v)) }
 	switch {

@@ -6,24 +6,24 @@ import (
 	"strconv"
 )
 
-// Series is what a file's description, ImageJ's or OME-XML, says of its pages.
+// Series is the description of a file's pages by ImageJ or OME-XML.
 type Series struct {
-	Channels, Slices, Times int     // 1 where nothing is said; slices and channels at each time
-	Interval                float64 // from one time to the next, in seconds; 0 where nothing is said
+	Channels, Slices, Times int     // 1 if unknown; slices and channels per time
+	Interval                float64 // time step in seconds; 0 if unknown
 
-	order string // of channels C, slices Z and times T, that which changes first in front; none where pages lie otherwise
+	order string // order of channels C, slices Z and times T, fastest first; empty if pages lie in another order
 }
 
 // unsaid is the series of a file without a description.
 var unsaid = Series{Channels: 1, Slices: 1, Times: 1}
 
-// Mixed says that pages differ in more than time.
+// Mixed reports that pages differ in more than time.
 func (s Series) Mixed() bool { return s.Channels > 1 || s.Slices > 1 }
 
-// Regular says that At is known, because pages lie in the order of their axes.
+// Regular reports that At is valid, because pages follow the order of the axes.
 func (s Series) Regular() bool { return s.order != "" }
 
-// At is the channel and the slice of a page, all counted from 0, of a series that is regular.
+// At returns the channel and the slice of a page, all counted from 0, in a regular series.
 func (s Series) At(page int) (channel, slice int) {
 	for _, axis := range s.order {
 		switch axis {
@@ -38,12 +38,12 @@ func (s Series) At(page int) (channel, slice int) {
 	return channel, slice
 }
 
-// units are those of time that ImageJ and OME-XML write, in seconds.
+// units are the time units of ImageJ and OME-XML, in seconds.
 var units = map[string]float64{
 	"": 1, "s": 1, "sec": 1, "second": 1, "seconds": 1, "ms": 1e-3, "msec": 1e-3, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "us": 1e-6, "ns": 1e-9, "min": 60, "h": 3600,
 }
 
-// Series is what the file's description says. Good after the first page was read and before the second is.
+// Series returns the file's description. Valid after the first page was read and before the second is.
 func (f *File) Series() Series {
 	text := f.description()
 	if bytes.HasPrefix(text, []byte("ImageJ=")) {
@@ -52,9 +52,9 @@ func (f *File) Series() Series {
 	return omeSeries(text, max(1, f.page.samples))
 }
 
-// description is the first of the text that the current page carries, none where it cannot be read.
+// description returns the beginning of the current page's text, or nothing if it cannot be read.
 func (f *File) description() []byte {
-	const limit = 1 << 20 // ImageJ and OME-XML begin with the counts; of OME-XML all pages' times may come behind them
+	const limit = 1 << 20 // ImageJ and OME-XML begin with the counts; OME-XML may continue with every page's time
 	e := f.find(tagDescription)
 	if e == nil {
 		return nil
@@ -66,10 +66,10 @@ func (f *File) description() []byte {
 	return text
 }
 
-// imageJ is a description of lines key=value, ImageJ's where it begins with its name.
+// imageJ is a description of lines key=value. It is ImageJ's if it begins with its name.
 type imageJ []byte
 
-// series takes slices without times for times, as ImageJ describes any stack.
+// series takes slices without times as times, because ImageJ describes any stack that way.
 func (d imageJ) series() Series {
 	s := unsaid
 	s.order = "CZT" // always
@@ -80,7 +80,7 @@ func (d imageJ) series() Series {
 	return s
 }
 
-// value is what stands behind key=, nothing in what is not ImageJ's.
+// value returns the text after key=, or "" if the description is not ImageJ's.
 func (d imageJ) value(key string) string {
 	if !bytes.HasPrefix(d, []byte("ImageJ=")) {
 		return ""
@@ -93,7 +93,7 @@ func (d imageJ) value(key string) string {
 	return ""
 }
 
-// omeSeries is what the first Pixels of an OME-XML say. Colours of one page, samples, are one channel.
+// omeSeries returns the series of the first Pixels element of an OME-XML. Colours of one page, samples, are one channel.
 func omeSeries(text []byte, samples int) Series {
 	s, inside := unsaid, false
 	if !bytes.HasPrefix(text, []byte("<")) {
@@ -120,7 +120,7 @@ func omeSeries(text []byte, samples int) Series {
 	}
 }
 
-// said are the attributes of an element.
+// said returns the attributes of an element.
 func said(e xml.StartElement) map[string]string {
 	values := make(map[string]string)
 	for _, a := range e.Attr {
@@ -129,7 +129,7 @@ func said(e xml.StartElement) map[string]string {
 	return values
 }
 
-// omePixels is the series of a Pixels element.
+// omePixels returns the series of a Pixels element.
 func omePixels(said map[string]string, samples int) Series {
 	s := Series{Channels: max(1, count(said["SizeC"])/samples), Slices: max(1, count(said["SizeZ"])), Times: max(1, count(said["SizeT"]))}
 	s.Interval = seconds(said["TimeIncrement"], said["TimeIncrementUnit"])
@@ -140,7 +140,7 @@ func omePixels(said map[string]string, samples int) Series {
 	return s
 }
 
-// holds says whether a TiffData element, which may give any page any place, puts it where the order of the axes does.
+// holds reports whether a TiffData element, which can map any page to any position, agrees with the order of the axes.
 func (s Series) holds(said map[string]string) bool {
 	if !s.Regular() {
 		return false
@@ -149,7 +149,7 @@ func (s Series) holds(said map[string]string) bool {
 	return channel == count(said["FirstC"]) && slice == count(said["FirstZ"])
 }
 
-// count is a number of pages, 0 where the text is none.
+// count parses a number of pages; it returns 0 for anything else.
 func count(text string) int {
 	if n, err := strconv.Atoi(text); err == nil && 0 < n && n <= MaxPages {
 		return n
@@ -157,7 +157,7 @@ func count(text string) int {
 	return 0
 }
 
-// seconds is a time in a unit, 0 where one of them is not known.
+// seconds converts a time with its unit, or returns 0 if either is unknown.
 func seconds(text, unit string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0) {

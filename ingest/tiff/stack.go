@@ -1,20 +1,20 @@
 package tiff
 
-// stack is ImageJ's way around TIFF's 4 GiB: one directory, "images=N" in its description, and N pages of pixels in a row.
+// stack is ImageJ's way beyond TIFF's 4 GiB: one directory, "images=N" in its description, and N pages of pixels in a row.
 type stack struct {
 	claimed int
-	held    int   // pages that fit in the file; 0 where there is no stack
-	start   int64 // of the first page's pixels in the file
-	bytes   int64 // of a page
+	held    int   // pages that fit in the file; 0 without a stack
+	start   int64 // file offset of the first page's pixels
+	bytes   int64 // per page
 }
 
 func (s stack) missing() int { return s.claimed - s.held }
 
-// fitting is how many pages a file of size bytes holds.
+// fitting returns the number of pages in a file of size bytes.
 func (s stack) fitting(size int64) int { return int(min(int64(s.claimed), (size-s.start)/s.bytes)) }
 
-// findStack sets f.stack where the only directory describes several pages. A description that outlived its stack, as a copied
-// single page has one, is not believed: the pixels have to be there, behind the directory as ImageJ writes them.
+// findStack sets f.stack if the only directory describes several pages. It ignores a stale description, such as in a copied
+// single page: the pixels must exist, after the directory as ImageJ writes them.
 func (f *File) findStack() {
 	p := &f.page
 	claimed := f.claimedImages()
@@ -30,5 +30,5 @@ func (f *File) findStack() {
 	f.broken = nil
 }
 
-// claimedImages is N of "images=N" in an ImageJ description, 0 without one.
+// claimedImages returns N of "images=N" in an ImageJ description, or 0.
 func (f *File) claimedImages() int { return count(imageJ(f.description()).value("images")) }

@@ -30,7 +30,7 @@ const (
 	predictorFloat      = 3
 )
 
-// Values of tagPhotometric that are read.
+// The supported values of tagPhotometric.
 const (
 	whiteIsZero = 0
 	blackIsZero = 1
@@ -38,7 +38,7 @@ const (
 	palette     = 3
 )
 
-// Values of tagSampleFormat that are read.
+// The supported values of tagSampleFormat.
 const (
 	formatUint      = 1
 	formatInt       = 2
@@ -46,7 +46,7 @@ const (
 	formatUndefined = 4 // read as unsigned, as libtiff does
 )
 
-// Values of tagCompression that are read.
+// The supported values of tagCompression.
 const (
 	uncompressed = 1
 	lzwCoded     = 5
@@ -55,7 +55,7 @@ const (
 	packBits     = 32773
 )
 
-// compressionName is what people call a value of tagCompression.
+// compressionName returns the usual name of a value of tagCompression.
 func compressionName(c uint64) string {
 	switch c {
 	case uncompressed:
@@ -100,7 +100,7 @@ func compressionName(c uint64) string {
 	return fmt.Sprintf("number %d", c)
 }
 
-// photometricName is what people call a value of tagPhotometric.
+// photometricName returns the usual name of a value of tagPhotometric.
 func photometricName(p uint64) string {
 	switch p {
 	case 4:

@@ -2,10 +2,11 @@ package tiff
 
 import "fmt"
 
-// Page is where a person finds which recordings are read.
+// Page documents the supported recordings.
 const Page = "docs/howto/recordings.md"
 
-// Unread is the error of a recording that is whole and of a kind that is not read: what was found, what was expected and what to do, and the page behind it.
+// Unread returns the error for an intact recording of an unsupported kind: what was found, what was expected and what to do,
+// with the page about it.
 func Unread(format string, values ...any) error {
 	return fmt.Errorf(format+" ("+Page+")", values...)
 }

@@ -7,28 +7,28 @@ import (
 	"math"
 )
 
-// Writer writes one page after another: little-endian, uncompressed, one strip a page, within the 4 GiB of TIFF. A page enters the chain of
-// directories when it is whole, so a file whose writing was cut off ends with the page before. Not safe for concurrent use.
+// Writer writes pages in order: little-endian, uncompressed, one strip per page, within TIFF's 4 GiB. A page enters the chain
+// of directories when it is whole, so a file cut off while writing ends with the previous page. Not safe for concurrent use.
 type Writer struct {
 	w    io.WriterAt
-	size int64 // of the header and the whole pages, even
-	link int64 // where the next page's directory is to be named
+	size int64 // bytes of the header and the whole pages, even
+	link int64 // offset of the link to the next page's directory
 }
 
-// NewWriter begins a file without pages. It does not close w.
+// NewWriter starts a file without pages. It does not close w.
 func NewWriter(w io.WriterAt) (*Writer, error) {
 	_, err := w.WriteAt(header(0), 0)
 	return &Writer{w: w, size: headerBytes, link: headerBytes - 4}, err
 }
 
-// Size is how long the file is, up to the end of its last whole page.
+// Size returns the length of the file up to the end of its last whole page.
 func (w *Writer) Size() int64 { return w.size }
 
-// Stored is how many bytes Append adds for img.
+// Stored returns the bytes that Append adds for img.
 func Stored(img *Image) int64 {
 	extra := 0
 	if img.Channels == 3 {
-		extra = 2 * 2 * 3 // bits and format, a short a channel
+		extra = 2 * 2 * 3 // bits and format, a short per channel
 	}
 	return even(int64(linkAt + 4 + extra + len(img.Pix)))
 }
@@ -36,7 +36,7 @@ func Stored(img *Image) int64 {
 // even rounds up: directories lie at even bytes.
 func even(n int64) int64 { return (n + 1) &^ 1 }
 
-// Append writes a page. After an error the file holds the pages before, and what Size does not count may be cut off.
+// Append writes a page. After an error the file holds the earlier pages, and the bytes beyond Size may be cut off.
 func (w *Writer) Append(img *Image) error {
 	if err := img.check(); err != nil {
 		return err

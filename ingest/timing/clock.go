@@ -10,24 +10,24 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// The bounds on the time from one frame to the next, and on a time in frames.csv, in seconds. A time fits in a time.Duration.
+// Bounds on the frame interval and on a time in frames.csv, in seconds. A time fits in a time.Duration.
 const (
 	minInterval = 1e-9
 	maxInterval = 3600
 	MaxTime     = 9e9
 )
 
-// Clock gives the frames of a recording their numbers and times, and refuses frames of another size or type than the first.
+// Clock numbers and times the frames of a recording, and rejects frames of another size or type than the first.
 type Clock struct {
-	interval float64 // seconds from frame to frame; 0 is unknown, or not the same for all
+	interval float64 // seconds per frame; 0 if unknown or not constant
 	timed    bool
 	warnings []frame.Event // for the first frame
 
-	next                uint64 // number of the next frame, skipped ones counted
-	rows, columns, kind int    // of the first frame; 0 before it
+	next                uint64 // number of the next frame, including skipped ones
+	rows, columns, kind int    // of the first frame; 0 before
 }
 
-// NewClock takes the options dt and fps, of which at most one may be given; 0 is not given.
+// NewClock takes the options dt and fps, at most one of them set; 0 means not set.
 func NewClock(dt, fps float64) (Clock, error) {
 	switch {
 	case dt == 0 && fps == 0:
@@ -44,10 +44,10 @@ func NewClock(dt, fps float64) (Clock, error) {
 	return Clock{interval: dt, timed: true}, nil
 }
 
-// OwnTimes is a Clock for frames that bring their times.
+// OwnTimes returns a Clock for frames with their own times.
 func OwnTimes() Clock { return Clock{timed: true} }
 
-// PlayAt takes a video's own rate where the person gave none.
+// PlayAt uses a video's own rate if the user gave none.
 func (c *Clock) PlayAt(fps float64) {
 	if c.timed || !(1/maxInterval <= fps && fps <= 1/minInterval) {
 		return
@@ -56,7 +56,7 @@ func (c *Clock) PlayAt(fps float64) {
 	c.Warn("container_frame_rate", fmt.Sprintf("time steps come from the file's %.6g frames per second, which may be the playback speed: give --fps or --dt if the camera was faster or slower", fps))
 }
 
-// Described takes the interval of a file's description where the person gave none.
+// Described uses the interval of a file's description if the user gave none.
 func (c *Clock) Described(interval float64) {
 	if c.timed || !(minInterval <= interval && interval <= maxInterval) {
 		return
@@ -65,7 +65,7 @@ func (c *Clock) Described(interval float64) {
 	c.Warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be the requested interval: give --dt or --fps if the camera was faster or slower", interval))
 }
 
-// Measured takes an interval that the file's maker measured, and says whether it is one.
+// Measured uses an interval measured by the recording program, and reports whether it is valid.
 func (c *Clock) Measured(interval float64) bool {
 	if !(minInterval <= interval && interval <= maxInterval) {
 		return false
@@ -74,25 +74,25 @@ func (c *Clock) Measured(interval float64) bool {
 	return true
 }
 
-// Own notes that frames bring their times; where an interval was given, that still wins.
+// Own declares that frames have their own times; an interval from the user still wins.
 func (c *Clock) Own() { c.timed = true }
 
-// Even says whether an interval is known, so that Now is the next frame's time.
+// Even reports whether an interval is known, so that Now is the next frame's time.
 func (c *Clock) Even() bool { return c.interval > 0 }
 
-// At is the time of frame n where frames come at even steps, in seconds.
+// At returns the time of frame n at even steps, in seconds.
 func (c *Clock) At(n int) float64 { return float64(n) * c.interval }
 
-// Next is the number of the next frame.
+// Next returns the number of the next frame.
 func (c *Clock) Next() uint64 { return c.next }
 
-// Renumber has the next frame be number n.
+// Renumber sets the number of the next frame.
 func (c *Clock) Renumber(n uint64) { c.next = n }
 
-// Refit lets the next frame be of any size and type: frames of another maker begin with it.
+// Refit accepts any size and type for the next frame, because it comes from another publisher.
 func (c *Clock) Refit() { c.rows = 0 }
 
-// Settle is called when everything that may know the times was asked.
+// Settle ends the search for times; call it after all other sources of times.
 func (c *Clock) Settle() {
 	if c.timed {
 		return
@@ -101,24 +101,24 @@ func (c *Clock) Settle() {
 	c.Warn("no_frame_interval", "the source states no frame interval, so 1 s is assumed: give --dt or --fps, or a frames.csv with columns file,t,trajectory beside the pictures")
 }
 
-// Warn has the next frame carry a warning.
+// Warn adds a warning to the next frame.
 func (c *Clock) Warn(code, text string) {
 	c.warnings = append(c.warnings, frame.Event{Warn: true, Code: code, Text: text})
 }
 
-// Timed says whether the frames' times are known, be it from a video's own rate; good after Open.
+// Timed reports whether the frames' times are known, even if only from a video's own rate. Valid after Open.
 func (c *Clock) Timed() bool { return c.timed }
 
-// Now is the time of the next frame where frames come at even steps, in seconds.
+// Now returns the time of the next frame at even steps, in seconds.
 func (c *Clock) Now() float64 { return float64(c.next) * c.interval }
 
-// Frame makes the next frame from mat, which it owns from now on, taken t seconds after the epoch. A mat that is not like the
-// first is closed and skipped.
+// Frame makes the next frame from mat, taken t seconds after the epoch, and takes ownership of mat. It closes and skips a mat
+// unlike the first.
 func (c *Clock) Frame(mat frame.Mat, t float64, m frame.Meta) (*frame.Frame, error) {
 	return c.FrameAt(mat, time.Unix(0, 0).UTC().Add(Duration(t)), m)
 }
 
-// FrameAt is Frame for a time that is known exactly.
+// FrameAt is Frame for an exactly known time.
 func (c *Clock) FrameAt(mat frame.Mat, at time.Time, m frame.Meta) (*frame.Frame, error) {
 	if c.rows == 0 {
 		c.rows, c.columns, c.kind = mat.Rows(), mat.Cols(), int(mat.Type())
@@ -138,11 +138,11 @@ func (c *Clock) FrameAt(mat frame.Mat, at time.Time, m frame.Meta) (*frame.Frame
 	return f, nil
 }
 
-// Skip passes over the next frame, which keeps its number and its time.
+// Skip skips the next frame, which keeps its number and its time.
 func (c *Clock) Skip(cause string, err error) error {
 	c.next++
 	return &pipeline.ErrSkip{Cause: cause, Err: err}
 }
 
-// Duration is s seconds, to the nanosecond.
+// Duration converts seconds, to the nanosecond.
 func Duration(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

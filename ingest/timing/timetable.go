@@ -15,28 +15,28 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// TimetableName is the file beside pictures that says when they were taken.
+// TimetableName is the file beside pictures with their times.
 const TimetableName = "frames.csv"
 
-// maxTimetableBytes is room for some ten million frames.
+// maxTimetableBytes allows some ten million frames.
 const maxTimetableBytes = 512 << 20
 
-// Moment is what the timetable knows of one picture.
+// Moment is the timetable's row of one picture.
 type Moment struct {
-	Order      int // of its row
+	Order      int // row number
 	T          float64
 	Trajectory uint64
 }
 
-// Timetable is a frames.csv: columns file (as seen from its folder), t in seconds and, if there are several, trajectory. Other
-// columns are not read.
+// Timetable is a frames.csv: columns file (relative to its folder), t in seconds and, if there are several, trajectory. It
+// ignores other columns.
 type Timetable struct {
 	Path  string
-	Names []string // in the order of the rows
+	Names []string // in row order
 	Rows  map[string]Moment
 }
 
-// ReadTimetable reads the file at path, or returns nil where it does not exist and need not.
+// ReadTimetable reads the file at path. It returns nil if the file is missing and not needed.
 func ReadTimetable(path string, needed bool) (*Timetable, error) {
 	file, err := system.OpenToRead(path)
 	if errors.Is(err, os.ErrNotExist) && !needed {
@@ -64,13 +64,13 @@ func (t *Timetable) read(rows *csv.Reader) error {
 		return fmt.Errorf("%s: %w", t.Path, err)
 	}
 	if len(header) > 0 {
-		header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets put a byte order mark there
+		header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write a byte order mark
 	}
 	file, at, trajectory := slices.Index(header, "file"), slices.Index(header, "t"), slices.Index(header, "trajectory")
 	if file < 0 || at < 0 {
 		return fmt.Errorf("%s: the first line is %q, a header with file,t,trajectory expected: add it", t.Path, header)
 	}
-	last := map[uint64]float64{} // time of each trajectory's latest row
+	last := map[uint64]float64{} // time of each trajectory's last row
 	for {
 		row, err := rows.Read()
 		if err == io.EOF {
@@ -102,7 +102,7 @@ func (t *Timetable) read(rows *csv.Reader) error {
 	}
 }
 
-// Name is how the timetable calls the picture at path.
+// Name returns the timetable's name of the picture at path.
 func (t *Timetable) Name(path string) string {
 	relative, err := filepath.Rel(filepath.Dir(t.Path), path)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package wire is the form in which frames travel over NATS: a picture's bytes in one message or in several, each with headers that
-// say all there is to know of the frame. docs/reference/frames.md tells it to those who publish.
+// Package wire defines how frames travel over NATS: a picture's bytes in one or more messages, whose headers describe the
+// frame fully. docs/reference/frames.md is the reference for publishers.
 //
-// A publisher's messages keep their order on a subject, so at most one frame is ever incomplete: memory is that of one frame, which
-// is bounded. No number in a message is trusted, and messages that contradict each other lose their frame, not the stream.
+// A publisher's messages keep their order on a subject, so at most one frame is incomplete, and memory is bounded by one
+// frame. Messages are untrusted; contradictory messages lose their frame, not the stream.
 package wire

@@ -2,17 +2,18 @@ package wire
 
 import "encoding/binary"
 
-// Filter rearranges raw bytes so that Zstandard finds more in them; it is undone exactly.
+// Filter rearranges raw bytes so that Zstandard compresses them better; it is exactly reversible.
 type Filter int
 
-// The filters. What noise limits Planes shrinks most, for a difference has the noise of both its pixels; smooth pictures Up.
+// The filters. Planes is best for noisy pictures, because a difference has the noise of both its pixels; Up is best for
+// smooth ones.
 const (
 	NoFilter Filter = iota
-	Planes          // the first byte of every sample, then the second of every sample, and so on
-	Up              // Planes of each sample less the one above it, as 2d where that is d >= 0, otherwise -2d - 1; above the first row are zeros
+	Planes          // first byte of every sample, then the second byte of every sample, and so on
+	Up              // Planes of each sample minus the one above it, as 2d for d >= 0, otherwise -2d - 1; the row above the first is zero
 )
 
-// apply filters src into dst, both a whole frame, and uses spare for what lies between.
+// apply filters src into dst, both a whole frame, with spare as scratch memory.
 func (f Filter) apply(dst, src, spare []byte, h *Header) {
 	switch f {
 	case Up:
@@ -38,7 +39,7 @@ func (f Filter) undo(dst, src []byte, h *Header) {
 	}
 }
 
-// part puts the bytes of samples of so many bytes each into planes.
+// part splits samples of size bytes into byte planes.
 func part(dst, src []byte, size int) {
 	n := len(src) / size
 	for k := range size {
@@ -59,8 +60,8 @@ func unite(dst, src []byte, size int) {
 	}
 }
 
-// subtract takes from every sample of 1 or 2 bytes the one above it, row samples before. The sign becomes the lowest bit, so that the upper
-// byte of a small difference is 0 whatever its sign.
+// subtract subtracts from every sample of 1 or 2 bytes the one above it, row samples before. The sign becomes the lowest bit,
+// so the upper byte of a small difference is 0 for either sign.
 func subtract(dst, src []byte, row, size int) {
 	if size == 1 {
 		for i, v := range src {

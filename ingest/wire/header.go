@@ -11,17 +11,17 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// The bounds on what messages may ask for.
+// Bounds on messages.
 const (
-	MaxBytes  = tiff.MaxBytes // of a frame's pixels
-	MaxChunks = 4096          // messages of a frame
+	MaxBytes  = tiff.MaxBytes // pixel bytes per frame
+	MaxChunks = 4096          // messages per frame
 
 	maxSide    = 16384 // pixels
 	maxSession = 64    // bytes
-	maxNumber  = 20    // digits, of the greatest uint64
+	maxNumber  = 20    // digits of the largest uint64
 )
 
-// The headers of a message, in the form that NATS clients leave as it is.
+// The headers of a message, in the spelling that NATS clients keep.
 const (
 	nameSession    = "Driftscope-Session"
 	nameSeq        = "Driftscope-Seq"
@@ -40,42 +40,42 @@ const (
 // pixelTypes are NumPy's names of the depths.
 var pixelTypes = []string{tiff.Uint8: "uint8", tiff.Uint16: "uint16", tiff.Float32: "float32"}
 
-// Encoding is how a frame's bytes hold its pixels.
+// Encoding is how a frame's bytes store its pixels.
 type Encoding int
 
 // The encodings.
 const (
 	Raw  Encoding = iota // rows from the top, little-endian, without gaps
 	PNG                  // a PNG file
-	Zstd                 // one Zstandard frame, of the raw bytes behind a Filter
+	Zstd                 // one Zstandard frame of the filtered raw bytes
 )
 
-// The words of nameEncoding and nameFilter; the first is the default.
+// The values of nameEncoding and nameFilter; the first is the default.
 var (
 	encodings = []string{Raw: "raw", PNG: "png", Zstd: "zstd"}
 	filters   = []string{NoFilter: "none", Planes: "planes", Up: "up"}
 )
 
-// Header says which frame a message belongs to, and which part of it the message holds. All messages of a frame agree in all but Chunk.
+// Header describes a message's frame, and the message's part of it. All messages of a frame agree except in Chunk.
 type Header struct {
-	Session    string    // names one start of the publisher: within it Seq counts up
-	Seq        uint64    // counts the camera's frames, those that got lost included
+	Session    string    // identifies one start of the publisher; Seq increases within it
+	Seq        uint64    // counts the camera's frames, including lost ones
 	Time       time.Time // of acquisition
-	Trajectory uint64    // which uninterrupted path the frame belongs to
+	Trajectory uint64    // uninterrupted path of the frame
 
 	Width, Height int
 	Channels      int // 1, or 3: red, green, blue
 	Depth         tiff.Depth
 	Encoding      Encoding
-	Filter        Filter // beside Zstd; otherwise NoFilter
+	Filter        Filter // for Zstd; otherwise NoFilter
 
-	Chunk, Chunks int // this message's place among those of the frame, from 0
+	Chunk, Chunks int // index of this message in the frame, from 0, and number of messages
 }
 
-// size is the frame's bytes as raw pixels.
+// size returns the bytes of the frame's raw pixels.
 func (h *Header) size() int { return h.Width * h.Height * h.Channels * h.Depth.Bytes() }
 
-// room is how many bytes the frame's messages may hold together. What a compressor cannot shrink it enlarges a little.
+// room bounds the bytes of a frame's messages together. A compressor enlarges incompressible data slightly.
 func (h *Header) room() int {
 	if h.Encoding == Raw {
 		return h.size()
@@ -83,7 +83,7 @@ func (h *Header) room() int {
 	return h.size() + h.size()/8 + 64<<10
 }
 
-// check holds a header that a publisher made to what parse accepts.
+// check applies parse's bounds to a publisher's header.
 func (h *Header) check() error {
 	switch {
 	case h.Session == "" || len(h.Session) > maxSession:
@@ -102,7 +102,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// headers are h as NATS carries them.
+// headers returns h as NATS headers.
 func (h *Header) headers() map[string][]string {
 	one := func(text string) []string { return []string{text} }
 	number := func(n int) []string { return one(strconv.Itoa(n)) }
@@ -118,7 +118,7 @@ func (h *Header) headers() map[string][]string {
 	return headers
 }
 
-// parse reads and checks the headers of a message; those of other names are not looked at.
+// parse reads and checks the headers of a message, and ignores other names.
 func parse(headers map[string][]string) (Header, error) {
 	p := parser{headers: headers}
 	h := Header{
@@ -141,13 +141,13 @@ func parse(headers map[string][]string) (Header, error) {
 	return h, h.check()
 }
 
-// parser reads headers one by one and keeps the first error; what it returns after that means nothing.
+// parser reads headers one by one and keeps the first error. Its results after an error are meaningless.
 type parser struct {
 	headers map[string][]string
 	err     error
 }
 
-// text is the header's only value, or other where there is none; an empty other says that there must be one.
+// text returns the header's only value, or other if it is missing. An empty other makes the header required.
 func (p *parser) text(name, other string) string {
 	switch values := p.headers[name]; {
 	case len(values) == 1:
@@ -208,7 +208,7 @@ func (p *parser) time() time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// word is the place among words of the header's value.
+// word returns the index in words of the header's value.
 func (p *parser) word(name string, words []string, other string) int {
 	text := p.text(name, other)
 	i := slices.Index(words, text)
@@ -218,11 +218,12 @@ func (p *parser) word(name string, words []string, other string) int {
 	return max(i, 0)
 }
 
-// headerRoom is kept free in every message for its headers, which count towards the server's limit.
+// headerRoom is reserved in every message for its headers, which count towards the server's limit.
 const headerRoom = 1 << 10
 
-// Split hands a frame's bytes to send, in as many messages as a limit on headers and data together asks for: 1 MiB where a server has its
-// defaults. What send is given is lent until it returns; its first error ends the frame. Chunk and Chunks of h are not read.
+// Split passes a frame's bytes to send in as many messages as needed. limit bounds headers and data of a message together: 1
+// MiB on a default server. The arguments of send are valid during the call; its first error ends the frame. Split ignores
+// Chunk and Chunks of h.
 func Split(h Header, data []byte, limit int, send func(headers map[string][]string, data []byte) error) error {
 	if err := h.check(); err != nil {
 		return err

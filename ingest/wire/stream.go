@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// What a publisher's frames may differ by from one to the next: more is not loss but a mistake.
+// Largest differences between consecutive frames of a publisher: beyond them is an error, not loss.
 const (
 	maxJump = 1 << 30             // frames
 	maxStep = 31 * 24 * time.Hour // by the publisher's clock
 )
 
-// How long the publisher that is followed may be silent before another is followed: so many of its frames, within bounds. It is told by
-// when messages come, for the times in them are anyone's. The least is longer than a network falters, and shorter than a program takes to
-// start again.
+// Limits on the silence of the followed publisher before the stream follows another one: a number of its frames, within
+// bounds. Silence is measured by arrival, because anyone can forge the times in messages. The least is longer than a network
+// hiccup, and shorter than a program's restart.
 const (
 	silentFrames  = 4
 	leastPatience = 250 * time.Millisecond
 	mostPatience  = 30 * time.Second
 )
 
-// Frame is a whole frame of a Stream. Bytes are lent until the next Take: raw pixels, Header.size of them, or what Encoding says.
+// Frame is a whole frame of a Stream. Bytes are valid until the next Take: Header.size raw pixel bytes, or the encoded form.
 type Frame struct {
 	Header
 	Bytes []byte
 
-	Number  uint64 // counts frames over all sessions, those that got lost included, from 0
-	Dropped uint64 // lost right before this one, but for those that a Lost has counted
-	Renewed bool   // the first of a publisher that is not the first, or of one that began anew
+	Number  uint64 // counts frames over all sessions from 0, including lost ones
+	Dropped uint64 // frames lost directly before this one, except those counted by a Lost
+	Renewed bool   // first frame of a later publisher or of a restarted one
 }
 
-// Lost says why a message or a whole frame was passed over. Each counts one frame.
+// Lost says why a message or a whole frame was dropped. Each counts one frame.
 type Lost struct {
 	Cause string // lower_snake_case
 	Err   error
@@ -40,37 +40,37 @@ type Lost struct {
 func (l *Lost) Error() string { return l.Err.Error() }
 func (l *Lost) Unwrap() error { return l.Err }
 
-// Stream puts the messages of one subject together to frames and accounts for every sequence number: the zero value is ready. It keeps
-// the memory of one frame. Not safe for concurrent use.
+// Stream assembles frames from the messages of one subject and accounts for every sequence number. The zero value is ready.
+// It keeps the memory of one frame. Not safe for concurrent use.
 //
-// It follows one publisher, and passes over what is not of it or does not go on from its last frame. Anyone may have sent either: so once
-// the publisher has been silent for longer than its patience, the stream follows who goes on. That is a frame of another session, or two
-// that go on from one another of the same one, for a single one may have been held up.
+// It follows one publisher, and drops messages of others or ones that do not continue its last frame. Anyone may send such
+// messages. So if the publisher is silent for longer than its patience, the stream follows another sender: a frame of another
+// session, or two consecutive frames of the same session, because a single one may be a delayed message.
 type Stream struct {
-	session      string // of the publisher that is followed; empty before the first
-	like         Header // its last message that was taken
+	session      string // of the followed publisher; empty before the first
+	like         Header // its last accepted message
 	time         time.Time
-	trajectories uint64 // what its trajectories are counted from
-	trajectory   uint64 // the last frame's, so counted
+	trajectories uint64 // base of its trajectory numbers
+	trajectory   uint64 // of the last frame, with the base
 	renewed      bool
 
-	heard    time.Time     // when a message was last taken
-	whole    time.Time     // when a frame of the publisher was last whole; zero before
-	interval time.Duration // from one to the next, smoothed; 0 before two
-	stray    Header        // of its session, but not going on from its last frame, and the last that came
+	heard    time.Time     // time of the last accepted message
+	whole    time.Time     // time of the publisher's last whole frame; zero before
+	interval time.Duration // smoothed frame interval; 0 before two frames
+	stray    Header        // last message of its session that does not continue its last frame
 
-	next    uint64 // the least sequence number of this session that is not accounted for
-	number  uint64 // of the frame that would have it
-	missed  uint64 // sequence numbers passed over since the last frame
-	unnamed uint64 // messages lost since then that did not say which frame they were of
+	next    uint64 // smallest sequence number of this session not accounted for
+	number  uint64 // frame number of next
+	missed  uint64 // sequence numbers skipped since the last frame
+	unnamed uint64 // lost messages since then without a frame number
 
 	open  bool   // a frame is incomplete
-	frame Header // it, as its last message said
+	frame Header // its header by its last message
 	bytes []byte
 }
 
-// Take adds a message that came at now. frame is not nil where it was the last of its frame. err, a *Lost, may come beside a frame: it is
-// then about an earlier one, which this message showed to be incomplete.
+// Take adds a message that arrived at now. frame is not nil if the message completes a frame. err, a *Lost, may accompany a
+// frame; it then concerns an earlier frame, which this message proves incomplete.
 func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (frame *Frame, err error) {
 	h, err := parse(headers)
 	if err == nil && h.Seq == math.MaxUint64 {
@@ -80,7 +80,7 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 		s.unnamed++
 		return nil, &Lost{"bad_message", err}
 	}
-	if now.Before(s.heard) { // the clock by which messages come was set back: silence is measured from here
+	if now.Before(s.heard) { // the arrival clock was set back: measure silence from here
 		s.heard = now
 	}
 	changes := s.session == "" || !s.continues(&h)
@@ -101,10 +101,10 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 	return frame, err
 }
 
-// Next is the number of the next frame less its Dropped, if no more are lost before it.
+// Next returns the next frame's number minus its Dropped, if no more frames are lost before it.
 func (s *Stream) Next() uint64 { return s.number - s.missed }
 
-// interrupt gives the incomplete frame up where h is of another.
+// interrupt drops the incomplete frame if h belongs to another one.
 func (s *Stream) interrupt(h *Header) error {
 	if !s.open || h.Session == s.session && h.Seq == s.frame.Seq {
 		return nil
@@ -112,7 +112,7 @@ func (s *Stream) interrupt(h *Header) error {
 	return s.lose(&s.frame, "torn_frame", fmt.Errorf("frame %d ends after %d of its %d messages: the publisher stopped or messages were lost on the way", s.frame.Seq, s.frame.Chunk+1, s.frame.Chunks))
 }
 
-// continues says whether h is of the publisher that is followed, and of its frame that is open or a later one.
+// continues reports whether h belongs to the followed publisher, and to its open frame or a later one.
 func (s *Stream) continues(h *Header) bool {
 	if h.Session != s.session || s.open && h.Seq == s.frame.Seq {
 		return h.Session == s.session
@@ -120,17 +120,17 @@ func (s *Stream) continues(h *Header) bool {
 	return h.Seq >= s.next && h.Seq-s.next <= maxJump && h.alike(&s.like) && inTime(s.time, h.Time)
 }
 
-// alike says whether two frames have pictures of one size and type.
+// alike reports whether two frames have the same size and type.
 func (h *Header) alike(other *Header) bool {
 	return h.Width == other.Width && h.Height == other.Height && h.Channels == other.Channels && h.Depth == other.Depth
 }
 
-// inTime says whether a frame may follow another by their times; zero is no time.
+// inTime reports whether two times allow one frame to follow another; zero is no time.
 func inTime(before, after time.Time) bool {
 	return before.IsZero() || !after.Before(before) && after.Sub(before) <= maxStep
 }
 
-// gives says whether h, which does not continue, is to be followed.
+// gives reports whether to follow h, which does not continue.
 func (s *Stream) gives(now time.Time, h *Header) bool {
 	if h.Chunk > 0 {
 		return false
@@ -144,19 +144,19 @@ func (s *Stream) gives(now time.Time, h *Header) bool {
 		now.Sub(s.heard) > s.patience()
 }
 
-// patience is how long the publisher that is followed may be silent.
+// patience returns how long the followed publisher may be silent.
 func (s *Stream) patience() time.Duration {
 	return min(max(silentFrames*s.interval, leastPatience), mostPatience)
 }
 
-// hear notes that a message was taken, frame being what it made whole.
+// hear records an accepted message and the frame it completed, if any.
 func (s *Stream) hear(now time.Time, frame *Frame) {
 	const smoothing = 8 // frames
 	s.heard, s.stray = now, Header{}
 	if frame == nil {
 		return
 	}
-	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back says nothing
+	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back tells nothing
 	case s.whole.IsZero():
 	case s.interval == 0:
 		s.interval = last
@@ -166,7 +166,7 @@ func (s *Stream) hear(now time.Time, frame *Frame) {
 	s.whole = now
 }
 
-// begin follows a publisher from h on. A path does not go on across that.
+// begin follows a publisher from h on and starts a new path.
 func (s *Stream) begin(h *Header) {
 	s.renewed = s.renewed || s.session != ""
 	if s.session != "" {
@@ -176,10 +176,10 @@ func (s *Stream) begin(h *Header) {
 	s.whole, s.interval = time.Time{}, 0
 }
 
-// add takes a message that continues.
+// add takes a message that continues the stream.
 func (s *Stream) add(h *Header, data []byte) (*Frame, error) {
 	switch {
-	case h.Chunk == 0: // also where the publisher sends an incomplete frame again
+	case h.Chunk == 0: // also if the publisher repeats an incomplete frame
 		s.open, s.bytes = true, s.bytes[:0]
 	case !s.open:
 		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d begins with message %d of %d: those before were lost on the way", h.Seq, h.Chunk+1, h.Chunks))
@@ -202,14 +202,14 @@ func (s *Stream) add(h *Header, data []byte) (*Frame, error) {
 	return s.finish(), nil
 }
 
-// agrees says whether next is of the same frame.
+// agrees reports whether next belongs to the same frame.
 func (h *Header) agrees(next *Header) bool {
 	same := *h
 	same.Chunk = next.Chunk
 	return same == *next
 }
 
-// finish hands the whole frame out.
+// finish returns the whole frame.
 func (s *Stream) finish() *Frame {
 	s.account(s.frame.Seq)
 	s.like, s.time = s.frame, s.frame.Time
@@ -223,7 +223,7 @@ func (s *Stream) finish() *Frame {
 	return f
 }
 
-// account passes over the sequence numbers up to and with seq.
+// account skips the sequence numbers up to and including seq.
 func (s *Stream) account(seq uint64) {
 	gap := seq - s.next
 	s.missed += gap
@@ -232,20 +232,20 @@ func (s *Stream) account(seq uint64) {
 	s.open = false
 }
 
-// lose gives up the frame of h.
+// lose drops the frame of h.
 func (s *Stream) lose(h *Header, cause string, why error) error {
 	s.account(h.Seq)
 	return &Lost{cause, why}
 }
 
-// pass reports, once a frame, messages that are passed over: what of h does not go on from the publisher's last frame.
+// pass reports dropped messages, once per frame: those that do not continue the publisher's last frame.
 func (s *Stream) pass(h *Header) error {
 	if h.Chunk > 0 {
 		return nil
 	}
 	cause, why := s.strange(h)
 	if cause != "late_frame" && cause != "second_publisher" {
-		s.unnamed++ // it may have been one of those that are missed
+		s.unnamed++ // it may be one of the missing ones
 	}
 	return &Lost{cause, why}
 }
@@ -267,8 +267,8 @@ func (s *Stream) strange(h *Header) (cause string, why error) {
 	return "bad_message", fmt.Errorf("frame %d was taken at %s, the one before it at %s: check the publisher's clock", h.Seq, h.Time.Format(time.RFC3339Nano), s.time.Format(time.RFC3339Nano))
 }
 
-// Resume has an empty Stream go on behind a frame, of which it is given the last message and when that came. What is no frame's last message
-// changes nothing, and false is returned.
+// Resume makes an empty Stream continue after a frame, given its last message and its arrival. It returns false and changes
+// nothing if the message is not the last of a frame.
 func (s *Stream) Resume(at time.Time, headers map[string][]string) bool {
 	h, err := parse(headers)
 	if err != nil || h.Chunk+1 != h.Chunks || h.Seq == math.MaxUint64 {

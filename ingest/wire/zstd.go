@@ -9,11 +9,11 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// tryEvery is how many frames go by between two trials of all filters: the choice costs one part in a hundred, and follows a lamp that
-// is switched on within seconds.
+// tryEvery is the number of frames between trials of all filters. A trial costs 1 % of the time, and adapts to a switched
+// lamp within seconds.
 const tryEvery = 128
 
-// Packer compresses frames with Zstandard, behind the filter that makes them smallest. Not safe for concurrent use.
+// Packer compresses frames with Zstandard after the filter that gives the smallest result. Not safe for concurrent use.
 type Packer struct {
 	encoder *zstd.Encoder
 	filter  Filter
@@ -23,17 +23,17 @@ type Packer struct {
 	out, other      []byte
 }
 
-// NewPacker makes a Packer of one core.
+// NewPacker returns a Packer that uses one core.
 func NewPacker() (*Packer, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true),
-		zstd.WithAllLitEntropyCompression(true)) // noise repeats nothing, but not all its values are as frequent
+		zstd.WithAllLitEntropyCompression(true)) // noise has no repeats, but its values are not equally frequent
 	if err != nil {
 		return nil, err
 	}
 	return &Packer{encoder: encoder}, nil
 }
 
-// Pack compresses raw pixels, and says in h how. What it returns is lent until the next Pack.
+// Pack compresses raw pixels and sets the encoding in h. The result is valid until the next Pack.
 func (p *Packer) Pack(h *Header, pixels []byte) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (p *Packer) Pack(h *Header, pixels []byte) ([]byte, error) {
 	return p.out, nil
 }
 
-// choose tries every filter and keeps the shortest.
+// choose tries every filter and keeps the best.
 func (p *Packer) choose(h Header, pixels []byte) {
 	p.filter, p.out = NoFilter, p.pack(p.out, NoFilter, &h, pixels)
 	for _, h.Filter = range []Filter{Planes, Up} {
-		if h.check() != nil || h.Filter == Planes && h.Depth == tiff.Uint8 { // whose bytes lie in one plane
+		if h.check() != nil || h.Filter == Planes && h.Depth == tiff.Uint8 { // 8-bit samples are a single plane
 			continue
 		}
 		p.other = p.pack(p.other, h.Filter, &h, pixels)
@@ -75,14 +75,15 @@ func (p *Packer) pack(dst []byte, f Filter, h *Header, pixels []byte) []byte {
 	return p.encoder.EncodeAll(p.filtered, dst[:0])
 }
 
-// Unpacker decompresses frames of Zstd. The zero value is ready; it is not safe for concurrent use.
+// Unpacker decompresses Zstd frames. The zero value is ready. Not safe for concurrent use.
 type Unpacker struct {
 	decoder  *zstd.Decoder
 	filtered []byte
 	pixels   []byte
 }
 
-// Unpack gives the raw pixels of f, lent until the next Unpack. It takes the memory of two frames of that size, whatever the bytes are.
+// Unpack returns the raw pixels of f, valid until the next Unpack. It allocates at most two frames of that size, for any
+// input.
 func (u *Unpacker) Unpack(f *Frame) ([]byte, error) {
 	if u.decoder == nil {
 		var err error
@@ -109,5 +110,5 @@ func (u *Unpacker) Unpack(f *Frame) ([]byte, error) {
 	return u.pixels, nil
 }
 
-// resized is b with n bytes, which may be any.
+// resized returns b with length n; its contents are unspecified.
 func resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

@@ -15,38 +15,38 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// The bounds on a store.
+// Bounds on a store.
 const (
 	maxAxes     = 16
-	maxSide     = 1 << 40 // of a shape
+	maxSide     = 1 << 40 // side of a shape
 	maxChunk    = ndarray.MaxChunk
-	maxInShard  = 1 << 20 // chunks of a shard: its index is 16 MiB then
-	maxMetadata = 4 << 20 // bytes of a file of metadata
+	maxInShard  = 1 << 20 // chunks per shard: the index then has 16 MiB
+	maxMetadata = 4 << 20 // bytes per metadata file
 )
 
-// ErrTorn is found in the error of metadata or of a chunk that is not whole. While the store is written it may pass.
+// ErrTorn marks the error of incomplete metadata or an incomplete chunk. It may pass while the store is being written.
 var ErrTorn = errors.New("the store is torn")
 
-// array is one level of a picture, as its metadata describe it.
+// array is one resolution level, as its metadata describe it.
 type array struct {
 	folder string // in the store
 	shape  []int
 	chunk  []int // its sides
-	shard  []int // chunks along each side of a shard; nil where there are none
-	stride []int // bytes of an unpacked chunk from one sample to the next along each axis
+	shard  []int // chunks along each side of a shard; nil without shards
+	stride []int // byte step per sample along each axis of an unpacked chunk
 
 	samples tiff.Samples
-	filled  []byte // a sample that was not written, as a picture has it
+	filled  []byte // unwritten sample, in the picture's format
 	packed  packing
 
-	prefix, separator string // of a chunk's key: prefix, then numbers between separators
-	guessed           bool   // the metadata name no separator: of Zarr v2 it is the dot then, but zarr-python 2 loses the slash when an array grows
+	prefix, separator string // parts of a chunk's key: prefix, then numbers between separators
+	guessed           bool   // the metadata name no separator: Zarr v2 then means the dot, but zarr-python 2 loses the slash when an array grows
 	index             packing
-	indexFirst        bool // a shard's index lies in front of its chunks
+	indexFirst        bool // a shard's index precedes its chunks
 	names             []string
 }
 
-// bytes is the length of an unpacked chunk.
+// bytes returns the length of an unpacked chunk.
 func (a *array) bytes() int {
 	n := a.samples.Bytes
 	for _, side := range a.chunk {
@@ -55,7 +55,7 @@ func (a *array) bytes() int {
 	return n
 }
 
-// perFile are the samples along an axis that one file holds.
+// perFile returns the samples along an axis in one file.
 func (a *array) perFile(axis int) int {
 	if a.shard == nil {
 		return a.chunk[axis]
@@ -63,7 +63,7 @@ func (a *array) perFile(axis int) int {
 	return a.chunk[axis] * a.shard[axis]
 }
 
-// check holds what both versions say to the bounds, and lays out the strides for axes stored in the given order, the slowest first.
+// check bounds the metadata of both versions, and computes the strides for axes stored in the given order, the slowest first.
 func (a *array) check(order []int) error {
 	n := len(a.shape)
 	if n < 2 || n > maxAxes {
@@ -101,7 +101,7 @@ func (a *array) check(order []int) error {
 	return nil
 }
 
-// natural is the order 0, 1, 2, ...
+// natural returns the order 0, 1, 2, ...
 func natural(n int) (order []int) {
 	for i := range n {
 		order = append(order, i)
@@ -109,7 +109,7 @@ func natural(n int) (order []int) {
 	return order
 }
 
-// key is the path of the file that has the chunk, or the shard, at a place of the grid.
+// key returns the path of the chunk's or shard's file at a grid position.
 func (a *array) key(grid []int) string { return a.keyBy(a.separator, grid) }
 
 func (a *array) keyBy(separator string, grid []int) string {
@@ -123,7 +123,7 @@ func (a *array) keyBy(separator string, grid []int) string {
 	return path.Join(a.folder, string(b))
 }
 
-// openArray reads the metadata of an array of either version in a folder of the store.
+// openArray reads an array's metadata, of either version, in a folder of the store.
 func openArray(store fs.FS, folder string) (*array, error) {
 	if !fs.ValidPath(folder) {
 		return nil, fmt.Errorf("a level lies at %.80q, a path within the store expected: correct the store's metadata", folder)
@@ -165,7 +165,7 @@ func load(store fs.FS, name string) ([]byte, error) {
 	return text, err
 }
 
-// parse reads JSON. What is no JSON may be so for now, because it is being written.
+// parse parses JSON. Invalid JSON may be a file that is being written.
 func parse(text []byte, dst any) error {
 	if !json.Valid(text) {
 		return fmt.Errorf("%w: no whole JSON in %d bytes: copy the store again", ErrTorn, len(text))
@@ -173,7 +173,7 @@ func parse(text []byte, dst any) error {
 	return json.Unmarshal(text, dst)
 }
 
-// same says that two arrays differ in nothing but how far they go along their first axis, or the given one.
+// same reports that two arrays differ at most in the length of their first axis, or of the given one.
 func (a *array) same(b *array, axis int) bool {
 	if len(a.shape) != len(b.shape) || !slices.Equal(a.chunk, b.chunk) || !slices.Equal(a.shard, b.shard) || a.samples != b.samples || a.packed != b.packed {
 		return false
@@ -195,10 +195,10 @@ func (a *array) separated(separator string) error {
 	return nil
 }
 
-// known is an error of a name that is none of those expected.
+// known returns an error for an unexpected name.
 func known(what, name string, expected []string) error {
 	return tiff.Unread("%s %.40q, %s expected: convert the store", what, name, strings.Join(expected, ", "))
 }
 
-// Names are the files of which a store has one at least.
+// Names are the metadata files; a store has at least one of them.
 var Names = []string{v3Name, v2Name, v2Group, v2Attributes}

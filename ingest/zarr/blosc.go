@@ -11,33 +11,34 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// A blosc 1 chunk: a header, the places of the blocks, and the blocks, each of one stream or of one a byte of its type.
+// A blosc 1 chunk has a header, the offsets of the blocks, and the blocks, each of one stream or of one stream per byte of
+// its type.
 const (
 	bloscHeader     = 16
-	bloscVersion    = 2   // of the format, the last of blosc 1
-	bloscMaxSplits  = 16  // bytes of a type whose blocks are split
-	bloscMinSplit   = 128 // elements of a block that is split
-	bloscLeastBlock = 16  // bytes: c-blosc makes none below 128 unless there is but one, or a type is wide
+	bloscVersion    = 2   // format version, the last of blosc 1
+	bloscMaxSplits  = 16  // largest type, in bytes, whose blocks are split
+	bloscMinSplit   = 128 // fewest elements of a split block
+	bloscLeastBlock = 16  // bytes: c-blosc makes smaller blocks than 128 only for single blocks or wide types
 )
 
 // Flags of the header.
 const (
 	bloscBytes   = 1 << 0 // bytes are shuffled
-	bloscStored  = 1 << 1 // nothing is packed, nor shuffled
+	bloscStored  = 1 << 1 // neither packed nor shuffled
 	bloscBits    = 1 << 2 // bits are shuffled
 	bloscUnsplit = 1 << 4
 )
 
-// The formats of streams that are read, of the header's upper three bits.
+// The supported stream formats, in the header's upper three bits.
 const (
-	bloscLZ4  = 1 // and LZ4HC
+	bloscLZ4  = 1 // also LZ4HC
 	bloscZlib = 3
 	bloscZstd = 4
 )
 
 var bloscOthers = map[byte]string{0: "BloscLZ", 2: "Snappy"}
 
-// blosc is the header of the chunk that is being unpacked, and the memory for it.
+// blosc is the header of the current chunk and memory for unpacking.
 type blosc struct {
 	flags      byte
 	typeBytes  int
@@ -69,7 +70,7 @@ func (u *unpacker) decodeBlosc(dst, packed []byte) error {
 	return nil
 }
 
-// read takes the header of a chunk that has to hold size bytes.
+// read reads the header of a chunk, which must hold size bytes.
 func (b *blosc) read(packed []byte, size int) error {
 	le := binary.LittleEndian
 	if len(packed) < bloscHeader {
@@ -103,7 +104,7 @@ func nameOf(format byte) string {
 	return fmt.Sprintf("format %d", format)
 }
 
-// decodeBlock unpacks block i to dst and undoes its shuffling.
+// decodeBlock unpacks block i to dst and undoes its shuffle.
 func (u *unpacker) decodeBlock(dst []byte, i int) error {
 	b := &u.blosc
 	bytes := b.flags&bloscBytes != 0 && b.typeBytes > 1
@@ -154,7 +155,7 @@ func (u *unpacker) decodeStreams(dst []byte, i int) error {
 	return nil
 }
 
-// streams is how many a block of so many bytes has.
+// streams returns the number of streams in a block of the given size.
 func (b *blosc) streams(block int) int {
 	split := b.flags&bloscUnsplit == 0 && b.typeBytes <= bloscMaxSplits && block == b.blockBytes && block/b.typeBytes >= bloscMinSplit
 	if split && block%b.typeBytes == 0 {
@@ -163,7 +164,7 @@ func (b *blosc) streams(block int) int {
 	return 1
 }
 
-// decodeStream fills dst; a stream as long as that is not packed.
+// decodeStream fills dst; a stream of dst's length is not compressed.
 func (u *unpacker) decodeStream(dst, packed []byte) (err error) {
 	if len(packed) == len(dst) {
 		copy(dst, packed)

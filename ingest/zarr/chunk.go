@@ -14,7 +14,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// errMissing is what there is instead of a chunk that was not written.
+// errMissing reports a chunk that was never written.
 var errMissing = errors.New("the chunk is missing")
 
 // fileState is what changes while a file is written.
@@ -23,30 +23,30 @@ type fileState struct {
 	modified time.Time
 }
 
-// chunks reads an array's chunks, and what is known of their files. Not safe for concurrent use.
+// chunks reads an array's chunks and caches the state of their files. Not safe for concurrent use.
 type chunks struct {
 	store fs.FS
 	array *array
 
 	unpacker unpacker
-	packed   []byte // of the chunk that was read last, or of a shard's index
+	packed   []byte // packed bytes of the last chunk, or of a shard's index
 	plain    []byte
-	unsure   bool // a chunk since this was taken back is doubtful
+	unsure   bool // a chunk read since the last reset is doubtful
 
-	shardKey   string // of the shard whose index was read last
+	shardKey   string // key of the shard whose index was read last
 	shardState fileState
-	entries    []byte // the index, without checksums
+	entries    []byte // its index without checksums
 	grid       []int
 }
 
-// stored is where a chunk lies.
+// stored is the place of a chunk.
 type stored struct {
 	key   string
 	state fileState
-	entry int // of the shard's index
+	entry int // index in the shard
 }
 
-// locate says where the chunk at a place of the grid lies. A file that is not there is errMissing.
+// locate returns the place of the chunk at a grid position, or errMissing if its file does not exist.
 func (c *chunks) locate(grid []int) (at stored, err error) {
 	c.grid = append(c.grid[:0], grid...)
 	for i := range c.array.shard {
@@ -73,7 +73,7 @@ func (c *chunks) locate(grid []int) (at stored, err error) {
 	return at, nil
 }
 
-// load gives the chunk at a place of the grid, unpacked and good until the next call; nil where it was not written.
+// load returns the unpacked chunk at a grid position, valid until the next call, or nil if it was never written.
 func (c *chunks) load(grid []int) (plain []byte, err error) {
 	at, err := c.locate(grid)
 	if err == nil {
@@ -86,7 +86,7 @@ func (c *chunks) load(grid []int) (plain []byte, err error) {
 	return plain, err
 }
 
-// file opens what locate found, which may be another file by now.
+// file opens the located file, which may have been replaced since.
 func (c *chunks) file(at *stored) (fs.File, io.ReaderAt, error) {
 	file, err := c.store.Open(at.key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (c *chunks) file(at *stored) (fs.File, io.ReaderAt, error) {
 	return file, r, nil
 }
 
-// read unpacks the chunk that locate found; the bytes are good until the next call. A file that changes meanwhile is torn.
+// read unpacks the located chunk. The bytes are valid until the next call. A file that changes during the read is torn.
 func (c *chunks) read(at *stored) ([]byte, error) {
 	file, r, err := c.file(at)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 	return err
 }
 
-// exactly reads n bytes into b, whose memory is used again.
+// exactly reads n bytes into b and reuses its memory.
 func exactly(b []byte, r io.ReaderAt, at int64, n int) ([]byte, error) {
 	b = bounded.Resized(b, n)
 	if got, err := r.ReadAt(b, at); got < n {
@@ -167,10 +167,10 @@ func exactly(b []byte, r io.ReaderAt, at int64, n int) ([]byte, error) {
 	return b, nil
 }
 
-// entryBytes is the length of a chunk's place in a shard's index: where it begins, and how many bytes it has.
+// entryBytes is the length of an entry in a shard's index: offset and length of a chunk.
 const entryBytes = 16
 
-// readIndex makes the index of a shard the current one. It is kept for the next chunk while the file stays as it is.
+// readIndex makes a shard's index the current one. The next chunk reuses it while the file does not change.
 func (c *chunks) readIndex(r io.ReaderAt, at *stored) (err error) {
 	if c.shardKey == at.key && c.shardState == at.state {
 		return nil
@@ -200,7 +200,7 @@ func (c *chunks) readIndex(r io.ReaderAt, at *stored) (err error) {
 	return nil
 }
 
-// entry is where a chunk lies in the current shard.
+// entry returns the place of a chunk in the current shard.
 func (c *chunks) entry(at *stored) (from, n int64, err error) {
 	raw := c.entries[entryBytes*at.entry:]
 	begin, length := binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])
@@ -213,7 +213,7 @@ func (c *chunks) entry(at *stored) (from, n int64, err error) {
 	return int64(begin), int64(length), nil
 }
 
-// present says whether the chunk that locate found is there, be it in part: of a shard, whether its index names it.
+// present reports whether the located chunk exists, at least in part. In a shard, the index must name it.
 func (c *chunks) present(at *stored) error {
 	if c.array.shard == nil || c.shardKey == at.key && c.shardState == at.state {
 		if c.array.shard != nil {
@@ -229,7 +229,7 @@ func (c *chunks) present(at *stored) error {
 	}
 	defer file.Close()
 	if err := c.readIndex(r, at); err != nil {
-		return nil // something of it is there
+		return nil // part of it exists
 	}
 	if _, _, err := c.entry(at); errors.Is(err, errMissing) {
 		return err
@@ -237,8 +237,8 @@ func (c *chunks) present(at *stored) error {
 	return nil
 }
 
-// doubtful says that the chunk which was read last may lack its end all the same: nothing proves it, and it ends in zeros, as do files that got their
-// length before their content.
+// doubtful reports that the chunk read last may be incomplete: no checksum covers it, and it ends in zeros, like files that
+// got their length before their content.
 func (c *chunks) doubtful() bool {
 	n := len(c.packed)
 	return !c.array.packed.checked() && (c.array.shard == nil || c.array.indexFirst) && n >= 2 && c.packed[n-1] == 0 && c.packed[n-2] == 0

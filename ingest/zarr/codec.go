@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/bounded"
 )
 
-// Compressors that are read.
+// The supported compressors.
 const (
 	noCompressor = ""
 	withBlosc    = "blosc"
@@ -20,16 +20,16 @@ const (
 	withZstd     = "zstd"
 )
 
-// compressors are the names of those that are read.
+// compressors are the names of the supported ones.
 var compressors = []string{withBlosc, withGzip, withZlib, withZstd}
 
-// packing is how a chunk's bytes are stored: by one compressor at most, with checksums inside and outside of it.
+// packing is the encoding of a chunk: at most one compressor, with checksums inside and outside of it.
 type packing struct {
 	compressor      string
-	inside, outside int // CRC-32C, of four bytes each
+	inside, outside int // CRC-32C, four bytes each
 }
 
-// checked says that bytes which are not all there cannot be unpacked, whatever is in their place.
+// checked reports that incomplete bytes always fail to unpack.
 func (p packing) checked() bool {
 	return p.outside > 0 || p.compressor == withGzip || p.compressor == withZlib
 }
@@ -37,10 +37,10 @@ func (p packing) checked() bool {
 // crcBytes is the length of a checksum.
 const crcBytes = 4
 
-// maxChecksums bounds those of a chunk; one makes sense.
+// maxChecksums bounds the checksums of a chunk; one is useful.
 const maxChecksums = 4
 
-// unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
+// unpacker holds memory for unpacking. The zero value is ready. Not safe for concurrent use.
 type unpacker struct {
 	zstd  bounded.Zstd
 	gzip  gzip.Reader
@@ -48,7 +48,7 @@ type unpacker struct {
 	blosc blosc
 }
 
-// unpack gives the size bytes that were packed, in dst's memory or in packed's.
+// unpack returns the size unpacked bytes, in dst's or packed's memory.
 func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte, err error) {
 	for range p.outside {
 		if packed, err = withoutCRC(packed); err != nil {
@@ -74,7 +74,7 @@ func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte
 	return plain, nil
 }
 
-// decompress fills dst, no more and no less.
+// decompress fills dst exactly.
 func (u *unpacker) decompress(dst, packed []byte, compressor string) (plain []byte, err error) {
 	switch compressor {
 	case withBlosc:
@@ -90,12 +90,12 @@ func (u *unpacker) decompress(dst, packed []byte, compressor string) (plain []by
 	return dst, u.zlib.Fill(dst, packed)
 }
 
-// close frees what outlives a chunk.
+// close frees the decoder.
 func (u *unpacker) close() { u.zstd.Close() }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// withoutCRC takes off the CRC-32C that b ends in, which has to be right.
+// withoutCRC verifies and removes the CRC-32C at the end of b.
 func withoutCRC(b []byte) ([]byte, error) {
 	n := len(b) - crcBytes
 	if n < 0 {

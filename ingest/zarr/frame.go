@@ -9,17 +9,17 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Place is one picture of an Image; all count from 0.
+// Place is the position of a picture in an Image; all values count from 0.
 type Place = ndarray.Place
 
-// State is what can be known of a picture without reading it. Two that differ say that something was written.
+// State is what is known of a picture without reading it. A changed State means that something was written.
 type State struct {
-	Present  int // chunks that are there, be it in part
+	Present  int // chunks that exist, at least in part
 	bytes    int64
-	modified time.Time // of the file that was written last
+	modified time.Time // of the newest file
 }
 
-// State says what of a picture is there.
+// State returns which parts of a picture exist.
 func (i *Image) State(p Place) (s State, err error) {
 	i.pictures.First(p)
 	for n := range i.Tiles() {
@@ -42,8 +42,8 @@ func (i *Image) State(p Place) (s State, err error) {
 	return s, nil
 }
 
-// Read reads a picture. What missing chunks would have has the fill value; doubtful says that a chunk could still lack its end, where a writer gives
-// files their length before their content.
+// Read reads a picture. Missing chunks have the fill value. doubtful reports that a chunk may be incomplete, because some
+// writers give files their length before their content.
 func (i *Image) Read(dst *tiff.Image, p Place) (missing int, doubtful bool, err error) {
 	i.chunks.unsure = false
 	missing, err = i.pictures.Read(dst, p)
@@ -56,10 +56,10 @@ func (i *Image) Read(dst *tiff.Image, p Place) (missing int, doubtful bool, err 
 	return missing, i.chunks.unsure, nil
 }
 
-// Forget reads chunks again that the next picture shares with the last one.
+// Forget drops shared chunks, so that Read loads them again.
 func (i *Image) Forget() { i.pictures.Forget() }
 
-// blank says that every pixel has the fill value, as those have that nobody wrote.
+// blank reports that every pixel has the fill value, as in an unwritten picture.
 func (i *Image) blank(picture *tiff.Image) bool {
 	size := len(i.array.filled)
 	return bytes.Equal(picture.Pix[:size], i.array.filled) && bytes.Equal(picture.Pix[size:], picture.Pix[:len(picture.Pix)-size])

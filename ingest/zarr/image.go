@@ -15,13 +15,13 @@ import (
 // MaxFrames bounds the time axis.
 const MaxFrames = bounded.MaxFrames
 
-// Image is one picture of a store, at one resolution. Not safe for concurrent use.
+// Image is one picture of a store at one resolution. Not safe for concurrent use.
 type Image struct {
 	Width, Height    int
-	Channels, Slices int        // at each time, 1 where there is no such axis
-	Labels           []string   // of the channels, as far as they have any
-	Interval         float64    // seconds from one time to the next; 0 where nothing is said, or not in which unit
-	PixelUM          [2]float64 // along x and y; 0 where nothing is said
+	Channels, Slices int        // per time; 1 if there is no such axis
+	Labels           []string   // of the channels; may be shorter or empty
+	Interval         float64    // time step in seconds; 0 if it or its unit is unknown
+	PixelUM          [2]float64 // along x and y; 0 if unknown
 
 	level    int
 	array    *array
@@ -30,8 +30,8 @@ type Image struct {
 	pictures *ndarray.Pictures
 }
 
-// Open reads the metadata of a store, and takes the resolution of that number, from 0, the finest. Of a store that is being written the error may
-// pass: it is an fs.ErrNotExist or an ErrTorn then.
+// Open reads the metadata of a store and selects the resolution level, from 0, the finest. For a store that is being written
+// the error may pass: it is then an fs.ErrNotExist or an ErrTorn.
 func Open(store fs.FS, level int) (*Image, error) {
 	m, plain, err := group(store)
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(store fs.FS, level int) (*Image, error) {
 	return i, nil
 }
 
-// own are the axes that an array names itself, or those that one of so many has.
+// own returns the axes that an array names, or the default axes for its number of axes.
 func (a *array) own(names []string) axes {
 	for _, names := range [][]string{names, a.names} {
 		if len(names) == len(a.shape) && !slices.Contains(names, "") {
@@ -78,7 +78,7 @@ func (a *array) own(names []string) axes {
 	return namedAxes(strings.Split(unknownAxes[len(a.shape)], ""))
 }
 
-// lay finds the picture's axes among the array's, and its size.
+// lay finds the axes and size of a picture.
 func (i *Image) lay(named axes) error {
 	if len(named) != len(i.array.shape) {
 		return tiff.Unread("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
@@ -105,7 +105,7 @@ func (i *Image) lay(named axes) error {
 	return i.fit()
 }
 
-// letter is which of a picture's axes has that name, -1 where none has.
+// letter returns the picture axis of a name, or -1.
 func letter(name string) int {
 	if len(name) != 1 {
 		return -1
@@ -113,7 +113,7 @@ func letter(name string) int {
 	return strings.Index(ndarray.Names, strings.ToLower(name))
 }
 
-// fit takes the sizes, and holds them to the bounds.
+// fit reads and bounds the sizes.
 func (i *Image) fit() (err error) {
 	i.Height, i.Width, i.Channels, i.Slices = i.size(ndarray.Y), i.size(ndarray.X), i.size(ndarray.C), i.size(ndarray.Z)
 	a := i.array
@@ -124,22 +124,22 @@ func (i *Image) fit() (err error) {
 	return err
 }
 
-// size is how long an axis is, 1 where there is none.
+// size returns the length of an axis, or 1 if it does not exist.
 func (i *Image) size(axis int) int { return i.axes.Along(axis, i.array.shape) }
 
-// Times is how many frames there are room for by the metadata. Writers may make room for more than they write, or say so late.
+// Times returns the number of frames in the metadata. Writers may reserve more than they write, or update the number late.
 func (i *Image) Times() int { return min(i.size(ndarray.T), MaxFrames) }
 
-// Timed says that there is an axis of time.
+// Timed reports that there is a time axis.
 func (i *Image) Timed() bool { return i.axes[ndarray.T] >= 0 }
 
-// Together is how many frames one chunk holds: nobody can see which of them were written.
+// Together returns the number of frames per chunk: which of them were written cannot be seen.
 func (i *Image) Together() int { return i.axes.Along(ndarray.T, i.array.chunk) }
 
-// Tiles is how many chunks a picture has.
+// Tiles returns the number of chunks per picture.
 func (i *Image) Tiles() int { return i.pictures.Tiles() }
 
-// Again reads the metadata again, as they may say more by now. A store that was begun anew is an error.
+// Again reads the metadata again, because they may have grown. A store that was started again is an error.
 func (i *Image) Again() error {
 	now, err := Open(i.chunks.store, i.level)
 	switch {
@@ -154,10 +154,10 @@ func (i *Image) Again() error {
 	return nil
 }
 
-// Close frees what was taken for reading.
+// Close frees the memory for reading.
 func (i *Image) Close() { i.chunks.unpacker.close() }
 
-// lengths are units of space by their names in UDUNITS-2, which NGFF takes them from, and by those that writers give them, in micrometres.
+// lengths are units of length in micrometres, by their UDUNITS-2 names, which NGFF uses, and by other names that writers use.
 var lengths = map[string]float64{
 	"angstrom": 1e-4, "nanometer": 1e-3, "nm": 1e-3, "micrometer": 1, "micron": 1, "um": 1, "\u00b5m": 1, "\u03bcm": 1,
 	"millimeter": 1e3, "mm": 1e3, "centimeter": 1e4, "meter": 1e6,
@@ -168,7 +168,7 @@ var durations = map[string]float64{
 	"nanosecond": 1e-9, "microsecond": 1e-6, "us": 1e-6, "millisecond": 1e-3, "ms": 1e-3, "second": 1, "s": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86400,
 }
 
-// measure takes the time step and the size of a pixel, where the metadata say how long they are and in which unit.
+// measure reads the time step and the pixel size, if the metadata give value and unit.
 func (i *Image) measure(named axes, scale []float64) {
 	if t := i.axes[ndarray.T]; t >= 0 {
 		i.Interval = scale[t] * durations[named[t].Unit]

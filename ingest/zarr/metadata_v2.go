@@ -8,14 +8,14 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Files of a v2 store.
+// The files of a v2 store.
 const (
 	v2Name       = ".zarray"
 	v2Group      = ".zgroup"
 	v2Attributes = ".zattrs"
 )
 
-// arrayV2 is what .zarray says.
+// arrayV2 is the content of .zarray.
 type arrayV2 struct {
 	Format     int             `json:"zarr_format"`
 	Shape      []int           `json:"shape"`

@@ -12,7 +12,7 @@ import (
 // v3Name is the metadata of a v3 array or group.
 const v3Name = "zarr.json"
 
-// named is how v3 describes whatever there are several kinds of; some may be given by their name alone.
+// named is v3's form of a choice with a configuration; some are a bare name.
 type named struct {
 	Name          string          `json:"name"`
 	Configuration json.RawMessage `json:"configuration"`
@@ -38,7 +38,7 @@ func (n *named) configured(dst any) error {
 	return nil
 }
 
-// arrayV3 is what zarr.json says of an array.
+// arrayV3 is zarr.json of an array.
 type arrayV3 struct {
 	Format       int             `json:"zarr_format"`
 	Node         string          `json:"node_type"`
@@ -96,7 +96,7 @@ func (a *array) parseV3(text []byte) error {
 	return a.check(order)
 }
 
-// keysV3 takes how chunks are called.
+// keysV3 reads the naming of chunks.
 func (a *array) keysV3(keys *named) error {
 	var c struct {
 		Separator string `json:"separator"`
@@ -118,7 +118,7 @@ func (a *array) keysV3(keys *named) error {
 	return a.separated(c.Separator)
 }
 
-// codecsV3 takes how chunks are packed, and returns in which order their axes are stored; inside says that it is of the chunks of a shard.
+// codecsV3 reads the packing of chunks, and returns the storage order of their axes. inside marks the chunks of a shard.
 func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	order = natural(len(a.chunk))
 	for len(codecs) > 0 && codecs[0].Name == "transpose" {
@@ -150,7 +150,7 @@ func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	return order, err
 }
 
-// transposedBy is the order in which axes are stored that were stored in another one before.
+// transposedBy applies a transpose codec to a storage order.
 func transposedBy(codec *named, before []int) (order []int, err error) {
 	var c struct {
 		Order []int `json:"order"`
@@ -170,7 +170,7 @@ func transposedBy(codec *named, before []int) (order []int, err error) {
 	return order, nil
 }
 
-// packingV3 takes the codecs behind that which makes bytes.
+// packingV3 reads the codecs after the one that makes bytes.
 func packingV3(codecs []named) (p packing, err error) {
 	for i := range codecs {
 		switch name := codecs[i].Name; {
@@ -188,13 +188,13 @@ func packingV3(codecs []named) (p packing, err error) {
 			p.compressor = name
 		}
 	}
-	if p.compressor == noCompressor { // the end of the bytes is outside
+	if p.compressor == noCompressor { // without a compressor the checksum is outside
 		p.inside, p.outside = 0, p.inside
 	}
 	return p, nil
 }
 
-// shardsV3 takes shards: until here a.chunk has their sides.
+// shardsV3 reads shards; before it, a.chunk holds their sides.
 func (a *array) shardsV3(codec *named) (order []int, err error) {
 	c := struct {
 		Sides  []int   `json:"chunk_shape"`

@@ -11,10 +11,10 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// maxLevels bounds a picture's resolutions.
+// maxLevels bounds the resolution levels.
 const maxLevels = 64
 
-// metadata is what NGFF says of a group, and how it says what else the group may be.
+// metadata is the NGFF content of a group, or the signs of another kind of group.
 type metadata struct {
 	Multiscales []multiscale `json:"multiscales"`
 	Omero       struct {
@@ -25,10 +25,10 @@ type metadata struct {
 	Plate  json.RawMessage `json:"plate"`
 	Well   json.RawMessage `json:"well"`
 	Layout json.RawMessage `json:"bioformats2raw.layout"`
-	Names  []string        `json:"_ARRAY_DIMENSIONS"` // xarray's
+	Names  []string        `json:"_ARRAY_DIMENSIONS"` // written by xarray
 }
 
-// multiscale is one picture in several resolutions.
+// multiscale is one picture at several resolutions.
 type multiscale struct {
 	Axes     axes `json:"axes"`
 	Datasets []struct {
@@ -61,7 +61,7 @@ type transforms []struct {
 	Scale json.RawMessage `json:"scale"`
 }
 
-// scale is the product of the scales for n axes; 0 where nothing is said.
+// scale returns the product of the scales of n axes. said is false if there are none.
 func (t transforms) scale(n int) (scale []float64, said bool) {
 	scale = make([]float64, n)
 	for i := range scale {
@@ -80,10 +80,10 @@ func (t transforms) scale(n int) (scale []float64, said bool) {
 	return scale, said
 }
 
-// unknownAxes are those of arrays that do not say theirs, by how many there are: NGFF 0.1 and 0.2 have five, a film three.
+// unknownAxes are the default axes by number of axes: NGFF 0.1 and 0.2 have five, a film three.
 var unknownAxes = map[int]string{2: "yx", 3: "tyx", 5: "tczyx"}
 
-// namedAxes are axes of the given names.
+// namedAxes maps axis names to axes.
 func namedAxes(names []string) (a axes) {
 	for _, name := range names {
 		a = append(a, axis{Name: name})
@@ -91,16 +91,16 @@ func namedAxes(names []string) (a axes) {
 	return a
 }
 
-// groupV3 is what zarr.json says of a group, or of an array beside what makes it one.
+// groupV3 is zarr.json of a group, or the group part of an array's.
 type groupV3 struct {
 	Node       string `json:"node_type"`
 	Attributes struct {
 		metadata
-		OME metadata `json:"ome"` // from NGFF 0.5 on
+		OME metadata `json:"ome"` // since NGFF 0.5
 	} `json:"attributes"`
 }
 
-// group reads what is known of the store's root. array says that it is no group.
+// group reads the metadata of the store's root. array reports that the root is an array.
 func group(store fs.FS) (m metadata, array bool, err error) {
 	text, err := load(store, v3Name)
 	switch {
@@ -133,10 +133,10 @@ func group(store fs.FS) (m metadata, array bool, err error) {
 	return m, false, nil
 }
 
-// elsewhere says that the group is known to hold pictures in groups of its own.
+// elsewhere reports that the pictures lie in subgroups.
 func (m *metadata) elsewhere() bool { return m.Plate != nil || m.Well != nil || m.Layout != nil }
 
-// level is the picture's resolution of that number, from 0, the finest, and how its axes are scaled.
+// level returns the array of a resolution level, from 0, the finest, and the scales of its axes.
 func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale []float64, err error) {
 	if len(m.Multiscales) == 0 {
 		return nil, nil, nil, m.nothing()
@@ -159,7 +159,7 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 	return a, s.Axes, scale, nil
 }
 
-// nothing says where a picture may be.
+// nothing says where a picture may be found.
 func (m *metadata) nothing() error {
 	switch {
 	case m.Plate != nil:

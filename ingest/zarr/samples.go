@@ -11,14 +11,14 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// namedSamples are v3's types that are read.
+// namedSamples are the supported v3 types.
 var namedSamples = map[string]tiff.Samples{
 	"bool": {Kind: tiff.Truth, Bytes: 1}, "uint8": {Kind: tiff.Unsigned, Bytes: 1}, "uint16": {Kind: tiff.Unsigned, Bytes: 2}, "uint32": {Kind: tiff.Unsigned, Bytes: 4},
 	"int8": {Kind: tiff.Signed, Bytes: 1}, "int16": {Kind: tiff.Signed, Bytes: 2}, "int32": {Kind: tiff.Signed, Bytes: 4},
 	"float32": {Kind: tiff.Floating, Bytes: 4}, "float64": {Kind: tiff.Floating, Bytes: 8},
 }
 
-// codedSamples reads v2's dtype, such as <u2.
+// codedSamples parses v2's dtype, such as <u2.
 func codedSamples(dtype string) (tiff.Samples, error) {
 	for _, s := range namedSamples {
 		order, rest := dtype[:min(1, len(dtype))], dtype[min(1, len(dtype)):]
@@ -34,7 +34,7 @@ func unread(kind string) error {
 	return tiff.Unread("samples of type %.40q, 8, 16 or 32 bits unsigned or signed, or floats of 32 or 64, expected: convert the store", kind)
 }
 
-// fill is a fill value as a picture has it.
+// fill returns a fill value in the picture's format.
 func fill(s tiff.Samples, text json.RawMessage) ([]byte, error) {
 	v, err := fillValue(text)
 	if err != nil {
@@ -57,7 +57,8 @@ func fill(s tiff.Samples, text json.RawMessage) ([]byte, error) {
 	return out, nil
 }
 
-// fillValue is a number, true, false, the name of one that JSON lacks, or v3's bits of a float; nothing is 0.
+// fillValue parses a number, true, false, the name of a number that JSON lacks, or v3's bits of a float; a missing value is
+// 0.
 func fillValue(text json.RawMessage) (float64, error) {
 	var v any
 	if len(text) > 0 {

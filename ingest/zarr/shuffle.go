@@ -1,7 +1,7 @@
 package zarr
 
-// unshuffleBits puts the bits of elements of size bytes back together: row 8j+k of src has bit k of byte j of every element, the first element's in
-// the lowest bit. Elements of which there is no multiple of eight are stored as they are.
+// unshuffleBits restores shuffled bits of elements of size bytes: row 8j+k of src has bit k of byte j of every element, the
+// first element in the lowest bit. Elements beyond a multiple of eight are stored unshuffled.
 func unshuffleBits(dst, src []byte, size int) {
 	n := len(dst) / size
 	if n%8 != 0 {
@@ -25,7 +25,7 @@ func unshuffleBits(dst, src []byte, size int) {
 	copy(dst[n*size:], src[n*size:])
 }
 
-// transposed mirrors a matrix of 8 by 8 bits, a row a byte, at its diagonal (Warren, Hacker's Delight, 7-3).
+// transposed transposes a matrix of 8 by 8 bits, one row per byte (Warren, Hacker's Delight, 7-3).
 func transposed(x uint64) uint64 {
 	t := (x ^ x>>7) & 0x00AA00AA00AA00AA
 	x ^= t ^ t<<7

@@ -11,15 +11,15 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// LevelName is the array that a Writer writes, in its store.
+// LevelName is the array that a Writer writes in its store.
 const LevelName = "0"
 
-// part is what a file is called beside its place until it is whole.
+// part is the suffix of a file until it is whole.
 const part = ".part"
 
-// Writer writes a picture frame by frame, as Zarr v2 with NGFF 0.4: axes t, c, z, y and x, and a chunk a frame, as it is. A chunk is renamed into its
-// place when it is whole, and the array becomes longer by it afterwards: wherever writing is cut off, the store has the frames before. Not safe for
-// concurrent use.
+// Writer writes a picture frame by frame, as Zarr v2 with NGFF 0.4: axes t, c, z, y and x, one uncompressed chunk per frame.
+// It renames a chunk into place when it is whole, and then extends the array, so a store cut off at any point has all earlier
+// frames. Not safe for concurrent use.
 type Writer struct {
 	folder string
 	frames int
@@ -27,25 +27,25 @@ type Writer struct {
 
 	width, height, channels int // of the first frame
 	depth                   tiff.Depth
-	planes                  []byte // of colours
+	planes                  []byte // planes of a colour frame
 }
 
-// NewWriter begins a store in a folder that is there. Nothing is written before the first frame.
+// NewWriter starts a store in an existing folder. It writes nothing before the first frame.
 func NewWriter(folder string) *Writer { return &Writer{folder: folder} }
 
-// Frames is how many were written.
+// Frames returns the number of frames written.
 func (w *Writer) Frames() int { return w.frames }
 
-// Size is how many bytes the whole frames have.
+// Size returns the bytes of the whole frames.
 func (w *Writer) Size() int64 { return w.size }
 
-// Stored is how many bytes Append adds for img, at most.
+// Stored returns the most bytes that Append adds for img.
 func Stored(img *tiff.Image) int64 {
 	const metadata = 4096
 	return int64(len(img.Pix)) + metadata
 }
 
-// Append writes a frame. After an error the store has the frames before.
+// Append writes a frame. After an error the store has the earlier frames.
 func (w *Writer) Append(img *tiff.Image) error {
 	if w.frames == 0 {
 		w.width, w.height, w.channels, w.depth = img.Width, img.Height, img.Channels, img.Depth
@@ -77,7 +77,7 @@ func (w *Writer) Append(img *tiff.Image) error {
 	return nil
 }
 
-// place writes a file beside its place and renames it into it.
+// place writes a temporary file and renames it to path.
 func place(path string, data []byte) error {
 	if err := os.WriteFile(path+part, data, 0o644); err != nil {
 		os.Remove(path + part)
@@ -86,10 +86,10 @@ func place(path string, data []byte) error {
 	return os.Rename(path+part, path)
 }
 
-// dtypes are what v2 calls the depths.
+// dtypes are v2's names of the depths.
 var dtypes = map[tiff.Depth]string{tiff.Uint8: "|u1", tiff.Uint16: "<u2", tiff.Float32: "<f4"}
 
-// lengthen writes the array's metadata for so many frames.
+// lengthen writes the array's metadata for the given number of frames.
 func (w *Writer) lengthen(frames int) error {
 	text, err := json.MarshalIndent(map[string]any{
 		"zarr_format": 2, "shape": []int{frames, w.channels, 1, w.height, w.width}, "chunks": []int{1, w.channels, 1, w.height, w.width},
@@ -101,7 +101,7 @@ func (w *Writer) lengthen(frames int) error {
 	return place(filepath.Join(w.folder, LevelName, v2Name), text)
 }
 
-// Describe writes what NGFF wants of a picture, with the time from frame to frame in seconds where it is known.
+// Describe writes NGFF metadata, with the frame interval in seconds if it is known.
 func (w *Writer) Describe(interval float64) error {
 	time := map[string]any{"name": "t", "type": "time"}
 	if interval > 0 {
@@ -135,7 +135,7 @@ func (w *Writer) Describe(interval float64) error {
 	return nil
 }
 
-// colours are red, green and blue for viewers, which ask for the range of the values.
+// colours describes red, green and blue for viewers, which need the value range.
 func (w *Writer) colours() (channels []any) {
 	most := map[tiff.Depth]float64{tiff.Uint8: 1<<8 - 1, tiff.Uint16: 1<<16 - 1, tiff.Float32: 1}[w.depth]
 	for i, colour := range []string{"FF0000", "00FF00", "0000FF"} {
@@ -147,7 +147,7 @@ func (w *Writer) colours() (channels []any) {
 	return channels
 }
 
-// apart lays the samples of a picture's channels in planes, one behind the other.
+// apart copies the channels of a picture into planes.
 func apart(dst []byte, img *tiff.Image) []byte {
 	size := img.Depth.Bytes()
 	pixels := img.Width * img.Height
@@ -160,8 +160,8 @@ func apart(dst []byte, img *tiff.Image) []byte {
 	return dst
 }
 
-// ReadColours reads the three channels of a time as one picture in colours, as a Writer was given it; of one channel, as Read does. A chunk
-// that is missing is an error.
+// ReadColours reads the three channels of a time as one colour picture, as a Writer received it; with one channel it works
+// like Read. A missing chunk is an error.
 func (i *Image) ReadColours(dst *tiff.Image, time int) error {
 	var plane tiff.Image
 	if i.Channels != 1 && i.Channels != 3 {

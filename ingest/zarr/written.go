@@ -12,13 +12,14 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// listed is how many names of a folder are read at once, and maxListed how many at all.
+// listed bounds the names read at once, maxListed the names in all.
 const (
 	listed    = 4096
 	maxListed = 1 << 24
 )
 
-// Later is the time of the next picture behind p of which something is there, where it is one of the next reach chunks along the time axis; -1 where there is none.
+// Later returns the time of the next picture after p with any data, if it is among the next reach chunks along the time axis,
+// or -1.
 func (i *Image) Later(p Place, reach int) int {
 	if !i.Timed() {
 		return -1
@@ -33,8 +34,8 @@ func (i *Image) Later(p Place, reach int) int {
 	return -1
 }
 
-// Last is the time, from 0, of the last picture of p's channel and slice of which something was written; -1 where none was. Frames behind it
-// that share its chunk and have nothing but the fill value were not. beyond says that times count which the metadata do not know yet.
+// Last returns the time, from 0, of the last picture of p's channel and slice with any data, or -1. Later frames of its chunk
+// that have only the fill value do not count. beyond includes times that the metadata do not know yet.
 func (i *Image) Last(p Place, beyond bool) (int, error) {
 	last := i.Times() - 1
 	if i.Timed() {
@@ -60,7 +61,7 @@ func (i *Image) Last(p Place, beyond bool) (int, error) {
 	return -1, nil
 }
 
-// filledUp goes back from p to the last picture of its chunk that has more than the fill value.
+// filledUp goes back from p to the last picture of its chunk with more than the fill value.
 func (i *Image) filledUp(p Place) int {
 	if i.Together() == 1 {
 		return p.Time
@@ -69,7 +70,7 @@ func (i *Image) filledUp(p Place) int {
 	var picture tiff.Image
 	for at := p; at.Time >= first; at.Time-- {
 		if _, _, err := i.Read(&picture, at); err != nil {
-			return min(p.Time, max(first, i.Times()-1)) // it will be told when it is read
+			return min(p.Time, max(first, i.Times()-1)) // reading it reports the error
 		}
 		if !i.blank(&picture) {
 			return at.Time
@@ -78,7 +79,7 @@ func (i *Image) filledUp(p Place) int {
 	return first - 1
 }
 
-// listing is the largest number along the first axis that a key has, -1 where there are no keys, -2 where keys cannot tell.
+// listing returns the largest number along the first axis in any key, -1 if there are no keys, -2 if keys cannot tell.
 func (i *Image) listing() (largest int, err error) {
 	if i.axes[ndarray.T] != 0 {
 		return -2, nil
@@ -118,7 +119,7 @@ func (i *Image) listing() (largest int, err error) {
 	return -2, nil
 }
 
-// first is the number that a key begins with, -1 where it is none.
+// first returns the number at the start of a key, or -1.
 func (a *array) first(name, before string) int {
 	text, found := strings.CutPrefix(name, before)
 	if !found {

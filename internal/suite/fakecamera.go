@@ -17,18 +17,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CameraRequired is the environment variable under which a test that lacks a program it needs fails; else it is skipped.
+// CameraRequired is the environment variable that makes a test fail, instead of skip, if a program is missing.
 const CameraRequired = "DRIFTSCOPE_TEST_TOOLS"
 
 // program comes with Debian's aravis-tools.
 const program = "arv-fake-gv-camera-0.8"
 
-// CameraName is how Aravis calls the camera: maker, model and serial number.
+// CameraName is Aravis' name of the camera: maker, model and serial number.
 const CameraName = "Aravis-Fake-" + serial
 
 const serial = "DRIFT01"
 
-// CameraPixels are of this many grey values: at the default exposure and gain, Mono8, pixel (x, y) of frame n is (x+y+n) modulo CameraPixels.
+// CameraPixels is the number of grey values: at the default exposure and gain, Mono8, pixel (x, y) of frame n is (x+y+n) modulo CameraPixels.
 const CameraPixels = 255
 
 // Camera is a camera that can be unplugged.
@@ -38,8 +38,8 @@ type Camera struct {
 	process *exec.Cmd
 }
 
-// StartCamera plugs a camera in, with arguments beside its address and serial number. There is one to a machine: a test waits until others have
-// done with theirs.
+// StartCamera starts a camera, with arguments beside its address and serial number. A machine has one at a time: a test waits for the cameras
+// of other tests.
 func StartCamera(t testing.TB, args ...string) *Camera {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -56,7 +56,7 @@ func StartCamera(t testing.TB, args ...string) *Camera {
 	return c
 }
 
-// alone holds the camera's place until this test ends.
+// alone locks the camera until this test ends.
 func alone(t testing.TB) {
 	t.Helper()
 	lock, err := ReserveCamera()
@@ -66,7 +66,7 @@ func alone(t testing.TB) {
 	t.Cleanup(func() { lock.Close() })
 }
 
-// ReserveCamera waits for a lock that all who run a camera on this network share, until it is closed: the protocol knows one port.
+// ReserveCamera takes the lock that all users of a camera on this network share, until it is closed: the protocol has one port.
 func ReserveCamera() (io.Closer, error) {
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "driftscope-fake-camera.lock"), os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *Camera) Unplug() {
 	}
 }
 
-// WithoutRawSockets starts this process anew without the capability CAP_NET_RAW, where it has it. With it Aravis listens below the
-// network stack, where nothing passes on loopback. To be called before anything else, by a process that reads the camera.
+// WithoutRawSockets restarts this process without the capability CAP_NET_RAW, if it has it. With it Aravis listens below the network
+// stack, where loopback traffic does not pass. A process that reads the camera calls it before anything else.
 func WithoutRawSockets() error {
 	if !mayOpenRawSockets() {
 		return nil

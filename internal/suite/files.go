@@ -18,7 +18,7 @@ func Content(t testing.TB, folder, name string) []byte {
 	return data
 }
 
-// LeaveUnfinished puts there what a process leaves that is killed while it writes path.
+// LeaveUnfinished makes the leftover of a process that was killed while it wrote path.
 func LeaveUnfinished(t testing.TB, path string) {
 	t.Helper()
 	f, err := system.Create(path+".00112233445566ff"+system.Suffix, 0o600)
@@ -28,7 +28,7 @@ func LeaveUnfinished(t testing.TB, path string) {
 	f.Close() // the lock is gone
 }
 
-// Stdout is what do prints on standard output. No test beside it may print there.
+// Stdout returns the standard output of do. No parallel test may print there.
 func Stdout(t testing.TB, do func() error) ([]byte, error) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// PassiveThreads starts the tests of a package that trains anew with OMP_WAIT_POLICY=PASSIVE, as pretrain does: packages are tested side by side,
-// and oneDNN's threads would spin while others want the cores. It returns where the policy is set, or cannot be.
+// PassiveThreads restarts the tests of a package that trains with OMP_WAIT_POLICY=PASSIVE, as pretrain does: packages are tested in parallel,
+// and oneDNN's threads would spin while other tests need the cores. It returns if the policy is set, or cannot be set.
 func PassiveThreads() {
 	const policy = "OMP_WAIT_POLICY"
 	if self, err := os.Executable(); err == nil && os.Getenv(policy) == "" {

@@ -6,17 +6,17 @@ import (
 	"os"
 )
 
-// Ports of servers lie below those that systems give to who asks for any: a server that was killed finds its own free again.
+// Ports of servers lie below the system's automatic ones, so a restarted server finds its own port free.
 const (
 	first = 20_000
 	count = 12_000
 )
 
-// ReservedPorts are ports that no other ReservedPorts of this machine gets until they are given back: each is marked by the UDP port of its number. The zero value is ready;
-// it is not safe for concurrent use.
+// ReservedPorts holds ports that no other ReservedPorts of this machine gets until Close. The UDP port of the same number marks each. The zero
+// value is ready. It is not safe for concurrent use.
 type ReservedPorts struct{ marks []net.PacketConn }
 
-// Next is a port of 127.0.0.1 that nobody listens on.
+// Next returns a free TCP port of 127.0.0.1.
 func (r *ReservedPorts) Next() (int, error) {
 	for i := range count {
 		port := first + (os.Getpid()*7+i)%count // programs that start together look in different places
@@ -37,7 +37,7 @@ func (r *ReservedPorts) Next() (int, error) {
 	return 0, fmt.Errorf("every port of 127.0.0.1 from %d to %d is taken: end what listens there", first, first+count-1)
 }
 
-// Close gives the ports back.
+// Close releases the ports.
 func (r *ReservedPorts) Close() {
 	for _, mark := range r.marks {
 		mark.Close()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenTerminal makes a pseudo-terminal and gives its end here, whose reads and writes take deadlines, and the path of the device at the other. Nothing is echoed: the
-// device is whatever its user makes of it.
+// OpenTerminal makes a pseudo-terminal. It returns its near end, which supports deadlines, and the path of the far device. There is no echo:
+// the user of the device sets its modes.
 func OpenTerminal() (here *os.File, device string, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

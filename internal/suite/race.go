@@ -2,5 +2,5 @@
 
 package suite
 
-// raced says whether the race detector watches.
+// raced reports whether the race detector watches.
 const raced = true

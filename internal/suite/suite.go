@@ -1,10 +1,10 @@
-// Package suite is what the tests of several packages and the laboratory share: which tests are long, and what none may leave behind.
+// Package suite has the shared parts of tests and the laboratory: which tests are long, and checks for leftovers.
 //
-//	fakecamera.go  Aravis' simulated GigE Vision camera on the loopback interface: a real protocol, and pixels that tell which frame they are of
-//	port.go        ports of this machine for servers that are started soon, each for one of them
-//	pty_linux.go   pseudo-terminals: what a serial device is to the program that writes to it, with its other end here
-//	wallclock_linux_amd64.go  steps the wall clock of one process and of no other. Go reads the clock in the vDSO, so neither a time namespace nor a
-//	                          preloaded library reaches it: the process's own copy of the vDSO is rewritten
+//	fakecamera.go  Aravis' simulated GigE Vision camera on the loopback interface: a real protocol, and pixels that identify their frame
+//	port.go        reserves ports of this machine for servers that start soon
+//	pty_linux.go   pseudo-terminals: a serial device for the program that writes to it, with its other end here
+//	wallclock_linux_amd64.go  steps the wall clock of one process only. Go reads the clock in the vDSO, so neither a time namespace nor a
+//	                          preloaded library works: it rewrites the process's own copy of the vDSO
 package suite
 
 import (
@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Long skips a test under -short, which make test asks for, and make test-long under the race detector: there it takes several times as long, and
-// shorter ones watch the same goroutines.
+// Long skips a test under -short. make test sets -short, and so does make test-long for the race detector, where the test takes several times
+// as long and shorter tests run the same goroutines.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -24,8 +24,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Calculation skips a test under the race detector with -short, as make test-long runs it: what it does is one goroutine's, or shorter tests watch the same ones,
-// and there it takes some ten seconds. make race has it.
+// Calculation skips a test under the race detector with -short, as in make test-long: the test uses one goroutine, or shorter tests run the
+// same ones, and it takes some ten seconds there. make race runs it.
 func Calculation(t testing.TB) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -36,8 +36,8 @@ func Calculation(t testing.TB) {
 // Unsound is the status of a process that left something behind.
 const Unsound = 99
 
-// Goroutines is status, or Unsound where a goroutine was left behind, but for one: nats.go 1.55.0 leaves a goroutine behind where an object was
-// put before that goroutine had begun, on a busy machine: it waits on a channel that is nil by then.
+// Goroutines returns status, or Unsound if a goroutine was left behind. One leak is allowed: on a busy machine nats.go 1.55.0 leaves a
+// goroutine behind if an object was put before that goroutine began. It waits on a channel that is nil by then.
 func Goroutines(status int) int {
 	if err := goleak.Find(goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

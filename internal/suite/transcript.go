@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Transcript keeps what a process or a logger writes while a test reads it. Its zero value is empty.
+// Transcript keeps the output of a process or a logger while a test reads it. Its zero value is empty.
 type Transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -25,5 +25,5 @@ func (l *Transcript) String() string {
 	return l.text.String()
 }
 
-// Count is how often it says what.
+// Count returns how often what occurs in the transcript.
 func (l *Transcript) Count(what string) int { return strings.Count(l.String(), what) }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what comes within milliseconds on an idle machine.
+// patience is the time limit for events that take milliseconds on an idle machine.
 const patience = 30 * time.Second
 
-// Until waits until is says so, and ends the test where that takes longer than half a minute. what says what was waited for; a func() string of it says how
-// things are then.
+// Until waits until is returns true. After half a minute it ends the test. what describes the event for the message; a func() string among it
+// describes the present state.
 func Until(t testing.TB, is func() bool, what ...any) {
 	t.Helper()
 	UntilWithin(t, patience, is, what...)
 }
 
-// UntilWithin is Until for what may take so long.
+// UntilWithin is Until with another time limit.
 func UntilWithin(t testing.TB, within time.Duration, is func() bool, what ...any) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -36,7 +36,7 @@ func UntilWithin(t testing.TB, within time.Duration, is func() bool, what ...any
 	}
 }
 
-// Soon is a context that ends after half a minute, or with the test.
+// Soon returns a context that ends after half a minute, or with the test.
 func Soon(t testing.TB) context.Context {
 	ctx, done := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(done)

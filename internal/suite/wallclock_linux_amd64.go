@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// code replaces __vdso_clock_gettime: it asks the kernel, and adds the seconds behind it to CLOCK_REALTIME. Every other clock stays.
+// code replaces __vdso_clock_gettime: it calls the kernel, and adds the seconds stored behind it to CLOCK_REALTIME. Other clocks stay the same.
 var code = []byte{
 	0xb8, 0xe4, 0, 0, 0, // mov eax, SYS_clock_gettime
 	0x0f, 0x05, // syscall
@@ -29,8 +29,8 @@ var code = []byte{
 
 const stopPatience = 5 * time.Second // for a process to stop outside the function, on a busy machine
 
-// StepClock sets the wall clock of process pid off by an offset of whole seconds from the machine's. 0 sets it right again. The caller may have to be root or
-// its parent. Children that the process starts have the machine's clock.
+// StepClock sets the wall clock of process pid to the machine's plus off, in whole seconds. 0 restores it. The caller may have to be root or
+// its parent. Child processes have the machine's clock.
 func StepClock(pid int, off time.Duration) (err error) {
 	defer func() {
 		if err != nil {
@@ -67,7 +67,7 @@ func StepClock(pid int, off time.Duration) (err error) {
 	}
 }
 
-// function is where a process has __vdso_clock_gettime, and how long it is.
+// function returns the address and length of a process's __vdso_clock_gettime.
 func function(pid int, memory io.ReaderAt) (at, size uint64, err error) {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
@@ -102,7 +102,7 @@ func function(pid int, memory io.ReaderAt) (at, size uint64, err error) {
 	return 0, 0, errors.New("no vDSO with __vdso_clock_gettime")
 }
 
-// within waits until every thread of a process is stopped, and says whether one is in the middle of a piece of code.
+// within waits until every thread of a process is stopped, and reports whether one is inside a range of code.
 func within(pid int, begin, end uint64) (inside bool, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil {

@@ -2,19 +2,19 @@ package diffusion
 
 import "driftscope/internal/flow/latent"
 
-// What it takes to call a dimension active, doc.go (6): together they keep false alarms at 0.001 a dimension or less.
+// Thresholds for an active dimension, doc.go (6). Together they keep false alarms at 0.001 per dimension or less.
 const (
-	activeRatio      = 9.5  // likelihood ratio of motion against none, exceeded by noise alone once in a thousand
-	remainRatio      = 4.5  // what a dimension already found active must keep, exceeded by noise alone once in a hundred
-	ActiveShare      = 0.01 // of the largest σ² found
-	DecideAfter      = 100  // transitions; with fewer everything is undecided
-	leastTransitions = 10   // transitions before any figure is given
+	activeRatio      = 9.5  // likelihood ratio of motion against none; noise alone exceeds it once in a thousand
+	remainRatio      = 4.5  // ratio that an active dimension must keep; noise alone exceeds it once in a hundred
+	ActiveShare      = 0.01 // of the largest σ²
+	DecideAfter      = 100  // transitions; with fewer every dimension is undecided
+	leastTransitions = 10   // transitions before any figure
 )
 
-// decide writes which dimensions move: active where motion is certain and its lower limit exceeds the threshold, inactive
-// where the upper limit lies below it, undecided while the interval straddles it. dst holds the last decision: it stands until the
-// estimate itself has crossed the threshold, or motion has become doubtful, so that what lies at a limit does not flicker.
-// n is the number of transitions. On the same figures a decision repeats itself.
+// decide writes which dimensions move: active if motion is certain and its lower limit exceeds the threshold, inactive if the upper limit
+// lies below it, undecided if the interval straddles it. dst holds the last decision. It changes only when the estimate itself crosses the
+// threshold, or motion becomes doubtful, so that a dimension near a limit does not flicker. n is the number of transitions. The same
+// figures repeat a decision.
 func decide(dst []latent.Activity, found []Estimate, n float64) (active int) {
 	threshold := ActiveShare * largestMoving(dst, found)
 	for i, d := range found {
@@ -37,7 +37,7 @@ func decide(dst []latent.Activity, found []Estimate, n float64) (active int) {
 	return active
 }
 
-// largestMoving is the largest σ² of the dimensions that move beyond doubt, 0 where none does.
+// largestMoving returns the largest σ² of the certainly moving dimensions, or 0 if none moves.
 func largestMoving(decided []latent.Activity, found []Estimate) float64 {
 	v := 0.0
 	for i, d := range found {

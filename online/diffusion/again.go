@@ -5,7 +5,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Clone are banks that go on as b would.
+// Clone returns banks with the state of b.
 func (b *Banks) Clone() *Banks {
 	c := &Banks{Found: make([]Estimate, len(b.Found)), latent: make([]float64, len(b.Found))}
 	for _, one := range b.banks {
@@ -20,7 +20,7 @@ func (b *Banks) Clone() *Banks {
 	return c
 }
 
-// Copy makes b what from is, in b's memory. Both are of one dimension, exposure and γ.
+// Copy replaces b by from, in b's memory. Both have the same dimension, exposure and γ.
 func (b *Banks) Copy(from *Banks) {
 	copy(b.Found, from.Found)
 	b.Transitions, b.Seconds = from.Transitions, from.Seconds
@@ -41,8 +41,8 @@ func (b *bank) copy(from *bank) {
 	}
 }
 
-// Follow folds in the latents of a track from row from up to, not including, row to, about the drift of f; t is working memory, and is about the last of them
-// then. The filter that the drift is taken about is chosen again whenever as many transitions are known as were when it was chosen last.
+// Follow learns the latents of a track from row from to row to - 1, about the drift of f. t is working memory; afterwards it is about the
+// last of them. Follow chooses the filter that supplies the drift's centre again whenever the number of transitions has doubled.
 func (b *Banks) Follow(track *trajectory.Track, from, to int, f *drift.Field, t *drift.Tangent) {
 	t.Renew()
 	b.Refresh()

@@ -20,15 +20,15 @@ const (
 	Quantile95 = 1.959964
 )
 
-// Estimate is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
+// Estimate holds one latent dimension's σ² and noise. Intervals are 95 %.
 type Estimate struct {
-	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 where no motion at all is not excluded
-	FilterNoise  float64 // R less what blur takes from it, latent², 0 at least: what a filter sees
+	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 unless rest is excluded
+	FilterNoise  float64 // R minus the part that blur removes, latent², at least 0: the noise of a filter
 	Noise        float64 // R itself
 	Ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
-// newGrid is the bank's ψ = σ²Δt₀/R, ascending, newGrid()[0] = 0.
+// newGrid returns the bank's ψ = σ²Δt₀/R, ascending, newGrid()[0] = 0.
 func newGrid() []float64 {
 	psi := make([]float64, 1+gridSize)
 	span := math.Log(gridHigh / gridLow)
@@ -38,19 +38,19 @@ func newGrid() []float64 {
 	return psi
 }
 
-// A block is so many transitions, after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
-// of a filter's steps. It ends early where time steps are so unequal that the product of its S, the largest ψ's, would soon be no number.
+// A block is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
+// filter steps. A block ends early if time steps are so unequal that the product of S of the largest ψ would soon overflow.
 const (
 	blockSize   = 32
 	mostProduct = 1e150
 )
 
-// bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
+// bank holds one latent dimension's Kalman bank, doc.go (5), and the sums of the covariance-based estimator, doc.go (4).
 // Every filter of the bank runs with R = 1, so that one pass serves every R.
 type bank struct {
-	psi         []float64 // shared, never written, but for those of R < 0
+	psi         []float64 // shared and never written, except the entries with R < 0
 	lnPsi       []float64 // 0 for ψ = 0
-	nonNegative int       // how many are of R ≥ 0; the others, of R < 0, are blur.go's
+	nonNegative int       // number of entries with R ≥ 0; blur.go handles the others, with R < 0
 	exposure    float64   // s
 	z, p        []float64 // filtered mean, latent; its variance, in units of R
 	a           []float64 // A = Σ e²/S
@@ -60,20 +60,20 @@ type bank struct {
 	seconds     float64   // Σ of their time steps
 	dt0         float64   // the first time step, s
 	forget      float64   // γ
-	best        int       // the ψ whose filter stands for the dimension, renewed by profile.estimate
+	best        int       // index of the ψ whose filter represents the dimension, renewed by profile.estimate
 	previous    float64   // the last measurement, latent
 	cve         increments
 }
 
-// increments are the sums of the covariance-based estimator, over measured increments less the drift's share.
+// increments holds the sums of the covariance-based estimator, over measured increments minus the drift's share.
 type increments struct {
 	square, lag   float64 // Σ D², Σ D D₊
-	squares, lags float64 // how many of each
+	squares, lags float64 // number of terms in each sum
 	last          float64 // the last D
-	linked        bool    // whether last borders on the next D
+	linked        bool    // last is adjacent to the next D
 }
 
-// newBank is a bank over the grid psi that has seen nothing.
+// newBank returns an empty bank over the grid psi.
 func newBank(psi []float64, forget float64) *bank {
 	k := len(psi)
 	b := &bank{psi: psi, lnPsi: make([]float64, k), nonNegative: k, forget: forget, best: k - 1,
@@ -87,7 +87,7 @@ func newBank(psi []float64, forget float64) *bank {
 	return b
 }
 
-// start begins a trajectory at measurement m; what earlier trajectories taught is kept.
+// start begins a trajectory at measurement m, and keeps the sums of earlier trajectories.
 func (b *bank) start(m float64) {
 	for k := range b.z {
 		b.z[k], b.p[k] = m, 1
@@ -98,7 +98,7 @@ func (b *bank) start(m float64) {
 	b.previous, b.cve.linked = m, false
 }
 
-// step folds in measurement m, taken dt seconds after the last, under a drift that is linear.
+// step learns from measurement m, dt seconds after the last, under a linear drift.
 func (b *bank) step(m, dt float64, line drift.Line) {
 	if b.dt0 == 0 {
 		b.dt0 = dt
@@ -119,8 +119,8 @@ func (b *bank) step(m, dt float64, line drift.Line) {
 	b.previous = m
 }
 
-// filter moves the filters of R ≥ 0 on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch. Because R is 1, what
-// is left of an innovation is 1/S of it, and p is 1 - 1/S.
+// filter advances the filters of R ≥ 0 to measurement m: forecasts are f·z + shift, and their variance grows by ψ·stretch. Because R is 1,
+// 1/S of an innovation remains, and p is 1 - 1/S.
 func (b *bank) filter(m, f, shift, stretch float64) {
 	psi, square, beyond := b.psi[:b.nonNegative], f*f, m-shift
 	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
@@ -136,7 +136,7 @@ func (b *bank) filter(m, f, shift, stretch float64) {
 	}
 }
 
-// endBlock takes the logarithms of a block's S and multiplies all that was summed by γ for each of its transitions.
+// endBlock takes the logarithms of a block's S and multiplies all sums by γ for each of its transitions.
 func (b *bank) endBlock() {
 	keep := math.Pow(b.forget, float64(b.inBlock))
 	for k := range b.l {
@@ -151,10 +151,10 @@ func (b *bank) endBlock() {
 	b.cve.scale(keep)
 }
 
-// logS is L = Σ ln S of filter k, to the last transition.
+// logS returns L = Σ ln S of filter k, up to the last transition.
 func (b *bank) logS(k int) float64 { return b.l[k] + math.Log(b.s[k]) }
 
-// add folds in increment d.
+// add adds increment d to the sums.
 func (c *increments) add(d float64) {
 	c.square, c.squares = c.square+d*d, c.squares+1
 	if c.linked {
@@ -163,7 +163,7 @@ func (c *increments) add(d float64) {
 	c.last, c.linked = d, true
 }
 
-// scale multiplies what was summed by keep.
+// scale multiplies the sums by keep.
 func (c *increments) scale(keep float64) {
 	c.square *= keep
 	c.squares *= keep
@@ -171,8 +171,8 @@ func (c *increments) scale(keep float64) {
 	c.lags *= keep
 }
 
-// covarianceBased is the covariance-based σ² with its normal interval; ok is false where the bank is the better instrument: it cannot
-// represent increments that are correlated positively (motion blur, R < σ²Δt/6), and only there this one is used.
+// covarianceBased returns the covariance-based σ² with its normal interval. ok is false if the bank is more accurate. The bank cannot
+// represent positively correlated increments (motion blur, R < σ²Δt/6), so only these use this estimator.
 func (b *bank) covarianceBased() (d Estimate, ok bool) {
 	c := &b.cve
 	if c.lags < 2 || c.square == 0 {

@@ -10,10 +10,10 @@ import (
 	"driftscope/online/drift"
 )
 
-// Banks are the Kalman banks of all dimensions, with what was read off them at the last Refresh.
+// Banks holds the Kalman banks of all dimensions, and their estimates at the last Refresh.
 type Banks struct {
-	Found       []Estimate // of each dimension
-	Transitions float64    // that it was found in; 0 before the first figures
+	Found       []Estimate // per dimension
+	Transitions float64    // transitions behind Found; 0 before the first figures
 	Seconds     float64    // Σ of their time steps
 
 	banks   []*bank
@@ -21,7 +21,7 @@ type Banks struct {
 	profile profile   // working memory of Refresh
 }
 
-// NewBanks gives banks that have seen nothing. They forget by γ a transition, and a measurement is the mean of z over the exposure.
+// NewBanks returns empty banks. They forget by γ per transition. A measurement is the mean of z over the exposure.
 func NewBanks(dim int, forget float64, exposure time.Duration) *Banks {
 	b := &Banks{Found: make([]Estimate, dim), latent: make([]float64, dim)}
 	psi := newGrid()
@@ -33,21 +33,21 @@ func NewBanks(dim int, forget float64, exposure time.Duration) *Banks {
 	return b
 }
 
-// Start begins a trajectory at m; what earlier ones taught is kept.
+// Start begins a trajectory at m, and keeps the sums of earlier trajectories.
 func (b *Banks) Start(m []float64) {
 	for i, one := range b.banks {
 		one.start(m[i])
 	}
 }
 
-// Step folds in measurement m, taken dt seconds after the last, about the drift's tangent.
+// Step learns from measurement m, dt seconds after the last, about the drift's tangent.
 func (b *Banks) Step(m []float64, dt float64, t *drift.Tangent) {
 	for i, one := range b.banks {
 		one.step(m[i], dt, t.Line(i))
 	}
 }
 
-// Filtered lends the latent as the most likely filter of each bank has it, until the next call.
+// Filtered lends the filtered latent by the most likely filter of each bank, until the next call.
 func (b *Banks) Filtered() []float64 {
 	for i, one := range b.banks {
 		b.latent[i] = one.z[one.best]
@@ -55,10 +55,10 @@ func (b *Banks) Filtered() []float64 {
 	return b.latent
 }
 
-// Learnt is how many transitions were folded in, and the time of all of them, s, each weighed by what is not forgotten of it.
+// Learnt returns the number of transitions and their total time, s, each weighted by γ.
 func (b *Banks) Learnt() (transitions, seconds float64) { return b.banks[0].n, b.banks[0].seconds }
 
-// Refresh renews what was found. It is false, and nothing changes, while there are too few transitions for any figure.
+// Refresh renews Found. If there are too few transitions for any figure, it changes nothing and returns false.
 func (b *Banks) Refresh() bool {
 	if b.banks[0].n < leastTransitions-0.5 {
 		return false
@@ -70,7 +70,7 @@ func (b *Banks) Refresh() bool {
 	return true
 }
 
-// Describe writes what was found into s, and decides which dimensions move.
+// Describe writes Found into s, and decides which dimensions move.
 func (b *Banks) Describe(s *latent.SDE) {
 	d := len(b.Found)
 	s.Transitions, s.Seconds = uint64(math.Round(b.Transitions)), b.Seconds
@@ -90,7 +90,7 @@ func (b *Banks) Describe(s *latent.SDE) {
 	s.ActiveCount = decide(s.Activity, b.Found, b.Transitions)
 }
 
-// Archive passes on the banks, what was found, and what was decided by it.
+// Archive reads or writes the banks, their estimates, and the decisions.
 func (b *Banks) Archive(a *archive.Codec, decided []latent.Activity) {
 	for _, one := range b.banks {
 		one.archive(a)
@@ -99,7 +99,7 @@ func (b *Banks) Archive(a *archive.Codec, decided []latent.Activity) {
 	a.Magnitudes(&b.Transitions, &b.Seconds)
 }
 
-// ArchiveFound passes on what was found of the dimensions, and decided.
+// ArchiveFound reads or writes the estimates and decisions of the dimensions.
 func ArchiveFound(a *archive.Codec, found []Estimate, decided []latent.Activity) {
 	for i := range found {
 		f := &found[i]
@@ -109,7 +109,7 @@ func ArchiveFound(a *archive.Codec, found []Estimate, decided []latent.Activity)
 	}
 }
 
-// archiveActivity passes on a decision; none yet is undecided.
+// archiveActivity reads or writes a decision. A missing one is undecided.
 func archiveActivity(a *archive.Codec, v *latent.Activity) {
 	all := [...]latent.Activity{latent.Undecided, latent.Inactive, latent.Active}
 	code := uint64(max(0, slices.Index(all[:], *v)))
@@ -119,7 +119,7 @@ func archiveActivity(a *archive.Codec, v *latent.Activity) {
 	}
 }
 
-// archive passes on one bank.
+// archive reads or writes one bank.
 func (b *bank) archive(a *archive.Codec) {
 	a.Floats(b.z)
 	a.Floats(b.l)

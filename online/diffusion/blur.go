@@ -8,11 +8,11 @@ import (
 const (
 	blurs     = 40     // filters of R < 0
 	blurNoise = 1. / 6 // of σ²E
-	leastTime = 0.75   // of an exposure, between two that are to be told apart
+	leastTime = 0.75   // of an exposure: the shortest time between two distinct measurements
 )
 
-// setExposure tells b, which has seen nothing, that a measurement is the mean of z over so many seconds. Blur is a noise of variance -σ²E/6,
-// so b gets filters of R < 0, doc.go (23) and (24).
+// setExposure sets the exposure, s, of an empty bank: a measurement is the mean of z over it. Blur is a noise of variance -σ²E/6, so b gets
+// filters of R < 0, doc.go (23) and (24).
 func (b *bank) setExposure(exposure float64) {
 	if exposure == 0 {
 		return
@@ -26,7 +26,7 @@ func (b *bank) setExposure(exposure float64) {
 	}
 }
 
-// setBlurGrid makes ψ = σ²Δt₀/|R| of R < 0 fall from the grid's largest to that of no noise but blur, now that Δt₀ is known.
+// setBlurGrid sets ψ = σ²Δt₀/|R| for R < 0, from the grid's largest down to the value of pure blur, once Δt₀ is known.
 func (b *bank) setBlurGrid() {
 	span := math.Log(blurNoise * b.exposure / b.dt0 * gridHigh)
 	for k := range b.psi[b.nonNegative:] {
@@ -35,8 +35,8 @@ func (b *bank) setBlurGrid() {
 	}
 }
 
-// filterBlurred moves the filters of R < 0 on to measurement m, dt after the last. Clocks that jitter below the exposure do not make their S
-// negative, nor does a drift that drives apart.
+// filterBlurred advances the filters of R < 0 to measurement m, dt after the last. It keeps their S positive for clocks that jitter below
+// the exposure, and for a drift that diverges.
 func (b *bank) filterBlurred(m, f, shift, dt float64) {
 	square, stretch := min(f*f, 1), max(dt, leastTime*b.exposure)/b.dt0
 	for k := b.nonNegative; k < len(b.psi); k++ {
@@ -50,8 +50,8 @@ func (b *bank) filterBlurred(m, f, shift, dt float64) {
 	}
 }
 
-// noises are R as a filter sees it, less blur and 0 at least, and R itself. The most likely ψ is b.best; (Σ e²/S)/n there is variance, in units
-// of |R|, and σ² is v.
+// noises returns R without blur, at least 0, as a filter needs it, and R itself. The most likely ψ is b.best. variance is (Σ e²/S)/n there,
+// in units of |R|, and v is σ².
 func (b *bank) noises(variance, v float64) (filtered, whole float64) {
 	if b.best >= b.nonNegative {
 		variance = -variance

@@ -7,8 +7,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
-// grid's points where it is narrower than they are. One serves every dimension in turn.
+// profile is the working memory of one dimension's estimate: the likelihood along ψ, refined between the grid's points if it is narrower
+// than their spacing. One profile serves every dimension in turn.
 type profile struct {
 	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, R at its maximum, -∞ where it was not asked for
 	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
@@ -17,14 +17,14 @@ type profile struct {
 }
 
 const (
-	coarseStride  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what an estimate costs
-	refinedPoints = 64 // points of the refined grid, about
-	mostBetween   = 32 // of them between two of the grid's
+	coarseStride  = 4  // step of the first scan over the grid; the scan is dense about the maximum. Logarithms dominate the cost of an estimate
+	refinedPoints = 64 // approximate number of points of the refined grid
+	mostBetween   = 32 // refined points between two points of the grid, at most
 
-	noNoise = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
+	noNoise = 1e3 // ψ from which the bank finds no noise at all, or negative noise
 )
 
-// estimate reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
+// estimate returns σ², R, their intervals and the likelihood ratio, and renews b.best. It needs at least one transition.
 func (q *profile) estimate(b *bank) Estimate {
 	q.scan(b)
 	b.best = 1 + argmax(q.ll[1:])
@@ -56,7 +56,7 @@ func (q *profile) estimate(b *bank) Estimate {
 	return d
 }
 
-// scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and wherever the interval may reach and two such steps beyond.
+// scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and densely over the interval and two coarse steps beyond.
 func (q *profile) scan(b *bank) {
 	n := len(b.psi)
 	q.n, q.lnN, q.carried = b.n, math.Log(b.n), b.n/b.n2/2
@@ -70,7 +70,7 @@ func (q *profile) scan(b *bank) {
 	q.look(b, max(1, first-2*coarseStride), min(n, last+2*coarseStride+1), 1)
 }
 
-// look fills q.lnA, q.l and q.ll from one index up to, not including, another.
+// look fills q.lnA, q.l and q.ll at indices from to to - 1.
 func (q *profile) look(b *bank, from, to, step int) {
 	for k := from; k < to; k += step {
 		q.lnA[k], q.l[k] = math.Log(b.a[k])+b.lnPsi[k], b.logS(k)-b.n*b.lnPsi[k]
@@ -78,10 +78,10 @@ func (q *profile) look(b *bank, from, to, step int) {
 	}
 }
 
-// likelihood is ln of it at the best R, (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+// likelihood returns the log-likelihood at the best R, (n/n₂)(-n/2 ln(A/n) - L/2). The factor n/n₂ counts forgotten transitions by weight.
 func (q *profile) likelihood(lnA, l float64) float64 { return -q.carried * (q.n*(lnA-q.lnN) + l) }
 
-// within gives the first and the last ψ > 0 that the interval below top reaches.
+// within returns the first and the last ψ > 0 in the interval below top.
 func (q *profile) within(top float64) (first, last int) {
 	first = len(q.ll)
 	for k := 1; k < len(q.ll); k++ {
@@ -92,8 +92,8 @@ func (q *profile) within(top float64) (first, last int) {
 	return first, last
 }
 
-// refine fills q.lnV and q.fine from one point of the grid below the interval to one above, interpolating ln A and L (smooth in ln ψ)
-// by cubics. top is the grid's, which the likelihood's own does not fall short of.
+// refine fills q.lnV and q.fine from the grid's point below the interval to the one above, interpolating ln A and L (smooth in ln ψ)
+// by cubics. top is the grid's maximum; the refined maximum is at least top.
 func (q *profile) refine(b *bank, top float64) {
 	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
@@ -115,10 +115,10 @@ func (q *profile) refine(b *bank, top float64) {
 	}
 }
 
-// isFinite says whether x is neither NaN nor infinite.
+// isFinite reports whether x is neither NaN nor infinite.
 func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
-// argmax is the index of the largest of x, which is not empty.
+// argmax returns the index of the largest of x, which is not empty.
 func argmax(x []float64) int {
 	best := 0
 	for k, v := range x {
@@ -132,7 +132,7 @@ func argmax(x []float64) int {
 // cubic holds the coefficients of a polynomial, the constant first.
 type cubic [4]float64
 
-// through is the cubic that takes the values y[0] to y[3] at 0, 1, 2 and 3.
+// through returns the cubic with the values y[0] to y[3] at 0, 1, 2 and 3.
 func through(y []float64) cubic {
 	first, second, third := y[1]-y[0], y[2]-2*y[1]+y[0], y[3]-3*y[2]+3*y[1]-y[0]
 	return cubic{y[0], first - second/2 + third/3, (second - third) / 2, third / 6}
@@ -140,9 +140,9 @@ func through(y []float64) cubic {
 
 func (c cubic) at(x float64) float64 { return c[0] + x*(c[1]+x*(c[2]+x*c[3])) }
 
-// interval is where max over ψ of the log-likelihood of (σ², ψ) lies within halfChi95 of top. At a fixed ψ it falls from its
-// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows
-// with ψ, so that few shares reach beyond those seen before them, from below or above; of the others a bound of it is enough.
+// interval returns the σ² whose log-likelihood, maximised over ψ, lies within halfChi95 of top. At a fixed ψ the log-likelihood falls from
+// its maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so each ψ's share of the interval has a closed form. v grows with ψ, so few
+// shares reach beyond the earlier ones, from below or above. For the others a bound is enough.
 func (q *profile) interval(b *bank, top float64) (low, high float64) {
 	lnLow, lnHigh := math.Inf(1), math.Inf(-1)
 	scale := 2 * b.n2 / (b.n * b.n)
@@ -158,7 +158,7 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 			lnHigh = max(lnHigh, q.lnV[k]-excessRoot(h, -1))
 		}
 	}
-	if math.IsInf(lnLow, 1) { // no motion fits so much better that every ψ > 0 is excluded
+	if math.IsInf(lnLow, 1) { // rest fits so much better that every ψ > 0 is excluded
 		return 0, 0
 	}
 	return math.Exp(lnLow), math.Exp(lnHigh)
@@ -178,7 +178,7 @@ func excessRoot(h, sign float64) float64 {
 		}
 		step := (slope - x - h) / slope
 		x -= step
-		if math.Abs(step) < 1e-9 { // of ln σ²; what is left is its square
+		if math.Abs(step) < 1e-9 { // in ln σ²; the remaining error is its square
 			break
 		}
 	}

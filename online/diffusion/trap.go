@@ -10,8 +10,8 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Spring is the law of one coordinate in a harmonic trap, dz = -κ(z - c)dt + σdW, each figure with its 95 % interval. Where the path
-// does not exclude free motion RateLow and StiffnessLow are 0; where it is too slow to follow the motion RateHigh is infinite.
+// Spring is the law of one coordinate in a harmonic trap, dz = -κ(z - c)dt + σdW. Each figure has its 95 % interval. RateLow and
+// StiffnessLow are 0 if the path does not exclude free motion. RateHigh is infinite if the path is too slow to follow the motion.
 type Spring struct {
 	Rate, RateLow, RateHigh                float64 // κ, 1/s
 	Sigma, SigmaLow, SigmaHigh             float64 // σ, latent/s^½
@@ -19,23 +19,23 @@ type Spring struct {
 	Noise                                  float64 // √R, sd of the measurement, latent
 }
 
-// The grid of Relaxation: first over all that a path can tell, then over where the likelihood is not negligible.
+// The grid of Relaxation: first over every rate that a path can resolve, then over the part with a likelihood that is not negligible.
 const (
 	coarseRates, coarseNoises = 41, 21
 	fineRates, fineNoises     = 81, 41
-	negligible                = 5    // log-likelihood below the top
+	negligible                = 5    // log-likelihood below the maximum
 	slowest                   = 1e-3 // rates from this over the path's time
 	fastest                   = 10   // to this over its mean step
 	leastNoise, mostNoise     = 1e-5, 1e3
 )
 
-// leastPath is the fewest latents that Relaxation takes.
+// leastPath is the fewest latents that Relaxation accepts.
 const leastPath = 10
 
 // Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of doc.go (20), exact for noisy latents and any
-// steps. Latents of other trajectories are of the same trap. It takes time in proportion to the latents, about 50 ms for 1000.
+// steps. Latents of other trajectories share the trap. The time is proportional to the latents, about 50 ms for 1000.
 //
-// It returns ErrLatent for fewer than 10 latents, or one that is not usable, or where nothing moves, and ErrTimeOrder.
+// It returns ErrLatent for fewer than 10 latents, for an unusable one, or if nothing moves, and ErrTimeOrder.
 func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 	p, err := newTrapPath(path, coordinate)
 	if err != nil {
@@ -48,10 +48,10 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 	return p.scan(rates, noises).spring(), nil
 }
 
-// trapPath is a series as the likelihood reads it: about 0 and of variance 1.
+// trapPath is a series scaled for the likelihood: mean 0, variance 1.
 type trapPath struct {
 	series *trajectory.Series
-	scale  float64 // what it was divided by, latent
+	scale  float64 // divisor of the series, latent
 }
 
 func newTrapPath(path []latent.Latent, coordinate int) (*trapPath, error) {
@@ -73,7 +73,7 @@ func newTrapPath(path []latent.Latent, coordinate int) (*trapPath, error) {
 	return p, nil
 }
 
-// likelihoods are ln L over a grid of κ and ρ = R/S, each with the S, the variance of z, that maximises it.
+// likelihoods holds ln L over a grid of κ and ρ = R/S, each with the maximising S, the variance of z.
 type likelihoods struct {
 	path          *trapPath
 	rates, noises []float64
@@ -81,7 +81,7 @@ type likelihoods struct {
 	top           int       // the index of the largest
 }
 
-// scan fills the grid.
+// scan computes ln L on the grid.
 func (p *trapPath) scan(rates, noises []float64) *likelihoods {
 	l := &likelihoods{path: p, rates: rates, noises: noises}
 	for _, rate := range rates {
@@ -94,12 +94,12 @@ func (p *trapPath) scan(rates, noises []float64) *likelihoods {
 	return l
 }
 
-// likelihood is ln L of κ and ρ, doc.go (20): the path and a constant 1 go through one Kalman filter, in units of S.
+// likelihood returns ln L of κ and ρ, doc.go (20): the path and a constant 1 pass one Kalman filter, in units of S.
 func (p *trapPath) likelihood(rate, noise float64) (ln, variance float64) {
-	var z, one, left float64        // filtered path and constant, variance of what is not known of z
+	var z, one, left float64        // filtered path and constant, remaining variance of z
 	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s
-	var last, f, grown float64      // a time step, e^(-κΔt) and the variance that it adds: most steps are like the one before
-	product := 1.0                  // of s whose logarithm is still to be taken
+	var last, f, grown float64      // a time step, e^(-κΔt) and the added variance: most steps equal the one before
+	product := 1.0                  // product of the s whose logarithm is still due
 	for i, m := range p.series.M {
 		if dt := p.series.DT[i]; dt > 0 {
 			if dt != last {
@@ -123,7 +123,7 @@ func (p *trapPath) likelihood(rate, noise float64) (ln, variance float64) {
 	return -(n*(math.Log(variance)+1) + logs + math.Log(sum11)) / 2, variance
 }
 
-// zoom is a finer grid over the part of this one where the likelihood is not negligible.
+// zoom returns a finer grid over the part of this one with a likelihood that is not negligible.
 func (l *likelihoods) zoom() (rates, noises []float64) {
 	k := len(l.noises)
 	first, last := len(l.rates), 0
@@ -151,8 +151,8 @@ func (l *likelihoods) zoom() (rates, noises []float64) {
 	return rates, noises
 }
 
-// spring reads off the Spring: the interval of each is where the likelihood, maximised over the other numbers, is within halfChi95 of its
-// top. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
+// spring returns the Spring. Each interval holds the values whose likelihood, maximised over the other numbers, is within halfChi95 of the
+// maximum. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
 func (l *likelihoods) spring() Spring {
 	k, n, top := len(l.noises), float64(len(l.path.series.M)-1), l.ln[l.top]
 	rate, variance := l.rates[l.top/k], l.variance[l.top]
@@ -185,7 +185,7 @@ func (l *likelihoods) spring() Spring {
 	return s
 }
 
-// logSpaced are n numbers from low to high in equal ratios.
+// logSpaced returns n numbers from low to high in equal ratios.
 func logSpaced(low, high float64, n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {

@@ -11,13 +11,13 @@ import (
 
 // Walk is a free motion with one σ along all coordinates, and σ's 95 % interval.
 type Walk struct {
-	Sigma, SigmaLow, SigmaHigh float64 // latent/s^½; SigmaLow is 0 where rest is not excluded
+	Sigma, SigmaLow, SigmaHigh float64 // latent/s^½; SigmaLow is 0 unless rest is excluded
 	Noise                      float64 // √R, sd of the measurement, latent
 	Transitions                int     // one a coordinate
 }
 
-// FreeWalk fits a Walk to a path of d coordinates, each a path of its own under one law: what a few frames can tell, with d times their
-// transitions. The likelihood is the Kalman bank's without a drift, doc.go (5). It returns ErrLatent or ErrTimeOrder.
+// FreeWalk fits a Walk to a path of d coordinates, each a path of its own under one law. A few frames thus give d times their transitions.
+// The likelihood is the Kalman bank's without a drift, doc.go (5). It returns ErrLatent or ErrTimeOrder.
 func FreeWalk(path []latent.Latent) (Walk, error) {
 	if len(path) == 0 {
 		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", trajectory.ErrLatent)
@@ -38,7 +38,7 @@ func FreeWalk(path []latent.Latent) (Walk, error) {
 	return Walk{math.Sqrt(f.V), math.Sqrt(f.Low), math.Sqrt(f.High), math.Sqrt(f.Noise), transitions}, nil
 }
 
-// Free is what all series together tell of one σ² that they share, without a drift. It needs one step at least.
+// Free estimates one σ² that all series share, without a drift. It needs at least one step.
 func Free(series ...*trajectory.Series) Estimate {
 	b := newBank(newGrid(), 1)
 	for _, s := range series {

@@ -1,12 +1,12 @@
-// Package drift is μ(z), latent/s, as a function: evaluated, differentiated, corrected, and learnt from examples. What a recording says of a
-// drift is in online/regression.
+// Package drift evaluates, differentiates and corrects the drift μ(z), latent/s, and learns it from examples. online/regression learns a
+// drift from a recording.
 //
 //	network.go   Network: the perceptron, its bounds, its value and its Jacobian
 //	tape.go      its value and gradient on a batch, by hand
-//	imitate.go   a network that learns to be like given values; adam.go is the optimiser
+//	imitate.go   trains a network to reproduce given values; adam.go is the optimiser
 //	graph.go     the network and the SDE's loss as nodes of Gorgonia's graph, for training the encoder
-//	field.go     Field: the model's own drift and the Correction that was learnt
-//	tangent.go   Tangent: the drift made linear about a point, and followed from frame to frame
+//	field.go     Field: the model's own drift and the learnt Correction
+//	tangent.go   Tangent: the drift linearised about a point, updated from frame to frame
 //	cancel.go    the flag that ends learning early
 //
 // # Network
@@ -15,9 +15,9 @@
 //
 //	a₀ = u = (z - centre)/scale;  aₗ = softplus(aₗ₋₁Wₗ + bₗ);  μ = a_L W + b + uK           (1)
 //
-// Its gradient is written out by hand (tape.go). For one fixed shape that is 2.7 times faster than Gorgonia's tape at a batch of 64 (0.22
-// against 0.59 ms). It allocates nothing; Gorgonia allocates 1300 times a step, which the frame path's garbage collector would pay for. Tests
-// hold it equal to Gorgonia's gradient and to finite differences.
+// Its gradient is written by hand (tape.go). For one fixed shape it is 2.7 times faster than Gorgonia's tape at a batch of 64 (0.22
+// against 0.59 ms). It allocates nothing. Gorgonia allocates 1300 times a step, and the garbage collector would delay the frame path. Tests
+// compare it with Gorgonia's gradient and with finite differences.
 //
 // # Loss of the SDE
 //
@@ -26,16 +26,16 @@
 //	e = m(t+1) - m(t) - μ(m(t))Δt                                                            (2)
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  loss ½ Σ ln qᵢ                  (3)
 //
-// q is σ² at its maximum of likelihood. ProfiledDiffusion gives it as a node of Gorgonia's graph.
+// q is σ² at its maximum of likelihood. ProfiledDiffusion returns it as a node of Gorgonia's graph.
 //
 // # Correction
 //
-// What is published is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its affine part
-// goes on, and the rest stays what it is at the box's nearest point.
+// The published drift is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its
+// affine part continues, and the rest keeps its value at the box's nearest point.
 //
 // # Tangent
 //
 //	μ(z) ≈ μ(c) + J(z - c),  F = I + JΔt
 //
-// One dimension by itself sees the diagonal of J: a Line, whose F is Line.Decay, at least 0.
+// One dimension alone has the diagonal of J: a Line, with F = Line.Decay, at least 0.
 package drift

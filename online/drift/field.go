@@ -7,25 +7,25 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Field is the drift as published: the model's own, and the correction that was learnt.
+// Field is the published drift: the model's own, plus the learnt correction.
 type Field struct {
-	prior      *Network    // nil for zero
+	prior      *Network    // nil means zero
 	correction *Correction // replaced, never written
 	scratch    Scratch
-	near       []float64 // the point of the correction's box that is nearest
+	near       []float64 // the nearest point of the correction's box
 	mu, jac    []float64
 }
 
-// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box its affine part goes on as it is: a whirl is
-// one where its radius has never been, too. Of the rest nothing is known there: it is what it is at the nearest point of the box, because the fields that it is
-// made of would grow with the cube of the distance.
+// Correction is a drift beyond the model's own, with the box of latents that it was learnt from. Beyond the box its affine part
+// continues unchanged: a whirl stays a whirl at radii it has never reached. The other part is unknown there, and keeps its value at the
+// nearest point of the box, because its fields would grow with the cube of the distance.
 type Correction struct {
 	Network   *Network
 	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
-	Affine    bool      // the network's hidden layers have no part in it
+	Affine    bool      // the network's hidden layers are unused
 }
 
-// NoCorrection is zero.
+// NoCorrection returns a correction of zero.
 func NoCorrection(dim int) *Correction {
 	n := NewNetwork(dim, rand.New(rand.NewPCG(0, 0)))
 	clear(n.Weights)
@@ -41,7 +41,7 @@ func NewField(prior *Network, c *Correction) *Field {
 // Correct replaces the correction.
 func (f *Field) Correct(c *Correction) { f.correction = c }
 
-// nearest writes the point of the box that is nearest to z into dst.
+// nearest writes the point of the box nearest to z into dst.
 func (c *Correction) nearest(dst, z []float64) {
 	copy(dst, z)
 	for i := range c.Low {
@@ -49,7 +49,7 @@ func (c *Correction) nearest(dst, z []float64) {
 	}
 }
 
-// affinePart writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
+// affinePart writes the network's affine part at z into mu, and its Jacobian into jac unless jac is nil.
 func (n *Network) affinePart(mu, jac, z []float64) {
 	d := n.Dim
 	skip := n.Weights[len(n.Weights)-d*d:]
@@ -65,7 +65,7 @@ func (n *Network) affinePart(mu, jac, z []float64) {
 	}
 }
 
-// slope is ∂μᵢ/∂zⱼ of the affine part.
+// slope returns ∂μᵢ/∂zⱼ of the affine part.
 func (n *Network) slope(i, j int) float64 {
 	return n.Weights[len(n.Weights)-(n.Dim-j)*n.Dim+i] / n.Scale
 }
@@ -86,7 +86,7 @@ func (f *Field) Drift(dst, z []float64) {
 	}
 }
 
-// goOn takes the drift mu of the nearest point of the box, and its Jacobian unless that is nil, on to z by the affine part.
+// goOn extends the drift mu at the nearest point of the box to z by the affine part, and its Jacobian unless jac is nil.
 func (f *Field) goOn(mu, jac, z []float64) {
 	d, n := len(z), f.correction.Network
 	for j, v := range z {
@@ -123,10 +123,10 @@ func add(dst, x []float64) {
 	}
 }
 
-// Archive passes on the correction. The model's own drift is not part of it.
+// Archive reads or writes the correction. The model's own drift is not part of it.
 func (f *Field) Archive(a *archive.Codec) { f.correction = f.correction.Archive(a) }
 
-// Archive gives the correction that was read, or c where one is written.
+// Archive returns the correction that it read, or c when it writes.
 func (c *Correction) Archive(a *archive.Codec) *Correction {
 	c = &Correction{c.Network.Archive(a), slices.Clone(c.Low), slices.Clone(c.High), c.Affine}
 	bounded := c.Low != nil
@@ -141,9 +141,9 @@ func (c *Correction) Archive(a *archive.Codec) *Correction {
 	return c
 }
 
-// Archive gives the network that was read, or n where one is written. Its shape is n's.
+// Archive returns the network that it read, or n when it writes. Its shape is n's.
 func (n *Network) Archive(a *archive.Codec) *Network {
-	n = n.Clone() // what is published is never written
+	n = n.Clone() // a published network is never written
 	a.Floats(n.Centre)
 	a.Float(&n.Scale)
 	a.Floats(n.Weights)

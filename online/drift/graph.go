@@ -31,7 +31,7 @@ func (n *Network) Parameters(g *gorgonia.ExprGraph, dt tensor.Dtype) (theta gorg
 	return theta, nil
 }
 
-// Apply is μ(z), doc.go (1), with the weights in theta, which Parameters gave. z is (batch, Dim) of theta's type, in latent
+// Apply returns μ(z), doc.go (1), with the weights in theta, a result of Parameters. z is (batch, Dim) of theta's type, in latent
 // units; mu is (batch, Dim), in latent/s. It may be applied several times with the same theta.
 func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.Node, err error) {
 	if s := z.Shape(); s.Dims() != 2 || s[1] != n.Dim {
@@ -58,7 +58,7 @@ func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.No
 	return mu, nil
 }
 
-// Load copies the values of the nodes that Parameters made back into Weights.
+// Load copies the values of Parameters' nodes back into Weights.
 func (n *Network) Load(theta gorgonia.Nodes) error {
 	weights := make([]float64, 0, n.Size())
 	for _, node := range theta {
@@ -85,7 +85,7 @@ func (n *Network) Load(theta gorgonia.Nodes) error {
 	return nil
 }
 
-// Increments are pairs of latents that follow each other, as nodes of one graph.
+// Increments holds pairs of consecutive latents, as nodes of one graph.
 type Increments struct {
 	From, To       *gorgonia.Node // the encoder's means at t and t+1, (batch, d)
 	FromVar, ToVar *gorgonia.Node // its variances, (batch, d)
@@ -93,11 +93,11 @@ type Increments struct {
 	DT             *gorgonia.Node // time steps, (batch, 1), s
 }
 
-// ProfiledDiffusion is σ² of each latent dimension at its maximum of likelihood, doc.go (3),
+// ProfiledDiffusion returns σ² of each latent dimension at its maximum of likelihood, doc.go (3),
 //
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  e = m(t+1) - m(t) - μ(m(t))Δt.
 //
-// q has shape (d), in latent²/s. The SDE's loss is then ½ Σ ln q less the encoder's entropy.
+// q has shape (d), in latent²/s. The SDE's loss is then ½ Σ ln q minus the encoder's entropy.
 func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
 	s := p.From.Shape()
 	if s.Dims() != 2 {
@@ -126,8 +126,8 @@ func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
 	return q, nil
 }
 
-// builder adds nodes to a graph and keeps the first error, after which it adds nothing. Sums over the batch and copies along
-// it are products with constant matrices: Gorgonia's own broadcasting mistakes a (n, 1) node for a vector in one dimension.
+// builder adds nodes to a graph. It keeps the first error and then adds nothing more. Sums over the batch and copies along it are products
+// with constant matrices: Gorgonia's own broadcasting mistakes a (n, 1) node for a vector in one dimension.
 type builder struct {
 	g     *gorgonia.ExprGraph
 	dt    tensor.Dtype
@@ -135,7 +135,7 @@ type builder struct {
 	err   error
 }
 
-// try passes a node on, keeping the error.
+// try returns n and keeps the error.
 func (b *builder) try(n *gorgonia.Node, err error) *gorgonia.Node {
 	if b.err == nil {
 		b.err = err
@@ -168,7 +168,7 @@ func (b *builder) rows(x *gorgonia.Node) *gorgonia.Node {
 	return b.mul(b.constant(b.batch, 1, repeat(1, b.batch)), x)
 }
 
-// constant is a rows×cols matrix that is not learnt.
+// constant returns a rows×cols matrix that is not learnt.
 func (b *builder) constant(rows, cols int, values []float64) *gorgonia.Node {
 	return gorgonia.NodeFromAny(b.g, b.dense(rows, cols, values), gorgonia.WithName(fmt.Sprintf("constant%d", len(b.g.AllNodes()))))
 }
@@ -185,7 +185,7 @@ func (b *builder) dense(rows, cols int, values []float64) *tensor.Dense {
 	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(single))
 }
 
-// repeat is n copies of v.
+// repeat returns n copies of v.
 func repeat(v float64, n int) []float64 {
 	s := make([]float64, n)
 	for i := range s {

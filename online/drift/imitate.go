@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// imitationRate is Adam's at first; it falls to 0 as half a cosine.
+// imitationRate is Adam's first learning rate. It falls to 0 as half a cosine.
 const imitationRate = 1e-2
 
-// Imitate moves the weights until size times the network's value at each point (n×d) is near target (n×d), whose size that is, and gives the
-// mean square that is left. It ends soon where it is cancelled.
+// Imitate trains the weights until size times the network's value at each point (n×d) is near target (n×d). size is the size of target,
+// gap the remaining mean square. Setting cancel ends it early.
 func (n *Network) Imitate(points, target []float64, steps int, cancel *Cancel) (size, gap float64) {
 	size = math.Sqrt(meanSquare(target) * float64(n.Dim))
 	count := len(points) / n.Dim

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Bounds on a network that comes from a file; anything beyond is refused before memory is taken.
+// Bounds on a network from a file. Validate refuses a larger one before any memory is allocated.
 const (
 	MaxDim    = 64
 	maxHidden = 8
 	maxWidth  = 256
-	maxWeight = 1e12 // of weights, centre and 1/scale: with 8 layers of 256 the square of a drift is still a number; trained ones are far below
+	maxWeight = 1e12 // of weights, centre and 1/scale: with 8 layers of 256 the square of a drift stays finite; trained values are far below
 )
 
 // Network is the drift μ(z) as a small perceptron with a linear skip, doc.go (1),
@@ -31,11 +31,11 @@ type Network struct {
 
 // Scratch is the working memory of one goroutine's evaluations. The zero value is ready; it grows on first use.
 type Scratch struct {
-	u, a, b, s []float64 // scaled input, activations in turn, slopes
-	t, v       []float64 // tangents in turn, one row a latent dimension
+	u, a, b, s []float64 // scaled input, alternating activations, slopes
+	t, v       []float64 // alternating tangents, one row per latent dimension
 }
 
-// NewNetwork gives the network with four hidden layers of 16 whose output layer and skip are zero, so that μ = 0 everywhere.
+// NewNetwork returns the network with four hidden layers of 16 whose output layer and skip are zero, so that μ = 0 everywhere.
 // Hidden weights and biases are uniform in ±1/√in, drawn from rng in the order of Weights.
 func NewNetwork(dim int, rng *rand.Rand) *Network {
 	n := &Network{Dim: dim, Hidden: []int{16, 16, 16, 16}, Centre: make([]float64, dim), Scale: 1}
@@ -51,7 +51,7 @@ func NewNetwork(dim int, rng *rand.Rand) *Network {
 	return n
 }
 
-// Size is the length of Weights for this Dim and Hidden.
+// Size returns the length of Weights for this Dim and Hidden.
 func (n *Network) Size() int {
 	size, in := n.Dim*n.Dim, n.Dim
 	for _, out := range n.Hidden {
@@ -61,14 +61,14 @@ func (n *Network) Size() int {
 	return size + in*n.Dim + n.Dim
 }
 
-// Clone is a deep copy.
+// Clone returns a deep copy.
 func (n *Network) Clone() *Network {
 	c := *n
 	c.Hidden, c.Centre, c.Weights = slices.Clone(n.Hidden), slices.Clone(n.Centre), slices.Clone(n.Weights)
 	return &c
 }
 
-// Validate says what makes n unusable, nil if nothing.
+// Validate returns an error that says why n is unusable, or nil.
 func (n *Network) Validate() error {
 	bad := func(w int) bool { return w < 1 || w > maxWidth }
 	switch {
@@ -162,7 +162,7 @@ func (n *Network) affine(dst, in []float64, at int) int {
 	return end
 }
 
-// addProduct adds the row vector x times w (len(x)×len(dst), row-major) to dst, four rows of w at a time, in their order.
+// addProduct multiplies the row vector x by w (len(x)×len(dst), row-major) and adds the product to dst, four rows of w at a time, in order.
 func addProduct(dst, x, w []float64) {
 	n := len(dst)
 	for ; len(x) >= 4; x, w = x[4:], w[4*n:] {
@@ -180,7 +180,7 @@ func addProduct(dst, x, w []float64) {
 	}
 }
 
-// fit gives s the lengths that n needs.
+// fit resizes s for n.
 func (s *Scratch) fit(n *Network) {
 	width := max(n.Dim, slices.Max(n.Hidden))
 	if len(s.u) == n.Dim && len(s.a) == width {
@@ -191,8 +191,8 @@ func (s *Scratch) fit(n *Network) {
 	s.t, s.v = make([]float64, n.Dim*width), make([]float64, n.Dim*width)
 }
 
-// softplus replaces every x by ln(1+eˣ), without overflow and to 1e-16 absolutely, and writes its slope 1/(1+e⁻ˣ). A layer takes less
-// long as two passes, because processors overlap exponentials with each other better than with logarithms.
+// softplus replaces every x by ln(1+eˣ), without overflow and to 1e-16 absolutely, and writes its slope 1/(1+e⁻ˣ). Two passes per layer
+// are faster, because processors overlap exponentials with each other better than with logarithms.
 func softplus(x, slope []float64) {
 	for i, v := range x {
 		slope[i] = math.Exp(-math.Abs(v))
@@ -207,12 +207,12 @@ func softplus(x, slope []float64) {
 	}
 }
 
-// bounded says whether every entry of x is within ±maxWeight.
+// bounded reports whether every entry of x is within ±maxWeight.
 func bounded(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= maxWeight) })
 }
 
-// Finite says whether every entry of x is neither NaN nor infinite.
+// Finite reports whether every entry of x is neither NaN nor infinite.
 func Finite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -5,25 +5,25 @@ import "driftscope/internal/kit/archive"
 // Line is the drift of one dimension, linear about Centre: Mu + Slope·(z - Centre).
 type Line struct{ Mu, Slope, Centre float64 }
 
-// Decay is F, the factor by which a deviation shrinks over dt. A step longer than the law's own time shrinks it to nothing.
+// Decay returns F, the factor of a deviation over dt. A step longer than the law's own time gives 0.
 func (l Line) Decay(dt float64) float64 { return max(0, 1+l.Slope*dt) }
 
 // Tangent is the drift of all dimensions, linear about Centre: Mu + Jacobian·(z - Centre).
 type Tangent struct {
 	Centre   []float64
 	Mu       []float64
-	Jacobian []float64 // d×d, row i holding ∂μᵢ/∂zⱼ, as it was last found
+	Jacobian []float64 // d×d, row i holding ∂μᵢ/∂zⱼ, from the last evaluation
 
-	age uint64 // calls of Follow since the drift was last to be asked anew
+	age uint64 // calls of Follow since the last evaluation was due
 }
 
-// NewTangent is no drift.
+// NewTangent returns the tangent of zero drift.
 func NewTangent(dim int) *Tangent {
 	return &Tangent{Centre: make([]float64, dim), Mu: make([]float64, dim), Jacobian: make([]float64, dim*dim)}
 }
 
-// Follow moves the tangent to z. The network, which costs a frame more than all else where there are many dimensions, is asked every d/2
-// calls; in between the drift follows its Jacobian.
+// Follow moves the tangent to z. In many dimensions the network costs more than the rest of a frame, so Follow evaluates it every d/2
+// calls. In between the drift follows its Jacobian.
 func (t *Tangent) Follow(f *Field, z []float64) {
 	d := len(z)
 	renew := t.age%uint64(max(1, d/2)) == 0
@@ -39,15 +39,15 @@ func (t *Tangent) Follow(f *Field, z []float64) {
 	}
 }
 
-// Renew has the next Follow ask the network.
+// Renew makes the next Follow evaluate the network.
 func (t *Tangent) Renew() { t.age = 0 }
 
-// Line is the drift of one dimension along its own axis.
+// Line returns the drift of one dimension along its own axis.
 func (t *Tangent) Line(i int) Line {
 	return Line{Mu: t.Mu[i], Slope: t.Jacobian[i*len(t.Mu)+i], Centre: t.Centre[i]}
 }
 
-// Archive passes on the tangent.
+// Archive reads or writes the tangent.
 func (t *Tangent) Archive(a *archive.Codec) {
 	a.Floats(t.Centre)
 	a.Floats(t.Mu)

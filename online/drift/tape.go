@@ -19,7 +19,7 @@ type tape struct {
 	da, db blas64.General   // gradients travelling back, batch×width
 }
 
-// newTape is a tape for mini-batches of this size through networks of n's shape.
+// newTape returns a tape for mini-batches of this size through networks of n's shape.
 func newTape(n *Network, batch int) *tape {
 	t := &tape{batch: batch, u: dense(batch, n.Dim), out: dense(batch, n.Dim), dOut: dense(batch, n.Dim)}
 	for _, width := range n.Hidden {
@@ -46,7 +46,7 @@ func (t *tape) forward(n *Network, z []float64) {
 	multiply(blas.NoTrans, t.u, view(n.Weights[at:], n.Dim, n.Dim), 1, t.out)
 }
 
-// backward writes ∂loss/∂Weights into grad, for the loss whose derivative by μ the caller has put into t.dOut.
+// backward writes ∂loss/∂Weights into grad. The caller has put ∂loss/∂μ into t.dOut.
 func (t *tape) backward(grad []float64, n *Network) {
 	d := n.Dim
 	at := n.Size() - d*d
@@ -85,8 +85,8 @@ func layer(dst, in blas64.General, weights []float64, at int) int {
 	return end
 }
 
-// serialRows is how many rows gonum multiplies at a time: four times as many it would divide among goroutines, on every core and at a
-// higher cost than that of these products.
+// serialRows is the number of rows that gonum multiplies at a time. gonum would divide four times as many among goroutines, on every core
+// and at a higher cost than the products themselves.
 const serialRows = 64
 
 // multiply writes x·W + beta·dst into dst, or x·W' + beta·dst.
@@ -97,7 +97,7 @@ func multiply(w blas.Transpose, x, weights blas64.General, beta float64, dst bla
 	}
 }
 
-// band lends so many rows of m.
+// band lends rows rows of m, starting at from.
 func band(m blas64.General, from, rows int) blas64.General {
 	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride:]}
 }
@@ -112,10 +112,10 @@ func columnSums(dst []float64, m blas64.General) {
 	}
 }
 
-// dense is a matrix of zeros.
+// dense returns a matrix of zeros.
 func dense(rows, cols int) blas64.General { return view(make([]float64, rows*cols), rows, cols) }
 
-// view looks at the first rows×cols entries of data as a row-major matrix.
+// view returns the first rows×cols entries of data as a row-major matrix.
 func view(data []float64, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }

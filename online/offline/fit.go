@@ -7,10 +7,10 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Fit learns the drift of a recording from nothing and gives it as one network: the perceptron that imitates the posterior mean over
-// the drifts of online/regression. Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
-// 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 of them
-// take about a second.
+// Fit learns the drift of a recording and returns it as one network: the perceptron that imitates the posterior mean over
+// the drifts of online/regression. Of c it uses Dim, MaxGap and Seed. Inactive or undecided dimensions have drift 0, as do all before
+// 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 take about a
+// second.
 //
 // It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
 func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
@@ -22,7 +22,7 @@ func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
 	return n, nil
 }
 
-// asTrack is where latents were, each a trajectory of its own.
+// asTrack returns a track of the latents, each as a trajectory of its own.
 func asTrack(latents []latent.Latent, dim int) *trajectory.Track {
 	t := trajectory.NewTrack(dim, len(latents))
 	for i := range latents {
@@ -31,7 +31,7 @@ func asTrack(latents []latent.Latent, dim int) *trajectory.Track {
 	return t
 }
 
-// learn finds σ² and the noise without a drift and learns a drift by them, then both once more about that drift.
+// learn finds σ² and the noise without a drift, learns a drift from them, then finds both again about that drift.
 func learn(latents []latent.Latent, c Config) (*regression.Posterior, error) {
 	c = Config{Dim: c.Dim, MaxGap: c.MaxGap}
 	var p *regression.Posterior
@@ -48,8 +48,8 @@ func learn(latents []latent.Latent, c Config) (*regression.Posterior, error) {
 	return p, nil
 }
 
-// Measure finds a recording's diffusion, its noise and the dimensions that move, as an estimator does that learns no drift: about c.Prior's,
-// or none. Of c it uses Dim, Prior, MaxGap and Refresh. The figures are those after the last latent.
+// Measure finds a recording's diffusion, its noise and the moving dimensions, as an estimator without refinement: about c.Prior's drift,
+// or none. Of c it uses Dim, Prior, MaxGap and Refresh. The figures are the ones after the last latent.
 //
 // It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
 func Measure(latents []latent.Latent, c Config) (*latent.SDE, error) {

@@ -11,16 +11,16 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Config is what a recording is read with. Zero values mean the defaults named here.
+// Config holds the settings of an analysis. Zero values mean the defaults named here.
 type Config struct {
 	Dim     int            // d, 1 to 64; no default
 	Seed    uint64         // of the drift's network
-	Prior   *drift.Network // the drift that is known; nil: none
-	MaxGap  time.Duration  // no increment is formed across a longer one; 0: no limit
-	Refresh uint64         // latents between two decisions which dimensions move; 0: 10
+	Prior   *drift.Network // the known drift; nil: none
+	MaxGap  time.Duration  // longest gap within an increment; 0: no limit
+	Refresh uint64         // latents between two decisions on which dimensions move; 0: 10
 }
 
-// check refuses what cannot be read with.
+// check returns an error for an invalid setting.
 func (c *Config) check() error {
 	switch {
 	case c.Dim < 1 || c.Dim > drift.MaxDim:
@@ -38,16 +38,16 @@ func (c *Config) check() error {
 	return nil
 }
 
-// recording is a list of latents as the Kalman banks saw it.
+// recording holds a list of latents and the Kalman banks' results on it.
 type recording struct {
 	latents []latent.Latent
-	later   []int     // the latents that made a transition with the one before
-	dt      []float64 // over these time steps, s
+	later   []int     // latents that form a transition with the one before
+	dt      []float64 // time step of each transition, s
 	found   []diffusion.Estimate
 	sde     latent.SDE
 }
 
-// read runs the Kalman banks over the latents, about the drift of c.Prior, as an estimator does that learns no drift.
+// read runs the Kalman banks over the latents, about the drift of c.Prior, as an estimator without refinement.
 func read(latents []latent.Latent, c Config) (*recording, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func read(latents []latent.Latent, c Config) (*recording, error) {
 	return r, nil
 }
 
-// learn is the posterior of the drift in the active dimensions.
+// learn returns the posterior of the drift in the active dimensions.
 func (r *recording) learn() (*regression.Posterior, error) {
 	w := regression.NewWhitener(r.found, r.sde.Activity, nil)
 	p := regression.NewPosterior(w, len(r.found), nil)
@@ -100,7 +100,7 @@ func (r *recording) learn() (*regression.Posterior, error) {
 	return p, p.Learn(w, r.track())
 }
 
-// track are the latents that make transitions.
+// track returns the latents that form transitions.
 func (r *recording) track() *trajectory.Track {
 	t, at := trajectory.NewTrack(len(r.found), len(r.latents)), 0
 	for _, run := range r.runs() {
@@ -113,10 +113,10 @@ func (r *recording) track() *trajectory.Track {
 	return t
 }
 
-// run is latents from up to, not including, to without a cut between.
+// run is a range of latents without a cut, from index from to index to - 1.
 type run struct{ from, to int }
 
-// runs lists those of more than one latent.
+// runs lists the runs of more than one latent.
 func (r *recording) runs() []run {
 	var runs []run
 	for _, k := range r.later {

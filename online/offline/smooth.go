@@ -8,9 +8,9 @@ import (
 	"driftscope/online/regression"
 )
 
-// Smooth gives what a whole recording says of each of its latents, n×d: the mean of z given every measured latent, under the law that
-// is found in them, its drift linearised. Dimensions that are not active, and latents that pair with none, stay as measured. Latents
-// on either side of a cut do not inform each other. Of c it uses Dim and MaxGap; its errors are Fit's. There must be a latent.
+// Smooth returns, n×d, the mean of each z given every latent of the recording, under the law found in them with a linearised drift.
+// Dimensions that are not active, and latents without a pair, stay as measured. Latents on either side of a cut do not inform each other.
+// Of c it uses Dim and MaxGap. Its errors are Fit's. There must be a latent.
 func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	p, err := learn(latents, c)
 	if err != nil {
@@ -38,8 +38,8 @@ func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	return out, nil
 }
 
-// smoother is that of Rauch, Tung and Striebel for dx = (a + Ax) dt + dW, x being the active dimensions in units of their √v, measured
-// with variance R:
+// smoother is the smoother of Rauch, Tung and Striebel for dx = (a + Ax) dt + dW. x are the active dimensions in units of their √v,
+// measured with variance R:
 //
 //	F = I + AΔt;  P = FpF' + Δt;  G = P(P + R)⁻¹;  x = x̂ + G(m - x̂);  p = (I - G)P            forwards
 //	J = pF'P₊⁻¹;  x̄ = x + J(x̄₊ - x̂₊)                                                          backwards
@@ -60,7 +60,7 @@ func newSmoother(p *regression.Posterior, found []diffusion.Estimate) *smoother 
 	return s
 }
 
-// smooth replaces latents that follow each other after dt by what they all say.
+// smooth replaces consecutive latents, dt apart, by their smoothed means.
 func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 	x, ahead, back := s.rows(z), make([]*mat.VecDense, len(dt)), make([]*mat.Dense, len(dt))
 	p := mat.DenseCopyOf(s.noise)
@@ -71,7 +71,7 @@ func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 		ahead[k].AddScaledVec(ahead[k], h, s.offset)
 
 		var coming, predicted, total, gain mat.Dense
-		coming.Mul(f, p) // (pF')', for p is symmetric, as all here are but F, G and J
+		coming.Mul(f, p) // (pF')', because p is symmetric, like all matrices here except F, G and J
 		predicted.Mul(&coming, f.T())
 		for i := range s.active {
 			predicted.Set(i, i, predicted.At(i, i)+h)
@@ -102,7 +102,7 @@ func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 	return nil
 }
 
-// rows are the active dimensions of z in the smoother's units.
+// rows returns the active dimensions of z in the smoother's units.
 func (s *smoother) rows(z *mat.Dense) []*mat.VecDense {
 	n, _ := z.Dims()
 	x := make([]*mat.VecDense, n)
@@ -115,7 +115,7 @@ func (s *smoother) rows(z *mat.Dense) []*mat.VecDense {
 	return x
 }
 
-// transition is F over a time h.
+// transition returns F over a time h.
 func (s *smoother) transition(h float64) *mat.Dense {
 	f := new(mat.Dense)
 	f.Scale(h, s.slope)

@@ -14,30 +14,30 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// What it takes to call a component moving, doc.go. The axes were chosen for their memory, so that chance is likelier to look like motion
-// than along given ones.
+// Thresholds for a moving component, doc.go. The axes were chosen for their memory, so chance looks like motion more often than along
+// given axes.
 const (
 	componentRatio = 16    // likelihood ratio of motion against none
-	componentLag   = 2     // frames over which memory is measured: noise has none, and neither has motion blur, which reaches the next frame
-	leastVariance  = 1e-10 // of the largest variance along any axis; with less an axis stands still but for rounding
+	componentLag   = 2     // frames over which memory is measured: noise has none, and motion blur reaches only the next frame
+	leastVariance  = 1e-10 // of the largest variance along any axis; below it an axis moves only by rounding
 )
 
-// Components are latents taken apart along the axes that remember most (time-lagged independent component analysis, Molgedey and
-// Schuster 1994), which undoes any linear mixing of what moves with what does not. There are k of them, at most as many as latents, the
-// one with the longest memory first. A component's unit is its standard deviation within trajectories.
+// Components holds latents split along the axes of longest memory (time-lagged independent component analysis, Molgedey and Schuster
+// 1994). This undoes any linear mixing of moving and resting coordinates. There are k components, at most one per latent, sorted by memory,
+// the longest first. A component's unit is its standard deviation within trajectories.
 type Components struct {
 	Path      *mat.Dense // n × k: the components, 0 on average within each trajectory
-	Along     *mat.Dense // k × d: by how much one unit of a component moves the latents
+	Along     *mat.Dense // k × d: change of the latents per unit of a component
 	Memory    []float64  // correlation of each with itself two frames later
-	Diffusion []float64  // σ² of each, free of noise, units²/s
+	Diffusion []float64  // σ² of each, without noise, units²/s
 	Ratio     []float64  // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
-// Separate takes a recording's latents apart. Of c it uses Dim and MaxGap. Nothing is compared across the border of two trajectories
-// or a longer gap, and where a trajectory lies does not matter. A component that forgets within κ⁻¹ seconds has a σ² that is too small
-// by a share of about κΔt or, in noise, some times that: the bank is given no drift.
+// Separate splits a recording's latents into components. Of c it uses Dim and MaxGap. It compares nothing across the border of two
+// trajectories or a longer gap, and ignores the mean of a trajectory. A component that forgets within κ⁻¹ seconds has a σ² that is too
+// small by about κΔt or, in noise, several times that, because the bank has no drift.
 //
-// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error where no trajectory has
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error if no trajectory has
 // three latents, or none moves at all.
 func Separate(latents []latent.Latent, c Config) (*Components, error) {
 	r, err := read(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})
@@ -59,8 +59,8 @@ func Separate(latents []latent.Latent, c Config) (*Components, error) {
 	return s, nil
 }
 
-// Moving says which components move, motion being σ² of each in units in which they compare: 2 Δ ln likelihood > 16, and more than a
-// hundredth of the largest motion.
+// Moving reports which components move: 2 Δ ln likelihood > 16, and more than a hundredth of the largest motion. motion is σ² of each
+// component in comparable units.
 func (s *Components) Moving(motion []float64) []bool {
 	moving, largest := make([]bool, len(motion)), 0.0
 	for i, ratio := range s.Ratio {
@@ -74,7 +74,7 @@ func (s *Components) Moving(motion []float64) []bool {
 	return moving
 }
 
-// centred is the latents of the runs, each run's less their mean; rows outside are 0. A latent that stands still is 0 exactly.
+// centred returns the latents of the runs, minus the mean of each run. Rows outside the runs are 0. A latent that never changes is exactly 0.
 func (r *recording) centred(runs []run, d int) *mat.Dense {
 	x := mat.NewDense(len(r.latents), d, nil)
 	for _, run := range runs {
@@ -92,7 +92,7 @@ func (r *recording) centred(runs []run, d int) *mat.Dense {
 	return x
 }
 
-// memory is the covariance of x with itself, and with itself componentLag rows later in the same run, which is made symmetric.
+// memory returns the covariance of x, and the symmetrised covariance of x with x componentLag rows later in the same run.
 func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
 	_, d := x.Dims()
 	n, pairs := 0, 0
@@ -145,7 +145,7 @@ func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err 
 	return along, onto, ascending, nil
 }
 
-// reverse turns the order of the columns of u, and of their values.
+// reverse reverses the order of the columns of u, and of their values.
 func reverse(u *mat.Dense, values []float64) {
 	n := len(values)
 	for i := range n / 2 {

@@ -17,8 +17,10 @@ func (t *Tracker) Carry(dx, dy float64) {
 		}
 	}
 	for i := range t.ways {
-		t.ways[i].ab.state.motion.carry(dx, dy)
-		t.ways[i].ba.state.motion.carry(dx, dy)
+		w := &t.ways[i]
+		for _, v := range [...]*way{&w.ab, &w.ba, &w.aa, &w.bb} {
+			v.state.motion.carry(dx, dy)
+		}
 	}
 }
 

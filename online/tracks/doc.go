@@ -29,8 +29,9 @@
 // led through the motions again, with the population as it was known in each frame. Without a lag a number then goes on with what it had before the frame: points that are
 // out are not taken back. With a lag points come later, so that fewer are wrong.
 //
-// A point's Doubt is o/(1+o), o the sum of the likelihoods of its frame's other ways with one rival each, over that of the way taken. Ways that three
-// tracks share are not in it, nor that the motions may be wrong.
+// A point's Doubt is o/(1+o), o the sum of the likelihoods of its frame's other ways with one rival each, over that of the way taken. After later frames, with a lag,
+// a rival has two other ways: the two exchange what they had since then, or in that frame alone. Ways that three tracks share are in
+// o in the update of the frame alone, and it is not in o that the motions may be wrong.
 //
 //	motion.go      the motions of a track
 //	speeds.go      the law of the speeds of runs

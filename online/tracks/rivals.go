@@ -21,12 +21,14 @@ type rival struct {
 	a, b *track // b nil: a may have ended, and another begun
 	n    int
 	more float64 // how much likelier it is as it is, nats
+	once float64 // the same, than with what update n had exchanged and all that came after as it is; of a tracker with a lag
 	led  int     // exchanges there had been when its ways were led to the last update; 0, not yet
 }
 
 // ways are those of two rivals.
 type ways struct {
 	ab, ba way // a with what b had, and b with what a had
+	aa, bb way // the same in update n, and each with its own since
 }
 
 // way is a track that goes on with what another had. A frame adds one step to it, until an exchange changes either track.
@@ -90,7 +92,7 @@ func (t *Tracker) meet(match []int32) {
 			}
 		}
 		if more < margin {
-			t.rivals = append(t.rivals, rival{a: a, b: b, n: t.n, more: more})
+			t.rivals = append(t.rivals, rival{a: a, b: b, n: t.n, more: more, once: math.Inf(1)})
 		}
 	}
 	t.nearest(before)
@@ -136,10 +138,13 @@ func (t *Tracker) exchange() {
 		} else {
 			r.more = a.told(r.n) + b.told(r.n) - w.ab.gain - w.ba.gain
 		}
+		if r.once = math.Inf(1); t.o.Lag > 0 && !w.aa.lost && !w.bb.lost {
+			r.once = max(a.told(r.n)+b.told(r.n)-w.aa.gain-w.bb.gain, 0)
+		}
 		if r.more >= 0 {
 			continue
 		}
-		r.more = -r.more
+		r.more, r.once = -r.more, math.Inf(1)
 		if r.b == nil {
 			b = t.fresh()
 			t.enter(b)
@@ -190,10 +195,19 @@ func (t *Tracker) lead(r *rival, b *track, w *ways) {
 		from = r.n
 		w.ab.start(r.a, r.n)
 		w.ba.start(b, r.n)
+		w.aa, w.bb = way{}, way{}
 	}
 	for m := from; m <= t.n; m++ {
 		t.step(&w.ab, b, m, r.n)
 		t.step(&w.ba, r.a, m, r.n)
+		switch {
+		case t.o.Lag == 0:
+		case m == r.n:
+			w.aa, w.bb = w.ab, w.ba
+		default:
+			t.step(&w.aa, r.a, m, r.n)
+			t.step(&w.bb, b, m, r.n)
+		}
 	}
 	r.led = t.exchanges
 }
@@ -279,7 +293,8 @@ func (t *Tracker) again(k *track, n int) {
 	}
 }
 
-// doubt adds the odds of the other ways to the points of update m.
+// doubt adds the odds of the other ways to the points of update m. After later updates those are two: that the rivals exchanged what they had from m on, or in m
+// alone. Without the second one what comes later makes a doubt too small.
 func (t *Tracker) doubt(m int) {
 	for i := range t.rivals {
 		r := &t.rivals[i]
@@ -287,9 +302,41 @@ func (t *Tracker) doubt(m int) {
 			continue
 		}
 		odds := math.Exp(-r.more)
+		if m < t.n {
+			odds += math.Exp(-r.once)
+		}
 		r.a.at(m).point.Doubt += odds
 		if r.b != nil {
 			r.b.at(m).point.Doubt += odds
+		}
+	}
+}
+
+// thirds sums the odds of ways that three tracks share in this update, for each: one has what the second had, the second what the third had, and the third
+// what the first had, or nothing.
+func (t *Tracker) thirds() {
+	for i := range t.pairs {
+		a, b := t.live[t.pairs[i].Row], t.owner[t.pairs[i].Column]
+		if b == nil || a == b || b.born == t.n {
+			continue
+		}
+		own := a.at(t.n).sight.detection
+		first := t.pairs[i].Cost - t.cost(a, own) - t.cost(b, t.pairs[i].Column)
+		for _, q := range t.pairs[b.first:b.last] {
+			c := t.owner[q.Column]
+			if c == nil || c == a || c == b {
+				continue
+			}
+			more := first + q.Cost - t.cost(c, q.Column)
+			if more < margin {
+				odds := math.Exp(-more) // c has nothing
+				a.at(t.n).sight.thirds += odds
+				b.at(t.n).sight.thirds += odds
+				c.at(t.n).sight.thirds += odds
+			}
+			if back := t.cost(c, own); back != 0 && more+back < margin { // the other two begin this ring, too
+				a.at(t.n).sight.thirds += math.Exp(-more - back)
+			}
 		}
 	}
 }

@@ -22,6 +22,7 @@ type sight struct {
 	births    float64 // that came with it beside those of one frame, px⁻²
 	object    float64 // density of d's score among objects
 	clutter   float64 // density of false maxima of d's score, px⁻²
+	thirds    float64 // odds that three tracks took turns in the frame, by what was seen up to it
 }
 
 // sighted is a frame's detection, number j.

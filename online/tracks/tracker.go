@@ -203,6 +203,7 @@ func (t *Tracker) assign(detections []Detection) {
 	}
 	t.births(detections)
 	t.meet(match)
+	t.thirds()
 }
 
 // near is whether a place lies within reach of the origin.
@@ -355,6 +356,9 @@ func (t *Tracker) report(m int) []Point {
 		}
 		p := k.at(m).point
 		p.Confirmed = k.state.confirmed
+		if m == t.n {
+			p.Doubt += k.at(m).sight.thirds
+		}
 		p.Doubt /= 1 + p.Doubt
 		p.Exchanged = k.turned == t.n && k.from < m
 		p.X, p.Y = p.X-back.x, p.Y-back.y

@@ -7,16 +7,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Choice is what Choose found.
+// Choice is the result of Choose.
 type Choice struct {
-	Model *Model  // nil where a steady lamp predicts as well
-	Nats  float64 // a frame, by which it predicts parts of pictures better than a steady lamp
+	Model *Model  // nil if a steady lamp predicts as well
+	Nats  float64 // per frame: gain in predicting parts of pictures over a steady lamp
 }
 
-// Choose finds the form and the reference under which every part of a picture tells the light of the others best: a lamp lights all of them, an object
-// one. Light is fitted to one part of the boxes and judged on the other, under Student's t, whose tails are the objects. Every number of a frame costs
-// ½ ln Size nats (Schwarz 1978), and what is gained beyond that has to be more than twice its standard error over frames. Where most of the change is
-// left in most boxes, the picture changes as a whole, and a lamp cannot be told from that.
+// Choose finds the form and the reference with which each part of a picture best predicts the light of the others: a lamp
+// lights all of them, an object one. It fits light to one part of the boxes and evaluates the other, under Student's t, whose
+// tails cover the objects. Each number per frame costs ½ ln Size nats (Schwarz 1978), and the remaining gain must exceed
+// twice its standard error over frames. If most of the change remains in most boxes, the picture changes as a whole, and a
+// lamp cannot be separated from that.
 func Choose(thumbnails [][]float32) (best Choice) {
 	thumbnails = spreadOut(thumbnails, maxChosenFrom)
 	steady := median(thumbnails)
@@ -40,7 +41,7 @@ func Choose(thumbnails [][]float32) (best Choice) {
 	return best
 }
 
-// spreadOut are n of the thumbnails at most, evenly over all.
+// spreadOut returns at most n of the thumbnails, evenly spread.
 func spreadOut(thumbnails [][]float32, n int) [][]float32 {
 	if len(thumbnails) <= n {
 		return thumbnails
@@ -53,13 +54,13 @@ func spreadOut(thumbnails [][]float32, n int) [][]float32 {
 }
 
 const (
-	maxChosenFrom = 100  // frames: what they gain has an error of a tenth of its spread
-	learnRounds   = 3    // of the reference and the light of every frame; the third changes light by less than its error
-	leastScale    = 1e-3 // of what the film spans: less is nothing that anybody sees
-	mostLeft      = 0.5  // of the variance of a box: lamps left 0.00 to 0.49 in nine films, pictures that change as a whole 0.88 and more in three
+	maxChosenFrom = 100  // frames: their gain has an error of a tenth of its spread
+	learnRounds   = 3    // of the reference and the light of every frame; the third changes the light by less than its error
+	leastScale    = 1e-3 // fraction of the film's range: smaller changes are invisible
+	mostLeft      = 0.5  // of a box's variance: lamps left 0.00 to 0.49 in nine films, pictures that change as a whole 0.88 and more in three
 )
 
-// forms are those that are tried.
+// forms returns the candidates.
 func forms() (all []Form) {
 	for _, interlaced := range []bool{false, true} {
 		for _, f := range []Form{{}, {Gain: true}, {Plane: true}, {Gain: true, Plane: true}} {
@@ -70,7 +71,7 @@ func forms() (all []Form) {
 	return all
 }
 
-// price is what the numbers of one frame's light cost, nats.
+// price returns the cost of one frame's light, nats.
 func (f Form) price() float64 {
 	numbers := 1.0
 	if f.Gain {
@@ -85,7 +86,7 @@ func (f Form) price() float64 {
 	return numbers * math.Log(Size) / 2
 }
 
-// learn finds the reference by turns with the light of every frame, beginning with the median frame.
+// learn alternates between the reference and the light of every frame, starting from the median frame.
 func learn(thumbnails [][]float32, form Form) *Model {
 	m := &Model{Form: form, Reference: median(thumbnails)}
 	even := make([][]float32, len(thumbnails))
@@ -100,7 +101,7 @@ func learn(thumbnails [][]float32, form Form) *Model {
 	return m
 }
 
-// evened is a thumbnail without its light.
+// evened returns a thumbnail without its light.
 func evened(thumbnail []float32, light [2]Light) []float32 {
 	out := make([]float32, Size)
 	for box, v := range thumbnail {
@@ -111,7 +112,7 @@ func evened(thumbnail []float32, light [2]Light) []float32 {
 	return out
 }
 
-// span is the range of a film's values.
+// span returns the range of a film's values.
 func span(thumbnails [][]float32) float64 {
 	low, high := thumbnails[0][0], thumbnails[0][0]
 	for _, t := range thumbnails {
@@ -120,7 +121,7 @@ func span(thumbnails [][]float32) float64 {
 	return float64(high - low)
 }
 
-// median is that of each box.
+// median returns the median of each box.
 func median(thumbnails [][]float32) []float32 {
 	out, values := make([]float32, Size), make([]float32, len(thumbnails))
 	for box := range out {
@@ -133,8 +134,8 @@ func median(thumbnails [][]float32) []float32 {
 	return out
 }
 
-// judge is, of each frame, the logarithm of the likelihood of all boxes, in the mean over the ways to part them, each box predicted by light that is
-// fitted to the other part; of a steady lamp there is nothing to fit. scale is that of Student's t.
+// judge returns each frame's log likelihood of all boxes, averaged over the ways to split them. The light fitted to one part
+// predicts each box of the other; a steady lamp needs no fit. scale is the scale of Student's t.
 func judge(thumbnails [][]float32, m *Model, floor float64, fitted bool) (nats []float64, scale float64) {
 	ways := parts()
 	nats = make([]float64, len(thumbnails))
@@ -162,8 +163,8 @@ func judge(thumbnails [][]float32, m *Model, floor float64, fitted bool) (nats [
 	return nats, scale
 }
 
-// parts are three ways to part a picture in two: its halves, left and right, upper and lower, and the squares of a board of 4 x 4. Each comes twice,
-// with the parts exchanged.
+// parts returns three ways to split a picture in two: left and right halves, upper and lower halves, and a 4 x 4
+// checkerboard. Each occurs twice, with the parts exchanged.
 func parts() (all []func(box int) bool) {
 	const square = Side / 4
 	for _, first := range []func(x, y int) bool{
@@ -177,10 +178,11 @@ func parts() (all []func(box int) bool) {
 	return all
 }
 
-// freedom is Student's t's: of objects that cover a few boxes, tails of the third power are wide enough.
+// freedom is the degrees of freedom of Student's t: tails of the third power cover objects of a few boxes.
 const freedom = 3.0
 
-// studentScale is the scale of residuals under Student's t, by expectation and maximisation (Lange, Little and Taylor 1989), at least floor.
+// studentScale returns the scale of residuals under Student's t, at least floor, by expectation and maximisation (Lange,
+// Little and Taylor 1989).
 func studentScale(left []float64, floor float64) float64 {
 	const rounds = 20
 	n := float64(len(left))
@@ -199,7 +201,7 @@ func studentScale(left []float64, floor float64) float64 {
 	return math.Sqrt(squares)
 }
 
-// student is the logarithm of the likelihood of residuals under Student's t of that scale.
+// student returns the log likelihood of residuals under Student's t of the given scale.
 func student(left []float64, scale float64) (nats float64) {
 	constant := math.Log(2 / (math.Pi * math.Sqrt(freedom) * scale)) // Γ(2) / (Γ(3/2) √(3π) scale)
 	for _, v := range left {

@@ -7,14 +7,14 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Form is which light a film's lamp adds and takes.
+// Form selects the terms of a film's changing light.
 type Form struct {
-	Gain       bool // g; without it g = 1
-	Plane      bool // a and b; without it 0
-	Interlaced bool // odd rows have light of their own
+	Gain       bool // g; otherwise g = 1
+	Plane      bool // a and b; otherwise 0
+	Interlaced bool // odd rows have their own light
 }
 
-// String names for people what changes.
+// String names the changing terms.
 func (f Form) String() string {
 	changes := []string{"offset"}
 	if f.Gain {
@@ -30,32 +30,32 @@ func (f Form) String() string {
 	return strings.Join(changes, ", ") + " " + of
 }
 
-// Light is that of the rows of one field: x = Gain B + Offset + AlongX X + AlongY Y.
+// Light is the light of one field's rows: x = Gain B + Offset + AlongX X + AlongY Y.
 type Light struct{ Gain, Offset, AlongX, AlongY float64 }
 
-// Added is the light that is added at a place of the picture.
+// Added returns the added light at a position of the picture.
 func (l *Light) Added(x, y float64) float64 { return l.Offset + l.AlongX*x + l.AlongY*y }
 
 // Model is a form with its reference.
 type Model struct {
 	Form      Form
 	Reference []float32 // B, a thumbnail
-	Scale     float64   // of what is left in frames that it fits: the scale of Student's t
+	Scale     float64   // of the residuals of matching frames: the scale of Student's t
 }
 
-// MaxGain is how many times brighter or darker than the reference a lamp may be: it leaves an 8-bit picture of 255 levels 8.
+// MaxGain bounds a lamp's brightness relative to the reference, up and down: it leaves 8 levels of an 8-bit picture.
 const MaxGain = 32
 
-// Fitter fits one frame after another. It belongs to one goroutine.
+// Fitter fits one frame after another. Use it from one goroutine.
 type Fitter struct {
 	model  *Model
-	fields []field // one, or those of even and of odd rows
+	fields []field // one, or even and odd rows
 }
 
 // NewFitter prepares the fits to a model's reference.
 func NewFitter(m *Model) *Fitter { return newFitter(m, func(int) bool { return true }) }
 
-// newFitter prepares fits to those boxes that seen accepts.
+// newFitter prepares fits to the boxes that seen accepts.
 func newFitter(m *Model, seen func(box int) bool) *Fitter {
 	f := &Fitter{model: m}
 	count := 1
@@ -74,7 +74,7 @@ func newFitter(m *Model, seen func(box int) bool) *Fitter {
 	return f
 }
 
-// Fit is the light of one frame, of the even rows and of the odd ones, and the spread of what it leaves.
+// Fit returns the light of one frame, for even and odd rows, and the spread of the residuals.
 func (f *Fitter) Fit(thumbnail []float32) (light [2]Light, spread float64) {
 	for k := range f.fields {
 		one := &f.fields[k]
@@ -87,16 +87,16 @@ func (f *Fitter) Fit(thumbnail []float32) (light [2]Light, spread float64) {
 	return light, spread
 }
 
-// maxTerms are 1, B, X and Y.
+// maxTerms counts 1, B, X and Y.
 const maxTerms = 4
 
-// field is rows that share their light.
+// field is a set of rows with common light.
 type field struct {
 	boxes   []int               // of the thumbnail
-	mean    float64             // of B there
-	basis   [][maxTerms]float64 // of each box: 1, then B - mean, X, Y as the form has them
+	mean    float64             // mean of B there
+	basis   [][maxTerms]float64 // per box: 1, then B - mean, X, Y as the form selects
 	terms   int
-	norms   [maxTerms]float64 // of the basis, the root mean square of each term
+	norms   [maxTerms]float64 // root mean square of each basis term
 	fitted  [maxTerms]float64 // coefficients of frame - B
 	change  []float64         // frame - B
 	left    []float64         // residuals
@@ -112,7 +112,7 @@ func newField(m *Model, boxes []int) field {
 	}
 	for _, box := range boxes {
 		row, terms := [maxTerms]float64{1}, 1
-		if m.Form.Gain { // of B less its mean: an offset alone tells of that
+		if m.Form.Gain { // uses B minus its mean, because an offset alone explains the mean
 			row[terms] = float64(m.Reference[box]) - f.mean
 			terms++
 		}
@@ -131,7 +131,7 @@ func newField(m *Model, boxes []int) field {
 	return f
 }
 
-// place is the middle of a box in the picture.
+// place returns the centre of a box in the picture.
 func place(box int) (x, y float64) {
 	return (float64(box%Side)+0.5)/Side - 0.5, (float64(box/Side%(Side/2))+0.5)/(Side/2) - 0.5
 }
@@ -150,12 +150,13 @@ func (f *field) light(form Form) Light {
 
 const (
 	rounds    = 8     // of weights and coefficients, at most
-	settled   = 1e-2  // of the residuals' spread: a round that changes light by less is the last
+	settled   = 1e-2  // fraction of the residuals' spread: a round that changes the light by less is the last
 	cauchy    = 2.385 // standard deviations at which a residual has half its weight: 95 % efficient under normal noise
-	undecided = 1e-6  // of a term's own square, added to it: a term that the reference does not tell from the others stays 0
+	undecided = 1e-6  // fraction of a term's square added to it: a term that the reference cannot separate from the others stays 0
 )
 
-// fit sets the coefficients and residuals by reweighted least squares (Holland and Welsch 1977), and gives the residuals' spread.
+// fit computes the coefficients and residuals by reweighted least squares (Holland and Welsch 1977), and returns the
+// residuals' spread.
 func (f *field) fit(reference, thumbnail []float32) (spread float64) {
 	for k, box := range f.boxes {
 		f.change[k], f.weights[k] = float64(thumbnail[box])-float64(reference[box]), 1
@@ -164,7 +165,7 @@ func (f *field) fit(reference, thumbnail []float32) (spread float64) {
 		before := f.fitted
 		f.solve()
 		spread = f.spread()
-		if spread == 0 || round > 0 && f.moved(&before) < settled*spread { // 0 where the greater part of the picture fits exactly
+		if spread == 0 || round > 0 && f.moved(&before) < settled*spread { // 0 if most of the picture fits exactly
 			break
 		}
 		for i, v := range f.left {
@@ -175,7 +176,7 @@ func (f *field) fit(reference, thumbnail []float32) (spread float64) {
 	return spread
 }
 
-// solve sets the coefficients by the weights, and the residuals.
+// solve computes the coefficients for the weights, and the residuals.
 func (f *field) solve() {
 	var normal [maxTerms][maxTerms + 1]float64 // upper triangle, and the right side
 	for k := range f.basis {
@@ -198,7 +199,7 @@ func (f *field) solve() {
 	}
 }
 
-// eliminate solves normal equations of n terms, of which it is given the upper triangle.
+// eliminate solves normal equations of n terms, given their upper triangle.
 func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]float64) {
 	for i := range n {
 		normal[i][i] *= 1 + undecided
@@ -227,7 +228,7 @@ func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]floa
 	return x
 }
 
-// moved bounds how much the light changed, in the root mean square over boxes.
+// moved bounds the change of the light, in root mean square over boxes.
 func (f *field) moved(before *[maxTerms]float64) (sum float64) {
 	for i := range f.terms {
 		sum += math.Abs(f.fitted[i]-before[i]) * f.norms[i]
@@ -235,7 +236,7 @@ func (f *field) moved(before *[maxTerms]float64) (sum float64) {
 	return sum
 }
 
-// spread is the standard deviation of normal residuals of the same median size.
+// spread returns the standard deviation of normal residuals with the same median size.
 func (f *field) spread() float64 {
 	const normal = 1.4826
 	for i, v := range f.left {

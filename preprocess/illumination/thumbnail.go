@@ -2,21 +2,21 @@ package illumination
 
 import "fmt"
 
-// A thumbnail has Side x Side boxes: Side/2 rows of boxes over the frame's even rows, then as many over its odd rows. So many tell three numbers of a
-// frame to a thirtieth of a box's noise, and take a tenth of a millisecond.
+// A thumbnail has Side x Side boxes: Side/2 rows of boxes over the frame's even rows, then Side/2 over its odd rows. They
+// determine three numbers of a frame to a thirtieth of a box's noise in a tenth of a millisecond.
 const (
 	Side = 32
 	Size = Side * Side
 )
 
-// Thumbnail reduces frames of one shape. It belongs to one goroutine.
+// Thumbnail reduces frames of one shape. Use it from one goroutine.
 type Thumbnail struct {
 	rows, columns, channels int
-	box                     []int // of each value of a row: the box's column
+	box                     []int // column of the box of each value in a row
 	counts                  [Size]float32
 }
 
-// NewThumbnail takes frames of that many rows, columns and interleaved channels, at least Side rows and columns.
+// NewThumbnail accepts frames of the given rows, columns and interleaved channels, at least Side rows and columns.
 func NewThumbnail(rows, columns, channels int) (*Thumbnail, error) {
 	if rows < Side || columns < Side || channels < 1 {
 		return nil, fmt.Errorf("found %dx%d pixels, expected at least %dx%d to tell the illumination from what moves: leave it out", columns, rows, Side, Side)
@@ -34,13 +34,13 @@ func NewThumbnail(rows, columns, channels int) (*Thumbnail, error) {
 	return t, nil
 }
 
-// row is where the boxes of a frame's row begin.
+// row returns the first box of a frame's row.
 func (t *Thumbnail) row(r int) int {
 	field, height := r%2, (t.rows+1-r%2)/2
 	return (field*Side/2 + r/2*(Side/2)/height) * Side
 }
 
-// Of sets dst, Size boxes, from a frame's interleaved pixels.
+// Of computes dst, Size boxes, from a frame's interleaved pixels.
 func (t *Thumbnail) Of(dst, pixels []float32) {
 	clear(dst)
 	width := t.columns * t.channels

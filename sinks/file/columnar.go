@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// The tables of a recording in columns, each a file.
+// Tables of a columnar recording, one file each.
 const (
 	latentTable = iota
 	sdeTable
@@ -21,29 +21,29 @@ const (
 	tableCount
 )
 
-// tableNames are part of the files' names.
+// tableNames lists the tables' parts of the file names.
 var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger),
 	string(latent.KindObjects), string(latent.KindTrack), string(latent.KindPopulation)}
 
-// columnar is a recording in tables, one file each.
+// columnar writes a recording as tables, one file each.
 type columnar struct {
 	files    recording
-	only     int // the one table that is written, or every
+	only     int // the only table to write, or every
 	rows     [tableCount]table
-	revision uint64                            // of the last law recorded
-	write    func(table int, fresh bool) error // adds rows[table] to its file, which begins with it where fresh is set
+	revision uint64                            // of the last recorded law
+	write    func(table int, fresh bool) error // appends rows[table] to its file; fresh: it is the file's first row
 }
 
-// every is only's, where all tables are written.
+// every is the value of only that means all tables.
 const every = -1
 
-// tableOptions are the keys of every sink that writes tables.
+// tableOptions holds the keys of every sink that writes tables.
 type tableOptions struct {
 	fileOptions
 	Table string `yaml:"table" reaches:"nothing"` // the only one that is written, in a file of the path's own name; "" for all, each in its own
 }
 
-// chosen is the table that is asked for, and the names that the tables' files carry.
+// chosen returns the only table to write, or every, and the table names in the file names.
 func (o *tableOptions) chosen() (only int, names []string, err error) {
 	if o.Table == "" {
 		return every, tableNames, nil
@@ -55,7 +55,7 @@ func (o *tableOptions) chosen() (only int, names []string, err error) {
 	return only, []string{""}, nil
 }
 
-// output is the file of a table that is written.
+// output returns the file of a table, or nil if that table is not written.
 func (c *columnar) output(table int) *output {
 	if c.only != every {
 		table = 0
@@ -63,7 +63,7 @@ func (c *columnar) output(table int) *output {
 	return c.files.outputs[table]
 }
 
-// table is whose file an output is.
+// table returns the table of an output.
 func (c *columnar) table(output int) int {
 	if c.only != every {
 		return c.only
@@ -71,7 +71,7 @@ func (c *columnar) table(output int) int {
 	return output
 }
 
-// record adds m's rows. Health and views have none, but come every second: the disk gets then what is due.
+// record adds m's rows. Health and views have no rows. Because they come every second, they trigger due writes to the disk.
 func (c *columnar) record(m latent.Message) error {
 	if err := c.files.ready(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *columnar) record(m latent.Message) error {
 	return nil
 }
 
-// fill writes the rows of m. Where it fails none was written: only the first of them can find other columns.
+// fill writes the rows of m. After an error none was written: only the first row can find changed columns.
 func (c *columnar) fill(m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -111,7 +111,7 @@ func (c *columnar) fill(m latent.Message) error {
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// frame adds a frame's latent, where there is one, and a row for every object and frame that is known with it.
+// frame adds a frame's latent, if it has one, and a row per object and frame known with it.
 func (c *columnar) frame(e *latent.Estimate) error {
 	o := e.Objects
 	if o == nil || len(e.Latent.Mean) > 0 {
@@ -131,7 +131,7 @@ func (c *columnar) frame(e *latent.Estimate) error {
 	}
 	for i := range o.ID {
 		if !o.Here(i) {
-			continue // where it stands is told once it is seen again
+			continue // its place is written once the object is detected again
 		}
 		c.rows[objectsTable].object(e.Latent.Seq, o, i)
 		if err := c.row(objectsTable); err != nil {
@@ -141,7 +141,7 @@ func (c *columnar) frame(e *latent.Estimate) error {
 	return nil
 }
 
-// law adds s where its revision is new, with as many dimensions as the latents before it.
+// law adds s if its revision is new, with the dimension of the latents before it.
 func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 	if s.Revision == c.revision {
 		return nil
@@ -154,14 +154,14 @@ func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 	return nil
 }
 
-// row writes one table's row. Columns never change within a file: where they are others now, the next file begins.
+// row writes one table's row. Columns never change within a file: changed columns begin the next file.
 func (c *columnar) row(table int) error {
 	if c.only != every && c.only != table {
 		return nil
 	}
 	if c.rows[table].naming && c.output(table).records > 0 {
 		if err := c.files.renew(); err != nil {
-			c.rows[table].columns = nil // named again with the next row
+			c.rows[table].columns = nil // the next row names them again
 			return err
 		}
 	}

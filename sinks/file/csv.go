@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"log/slog"
 	"math"
 	"strconv"
@@ -53,11 +54,9 @@ func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables
 // line writes the row of a table, after the header where fresh.
 func (s *CSV) line(table int, fresh bool) error {
 	t := &s.tables.rows[table]
-	s.lines.to, s.fields = s.tables.output(table), s.fields[:0]
+	s.lines.to = s.tables.output(table)
 	if fresh {
-		for _, c := range t.columns {
-			s.fields = append(s.fields, c.name)
-		}
+		s.header(table)
 		if err := s.writer.Write(s.fields); err != nil {
 			return err
 		}
@@ -96,5 +95,33 @@ func appendCell(dst []byte, f form, c cell) []byte {
 	return strconv.AppendFloat(dst, c.number, 'g', -1, 64)
 }
 
-// Close writes what is left. Files that got no row are removed.
-func (s *CSV) Close(context.Context) error { return s.tables.files.close() }
+// Close writes what is left. Files that got no row are removed, but for a table of objects that was asked for alone: it says by its header that there
+// were none.
+func (s *CSV) Close(context.Context) error {
+	err := s.headObjects()
+	return errors.Join(err, s.tables.files.close())
+}
+
+// headObjects writes the header of a table of objects that got no row.
+func (s *CSV) headObjects() error {
+	files := &s.tables.files
+	if s.tables.only != objectsTable || files.rotation.options.rotates() || len(files.outputs) == 0 || files.outputs[0] == nil || files.outputs[0].records > 0 {
+		return nil
+	}
+	s.tables.rows[objectsTable].earlier(&latent.Place{}, 0)
+	s.header(objectsTable)
+	if err := s.writer.Write(s.fields); err != nil {
+		return err
+	}
+	s.writer.Flush()
+	files.outputs[0].records++
+	return s.writer.Error()
+}
+
+// header puts a table's names in the fields of the next line, which goes to its file.
+func (s *CSV) header(table int) {
+	s.lines.to, s.fields = s.tables.output(table), s.fields[:0]
+	for _, c := range s.tables.rows[table].columns {
+		s.fields = append(s.fields, c.name)
+	}
+}

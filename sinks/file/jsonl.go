@@ -11,15 +11,15 @@ import (
 
 // jsonlOptions are the keys of a JSON Lines file.
 type jsonlOptions struct {
-	fileOptions      // their keys stand beside append
-	Append      bool `yaml:"append"` // go on in a file that is there; otherwise that is an error
+	fileOptions      // their keys are siblings of append
+	Append      bool `yaml:"append"` // append to an existing file; without it an existing file is an error
 }
 
 // JSONL writes every message as one line of JSON, as on NATS.
 type JSONL struct {
 	encoder message.Encoder
 	files   recording
-	write   func(latent.Kind, []byte) error // s.line: a method value made for every frame would be allocated
+	write   func(latent.Kind, []byte) error // s.line, stored because a method value per frame would allocate
 }
 
 // NewJSONL makes the first file of a stream; decode fills the options of NewCSV and append.
@@ -40,7 +40,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 	return s, s.files.start()
 }
 
-// Write adds m's lines. They are written to the disk within a second, as long as messages come.
+// Write adds m's lines. They reach the disk within a second, as long as messages come.
 func (s *JSONL) Write(_ context.Context, m latent.Message) error {
 	if err := s.files.ready(); err != nil {
 		return err
@@ -59,5 +59,5 @@ func (s *JSONL) line(_ latent.Kind, line []byte) error {
 	return nil
 }
 
-// Close writes what is left. A file that was made here and got no line is removed.
+// Close writes the remaining lines. It removes a file that it made and that has no line.
 func (s *JSONL) Close(context.Context) error { return s.files.close() }

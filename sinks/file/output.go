@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// file is what an output needs of *os.File.
+// file is the part of *os.File that an output needs.
 type file interface {
 	io.Writer
 	Truncate(size int64) error
@@ -18,18 +18,18 @@ type file interface {
 	Close() error
 }
 
-// output is one file, written through memory: what the disk does not take stays there and is offered again, from the byte on where it
-// stopped. So a record that was taken is lost only if the disk is still full at the end.
+// output buffers one file in memory: bytes that the disk refuses stay there, and output offers them again from the byte where it stopped.
+// So an accepted record is lost only if the disk is still full at the end.
 type output struct {
 	file    file
-	path    string // where the file is while it is written
-	name    string // its name once it is whole
-	ours    bool   // it was made here
-	records int    // taken
+	path    string // path while the file is incomplete
+	name    string // name once the file is complete
+	ours    bool   // this run made the file
+	records int    // accepted records
 	pending []byte // not yet on the disk
 	written int64
 	torn    int  // written bytes after the last line's end
-	ended   bool // its footer, if it has one, is in pending
+	ended   bool // its footer, if the format has one, is in pending
 }
 
 // Write never fails.
@@ -38,10 +38,10 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// size is that of the file once all of it is written.
+// size returns the file's size once all of it is written.
 func (o *output) size() int64 { return o.written + int64(len(o.pending)) }
 
-// flush brings what is pending to the disk, as far as that takes it.
+// flush writes pending bytes to the disk, as far as the disk accepts them.
 func (o *output) flush() error {
 	if len(o.pending) == 0 {
 		return nil
@@ -57,8 +57,8 @@ func (o *output) flush() error {
 	return err
 }
 
-// complete brings the rest to the disk and gives the whole file its name; a file that was made here and holds no record is removed. It may
-// be called again after an error. The file stays open.
+// complete writes the rest to the disk and gives the file its final name. It removes a file of this run without records. It may be
+// called again after an error. The file stays open.
 func (o *output) complete() error {
 	if err := o.flush(); err != nil {
 		return err
@@ -69,13 +69,13 @@ func (o *output) complete() error {
 	if o.path == o.name {
 		return nil
 	}
-	if err := o.file.Sync(); err != nil { // the name is the promise that the file is whole
+	if err := o.file.Sync(); err != nil { // the name promises that the file is whole
 		return err
 	}
 	return system.Rename(o.path, o.name)
 }
 
-// abandon says what it costs that the rest cannot be written. Lines are made to end where the last whole one does.
+// abandon returns an error that counts the lost records. It truncates a text file after its last whole line.
 func (o *output) abandon() error {
 	if o.path != o.name {
 		return fmt.Errorf("%s: its %d records cannot be read without what could not be written", o.path, o.records)

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	parquetEvery = 5 * time.Minute // what a crash may cost, unless rotate_every says otherwise
-	groupBytes   = 4 << 20         // of values gathered before they are encoded, at most
-	groupRows    = 1 << 16         // the same
+	parquetEvery = 5 * time.Minute // rows that a crash may lose, unless rotate_every is set
+	groupBytes   = 4 << 20         // bytes of values before encoding, at most
+	groupRows    = 1 << 16         // rows before encoding, at most
 )
 
-// Parquet writes tables as Apache Parquet. A file can be read once its footer is written; until then its name ends in .partial.
+// Parquet writes tables as Apache Parquet. A file is readable once its footer is written; until then its name ends in .partial.
 type Parquet struct {
 	tables  columnar
 	stream  string
@@ -48,7 +48,7 @@ func NewParquet(decode func(any) error, stream string, log *slog.Logger) (*Parqu
 // Write adds m's rows.
 func (s *Parquet) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
-// values writes the row of a table, into a file that is begun where fresh.
+// values writes the row of a table. fresh: it first begins a file.
 func (s *Parquet) values(table int, fresh bool) error {
 	t := &s.tables.rows[table]
 	if fresh {
@@ -80,19 +80,19 @@ func valueOf(f form, c cell) parquet.Value {
 // footer ends the file of an output.
 func (s *Parquet) footer(output int) error { return s.writers[s.tables.table(output)].Close() }
 
-// Close completes the files. Those that got no row are removed.
+// Close completes the files and removes files without rows.
 func (s *Parquet) Close(context.Context) error { return s.tables.files.close() }
 
-// ordered is a schema whose columns come in the order of the rows; the library's own sorts them by name.
+// ordered is a schema that keeps the rows' order of columns; the library's own schema sorts them by name.
 type ordered struct {
 	parquet.Group
 	fields []parquet.Field
 }
 
-// Fields are the columns.
+// Fields returns the columns.
 func (o ordered) Fields() []parquet.Field { return o.fields }
 
-// schemaOf is the schema of a table. No column is ever without a value.
+// schemaOf returns the schema of a table. Every column is required.
 func schemaOf(name string, columns []column) *parquet.Schema {
 	group, place := parquet.Group{}, map[string]int{}
 	for i, c := range columns {

@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	flushEvery = time.Second   // how much of a recording a crash may cost, where it needs no footer
-	tryEvery   = time.Second   // a disk that took nothing is asked again
-	maxPending = 64 << 10      // bytes in memory after which they go to the disk
-	partial    = system.Suffix // after the name of a file that cannot be read before it is whole
-	tornSuffix = ".torn"       // the same of one that never became whole
+	flushEvery = time.Second   // recording time that a crash may lose, in formats without a footer
+	tryEvery   = time.Second   // interval between attempts to write to a failing disk
+	maxPending = 64 << 10      // bytes in memory before a write to the disk
+	partial    = system.Suffix // suffix of an incomplete file that is not readable yet
+	tornSuffix = ".torn"       // suffix of an incomplete file left by a killed run
 )
 
-// recording is the files of one sink, one for each table, and those that follow them. While the disk fails, messages are refused with
-// latent.Undelivered; they are taken again once it can be written.
+// recording writes the files of one sink, one per table, and their successors. While the disk fails, it refuses messages with
+// latent.Undelivered. It accepts them again once the disk works.
 type recording struct {
 	rotation rotation
-	finish   func(table int) error // puts a footer into its output; nil where files need none, and can be read while they are written
-	extend   bool                  // go on in a file that is there
-	extends  bool                  // that could be asked for
+	finish   func(table int) error // writes a footer to its output; nil for formats without one, readable while they are written
+	extend   bool                  // append to an existing file
+	extends  bool                  // the sink has the option append
 
-	outputs []*output // one a table; nil between two
-	ending  bool      // the next file is to begin
+	outputs []*output // one per table; nil between two files
+	ending  bool      // the next file is due
 	began   time.Time
 	flushed time.Time
 	tried   time.Time
 	fault   error
 }
 
-// start makes the first files, or says why not.
+// start makes the first files, or returns the reason why it cannot.
 func (r *recording) start() error {
 	err := r.adopt()
 	if err == nil {
@@ -53,7 +53,7 @@ func (r *recording) start() error {
 	return nil
 }
 
-// ready says whether a message may be recorded: nil, or Undelivered while the disk fails.
+// ready returns nil if a message may be recorded, or Undelivered while the disk fails.
 func (r *recording) ready() error {
 	if r.fault == nil || time.Since(r.tried) < tryEvery {
 		return r.fault
@@ -61,8 +61,8 @@ func (r *recording) ready() error {
 	return r.settle()
 }
 
-// settle brings to the disk what is due, and begins the next files when it is time. What was recorded before it failed is kept in memory,
-// so its error matters to the next message, which ready refuses.
+// settle writes due bytes to the disk, and begins the next files when they are due. Messages recorded before a failure stay in memory, so
+// its error concerns only the next message, which ready refuses.
 func (r *recording) settle() error {
 	now := time.Now()
 	err := r.turn(now)
@@ -81,7 +81,7 @@ func (r *recording) renew() error {
 	return r.settle()
 }
 
-// turn begins the next files when it is time.
+// turn begins the next files if they are due.
 func (r *recording) turn(now time.Time) error {
 	if r.blank() && !r.ending {
 		r.began = now
@@ -101,7 +101,7 @@ func (r *recording) turn(now time.Time) error {
 	return nil
 }
 
-// flush brings what is in memory to the disk once a second, when it is too much, and when the disk did not take it before.
+// flush writes to the disk once a second, when memory holds too much, and after a failed write.
 func (r *recording) flush(now time.Time) error {
 	due := r.fault != nil || now.Sub(r.flushed) >= flushEvery
 	for _, o := range r.outputs {
@@ -118,12 +118,12 @@ func (r *recording) flush(now time.Time) error {
 	return nil
 }
 
-// blank says that the files hold nothing: while no frames come, no numbers go by.
+// blank reports that the files hold nothing: without frames no file numbers are used up.
 func (r *recording) blank() bool {
 	return !slices.ContainsFunc(r.outputs, func(o *output) bool { return o == nil || o.records > 0 })
 }
 
-// full says that the files have what they are to hold.
+// full reports that the files have reached their size or age.
 func (r *recording) full(now time.Time) bool {
 	size := int64(0)
 	for _, o := range r.outputs {
@@ -132,7 +132,7 @@ func (r *recording) full(now time.Time) bool {
 	return r.rotation.options.RotateMB > 0 && float64(size) >= r.rotation.options.RotateMB*1e6 || r.rotation.options.RotateEvery > 0 && now.Sub(r.began) >= r.rotation.options.RotateEvery
 }
 
-// open makes the files, all or none.
+// open makes all files, or none.
 func (r *recording) open(now time.Time) error {
 	if r.rotation.options.rotates() || r.rotation.number > 0 || r.ending {
 		if err := r.rotation.next(); err != nil {
@@ -154,7 +154,7 @@ func (r *recording) open(now time.Time) error {
 	return nil
 }
 
-// create makes one file, which is not there yet.
+// create makes one new file.
 func (r *recording) create(name string) (*output, error) {
 	o := &output{name: name, path: name, ours: !r.extend}
 	if r.finish != nil {
@@ -164,7 +164,7 @@ func (r *recording) create(name string) (*output, error) {
 		}
 	}
 	if !r.extend {
-		f, err := system.Create(o.path, 0o644) // held: a run that starts meanwhile sees that it is written
+		f, err := system.Create(o.path, 0o644) // held, so that a run that starts meanwhile sees that the file is in use
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (r *recording) create(name string) (*output, error) {
 	return o, nil
 }
 
-// endTorn ends a line that an earlier run was cut off in, so that ours starts a new one.
+// endTorn ends a line that a killed run left unfinished, so that the next record starts a new one.
 func (o *output) endTorn(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -198,7 +198,7 @@ func (o *output) endTorn(f *os.File) error {
 	return nil
 }
 
-// end completes the files. After an error it is called again, and goes on where it was.
+// end completes the files. After an error the caller calls it again, and it continues from there.
 func (r *recording) end() error {
 	for i, o := range r.outputs {
 		if o == nil {
@@ -216,7 +216,7 @@ func (r *recording) end() error {
 	return nil
 }
 
-// complete makes one file whole. One that somebody took away meanwhile is not waited for.
+// complete completes one file. It does not wait for a file that another program removed.
 func (r *recording) complete(table int, o *output) error {
 	if r.finish != nil && !o.ended && o.records > 0 {
 		if err := r.finish(table); err != nil {
@@ -232,7 +232,7 @@ func (r *recording) complete(table int, o *output) error {
 	return err
 }
 
-// close completes what can be completed.
+// close completes the files as far as possible.
 func (r *recording) close() error {
 	var errs []error
 	for i, o := range r.outputs {

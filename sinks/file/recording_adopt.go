@@ -11,11 +11,11 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// emptyParquet is how long a Parquet file is that holds no rows yet.
+// emptyParquet is the length of a Parquet file without rows.
 const emptyParquet = int64(len("PAR1"))
 
-// adopt deals with files that an earlier run was killed in, where they cannot be read before they are whole. One without rows is removed; one
-// with rows keeps them under a name that says so, for nobody deletes what holds results. A file that a living run writes stays as it is.
+// adopt handles the files of a killed run, in formats that are readable only when complete. It removes a file without rows. It renames a
+// file with rows to the torn suffix, and never deletes results. It leaves the file of a living run alone.
 func (r *recording) adopt() error {
 	if r.finish == nil {
 		return nil
@@ -29,7 +29,7 @@ func (r *recording) adopt() error {
 		left = append(left, r.rotation.name(table)+partial)
 	}
 	for _, f := range used {
-		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // what is removed had a number, too
+		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // a removed file had a number, too
 			left = append(left, f.path)
 		}
 	}
@@ -52,7 +52,7 @@ func (r *recording) adopt() error {
 	return nil
 }
 
-// adoptOne says whether it removed the file.
+// adoptOne reports whether it removed the file.
 func (r *recording) adoptOne(path string) (removed bool, err error) {
 	f := system.Take(path)
 	if f == nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Bounds on how files follow each other.
+// Bounds on the rotation of files.
 const (
 	leastRotation = time.Second
 	mostRotation  = 30 * 24 * time.Hour
@@ -20,15 +20,15 @@ const (
 	mostKept      = 1e6
 )
 
-// fileOptions are the keys of every sink that writes files.
+// fileOptions holds the keys of every sink that writes files.
 type fileOptions struct {
 	Path        string        `yaml:"path" reaches:"write"`
-	RotateMB    float64       `yaml:"rotate_mb"`    // 10^6 bytes after which the next file begins; 0 for any
-	RotateEvery time.Duration `yaml:"rotate_every"` // how long a file is written; 0 to the end
-	Keep        int           `yaml:"keep"`         // numbered files that stay, the newest; 0 for all
+	RotateMB    float64       `yaml:"rotate_mb"`    // size of a file before the next begins, 10^6 bytes; 0: no limit
+	RotateEvery time.Duration `yaml:"rotate_every"` // time before the next file begins; 0: no limit
+	Keep        int           `yaml:"keep"`         // number of newest files to keep; 0: all
 }
 
-// check names the key that cannot be.
+// check returns an error that names the invalid key.
 func (o *fileOptions) check(example string) error {
 	switch {
 	case o.Path == "":
@@ -45,22 +45,22 @@ func (o *fileOptions) check(example string) error {
 	return nil
 }
 
-// rotates says whether files follow each other, numbered from 1.
+// rotates reports whether the recording has several files, numbered from 1.
 func (o *fileOptions) rotates() bool { return o.RotateMB > 0 || o.RotateEvery > 0 }
 
-// rotation names files that follow each other so that their names sort: results-00001.jsonl, results-00002.jsonl; where each has several
-// tables, results-00001.latent.csv, results-00001.sde.csv. A number that was used is not used again.
+// rotation names successive files so that their names sort: results-00001.jsonl, results-00002.jsonl; with several tables,
+// results-00001.latent.csv, results-00001.sde.csv. It never uses a number twice.
 type rotation struct {
 	options fileOptions
-	tables  []string  // "" where a file has no tables
-	number  int       // of the files being written; 0 is none
-	deleted int       // files, so far
-	logged  int       // of the deleted files, those that the log has
-	last    time.Time // when the log was written to
+	tables  []string  // "" if a file has no tables
+	number  int       // of the present files; 0: none yet
+	deleted int       // files deleted so far
+	logged  int       // deleted files that the log has reported
+	last    time.Time // time of the last log entry
 	log     *slog.Logger
 }
 
-// name is that of one table's file now.
+// name returns the present file name of a table.
 func (r *rotation) name(table string) string {
 	ext := filepath.Ext(r.options.Path)
 	name := strings.TrimSuffix(r.options.Path, ext)
@@ -73,7 +73,7 @@ func (r *rotation) name(table string) string {
 	return name + ext
 }
 
-// next is the number after the highest that was used, by whichever run.
+// next returns the number after the highest used one, by any run.
 func (r *rotation) next() error {
 	used, err := r.used()
 	if err != nil {
@@ -86,13 +86,13 @@ func (r *rotation) next() error {
 	return nil
 }
 
-// numbered is a file of this path.
+// numbered is a numbered file of this path.
 type numbered struct {
 	path   string
 	number int
 }
 
-// used lists the numbered files, whole or not.
+// used lists the numbered files, complete or not.
 func (r *rotation) used() ([]numbered, error) {
 	ext, folder := filepath.Ext(r.options.Path), filepath.Dir(r.options.Path)
 	entries, err := os.ReadDir(folder)
@@ -112,7 +112,7 @@ func (r *rotation) used() ([]numbered, error) {
 	return files, nil
 }
 
-// prune deletes what is older than the files that stay. The log says so, once a second at most.
+// prune deletes older files than the ones to keep. It logs this at most once a second.
 func (r *rotation) prune() {
 	if r.options.Keep == 0 {
 		return

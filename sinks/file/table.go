@@ -20,23 +20,23 @@ const (
 	isText
 )
 
-// column is named like the message's field; of a list there is one an entry, z_0, z_1.
+// column has the name of the message's field. A list has one column per entry, z_0, z_1.
 type column struct {
 	name string
 	form form
 }
 
-// cell is one value: whole for a whole number, a flag and nanoseconds since 1970.
+// cell is one value. whole holds integers, flags and nanoseconds since 1970.
 type cell struct {
 	whole  uint64
 	number float64
 	text   string
 }
 
-// shape decides which columns a table has.
+// shape determines the columns of a table.
 type shape struct{ dims, horizons int }
 
-// table is a row, and the columns that all rows of a file have. Its memory is reused.
+// table holds a row, and the columns of all rows of a file. It reuses its memory.
 type table struct {
 	shape   shape
 	columns []column
@@ -44,7 +44,7 @@ type table struct {
 	naming  bool
 }
 
-// begin empties the row. Where the shape is new, the columns are named as the row is filled.
+// begin empties the row. If the shape is new, filling the row names the columns.
 func (t *table) begin(s shape) {
 	if t.naming = t.columns == nil || s != t.shape; t.naming {
 		t.shape, t.columns = s, t.columns[:0]
@@ -74,14 +74,14 @@ func (t *table) flag(name string, v bool) {
 	t.add(name, isFlag, c)
 }
 
-// numbers adds n columns; what v does not have is not a number.
+// numbers adds n columns. Entries missing in v are NaN.
 func (t *table) numbers(name string, v []float64, n int) {
 	for i := range n {
 		t.number(t.entry(name, i), message.At(v, i))
 	}
 }
 
-// entry names the column of entry i.
+// entry returns the column name of entry i.
 func (t *table) entry(name string, i int) string {
 	if !t.naming {
 		return ""
@@ -89,7 +89,7 @@ func (t *table) entry(name string, i int) string {
 	return name + "_" + strconv.Itoa(i)
 }
 
-// latent fills in one frame: the fields of a LatentRecord.
+// latent writes one frame: the fields of a LatentRecord.
 func (t *table) latent(e *latent.Estimate) {
 	l := &e.Latent
 	d, ahead := len(l.Mean), len(e.Horizons)
@@ -116,7 +116,7 @@ func (t *table) latent(e *latent.Estimate) {
 	}
 }
 
-// sde fills in the law of d dimensions as it stood at a frame: the fields of an SDERecord but for the drift field, which is a table of its own.
+// sde writes the law of d dimensions at a frame: the fields of an SDERecord except the drift field, which has its own table.
 func (t *table) sde(seq uint64, at time.Time, s *latent.SDE, d int) {
 	t.begin(shape{d, 0})
 	t.whole("seq", seq)
@@ -146,7 +146,7 @@ func (t *table) sde(seq uint64, at time.Time, s *latent.SDE, d int) {
 	t.units(&s.Units, d)
 }
 
-// units fills in the lengths; what is not known is not a number.
+// units writes the lengths. Unknown ones are NaN.
 func (t *table) units(u *latent.Units, d int) {
 	unknown := latent.Spread{D: math.NaN(), Low: math.NaN(), High: math.NaN(), X: math.NaN(), Y: math.NaN()}
 	px, um := unknown, unknown

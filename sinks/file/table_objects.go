@@ -7,7 +7,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// object fills in one object of a frame; the first columns are named as pandas, trackpy and TrackMate know them.
+// object writes one object of a frame. The first columns have their names in pandas, trackpy and TrackMate.
 func (t *table) object(seq uint64, o *latent.Objects, i int) {
 	d := o.Latents
 	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Marks[i])
@@ -16,7 +16,7 @@ func (t *table) object(seq uint64, o *latent.Objects, i int) {
 	t.numbers("z_sd", o.ZSD[d*i:], d)
 }
 
-// earlier fills in an object of an earlier frame, of which the d latents are not known.
+// earlier writes an object of an earlier frame. Its d latents are unknown.
 func (t *table) earlier(p *latent.Place, d int) {
 	t.place(p, d, math.NaN(), math.NaN(), 0)
 	t.located(math.NaN(), math.NaN())
@@ -24,7 +24,7 @@ func (t *table) earlier(p *latent.Place, d int) {
 	t.numbers("z_sd", nil, d)
 }
 
-// located fills in where an object was detected.
+// located writes the detected place of an object.
 func (t *table) located(x, y float64) {
 	t.number("x_located", x)
 	t.number("y_located", y)
@@ -43,7 +43,7 @@ func (t *table) place(p *latent.Place, latents int, d, doubt float64, marks late
 	t.flag("filled", p.Filled)
 }
 
-// track fills in what happens to an object: the fields of a TrackRecord.
+// track writes an event of an object's track: the fields of a TrackRecord.
 func (t *table) track(m *latent.Track) {
 	t.begin(shape{})
 	t.whole("seq", m.Seq)
@@ -70,7 +70,7 @@ func (t *table) track(m *latent.Track) {
 	t.number("diffusion_shrunk_px2_s_high", m.Shrunk.High)
 }
 
-// motion fills in the class of a track and its exponent; not numbers where they are not known.
+// motion writes the class of a track and its exponent. Unknown ones are NaN.
 func (t *table) motion(m *latent.Motion) {
 	none := math.NaN()
 	if m == nil {
@@ -84,7 +84,7 @@ func (t *table) motion(m *latent.Motion) {
 	t.number("speed_px_s", m.Speed)
 }
 
-// mostStates is how many states of a population's law have columns.
+// mostStates is the number of states of a population's law that have columns.
 const mostStates = 6
 
 // states fills in the population's law.
@@ -109,7 +109,7 @@ func (t *table) states(l *latent.PopulationLaw) {
 	t.text("law", l.Says)
 }
 
-// ranges fills in a diffusion in both units; what is not known is not a number.
+// ranges writes a diffusion in both units. Unknown ones are NaN.
 func (t *table) ranges(px, um latent.Range) {
 	if um == (latent.Range{}) {
 		um = latent.Range{D: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -122,7 +122,7 @@ func (t *table) ranges(px, um latent.Range) {
 	t.number("diffusion_um2_s_high", um.High)
 }
 
-// population fills in all objects together: the fields of a PopulationRecord, of which the spectrum's edges never change.
+// population writes all objects together: the fields of a PopulationRecord. The spectrum's edges never change.
 func (t *table) population(m *latent.Population) {
 	t.begin(shape{dims: len(m.Spectrum)})
 	t.whole("seq", m.Seq)

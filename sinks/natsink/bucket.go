@@ -23,40 +23,40 @@ import (
 )
 
 const (
-	valueRoom   = 4 << 10         // bytes of a message that are not the value's
-	keepWait    = 2 * time.Second // for a state to be confirmed before it counts as late
-	lastWait    = time.Second     // the same, at the end
-	bucketAgain = time.Second     // after which what was not written is tried again
+	valueRoom   = 4 << 10         // bytes of a message besides the value
+	keepWait    = 2 * time.Second // for the confirmation of a state, before it counts as late
+	lastWait    = time.Second     // for the confirmation at the end
+	bucketAgain = time.Second     // interval between attempts to write
 )
 
-// ErrNotKept is returned where a bucket has no such key; ErrServerAway where the newest state waits for the server.
+// ErrNotKept reports a key that the bucket does not hold. ErrServerAway reports that the newest state waits for the server.
 var (
 	ErrNotKept    = errors.New("nothing is kept there")
 	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
 )
 
 // Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A
-// goroutine of its own writes: a server that is away delays no caller, and gets the newest values when it is back.
+// separate goroutine writes: a server that is away delays no caller, and receives the newest values when it is back.
 //
-// A state is the checkpoint, gzipped; the comment in gzip's header has the SHA-256 of the model, the identity of this writer, the epoch of its lease and how
-// far the stream's frames are in it. It is written only over the revision that was read or written here last, so that two processes that run one
-// stream notice; or over one of an earlier lease. A Bucket may be used from any goroutine.
+// A state is the gzipped checkpoint. The comment in gzip's header holds the SHA-256 of the model, the identity of this writer, the epoch of
+// its lease, and the number of frames in the state. Bucket overwrites only the revision that it read or wrote last, so that two processes
+// that run one stream notice each other, or a revision of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
 	kv     store.Bucket
 	stream string
 	writer string // identity
-	lease  Lease  // nil where the stream needs none
+	lease  Lease  // nil if the stream needs no lease
 	log    *slog.Logger
 
 	cancel context.CancelFunc
 	ready  chan struct{} // holds a token when there may be something to write
 	ended  chan struct{}
 
-	revision uint64 // of the state; the writing goroutine's, once that runs
+	revision uint64 // of the state; belongs to the writing goroutine once it runs
 
 	mu    sync.Mutex
-	next  map[string]*pendingValue // by key: the newest that is not written yet
+	next  map[string]*pendingValue // by key: the newest unwritten value
 	shown []byte                   // the configuration, for a bucket that is made again; nil before the first
 	state KeptState
 }
@@ -71,13 +71,13 @@ type KeptState struct {
 	Problem  string `json:"problem,omitempty"` // why the last one was not
 }
 
-// pendingValue is a value to be written.
+// pendingValue is a value that waits to be written.
 type pendingValue struct {
 	value   []byte
 	outcome chan error // has room for one
 }
 
-// settle gives the outcome to the caller who waits for it, once.
+// settle sends the outcome to the waiting caller, once.
 func (p *pendingValue) settle(err error) {
 	select {
 	case p.outcome <- err:
@@ -85,18 +85,18 @@ func (p *pendingValue) settle(err error) {
 	}
 }
 
-// errNewer is why a state is not in KV.
+// errNewer reports a state that a newer one replaced before it was written.
 var errNewer = errors.New("a newer state is written instead")
 
-// BucketOptions are those of a Bucket.
+// BucketOptions holds the options of a Bucket.
 type BucketOptions struct {
 	Stream   string
 	Replicas int          // servers of a cluster that have it, where it is made
-	Lease    Lease        // under which the stream runs; nil where it needs none
+	Lease    Lease        // under which the stream runs; nil if it needs none
 	Log      *slog.Logger // nil is silent
 }
 
-// OpenBucket makes sure that the server has the bucket.
+// OpenBucket opens the bucket, and makes it if it is missing.
 func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -141,7 +141,7 @@ func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 func (k *Bucket) stateKey() string  { return k.stream + ".state" }
 func (k *Bucket) configKey() string { return k.stream + ".config" }
 
-// get reads a key; ErrNotKept where there is none.
+// get reads a key. It returns ErrNotKept if the key is missing.
 func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
 	entry, err := k.kv.Values().Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -156,7 +156,7 @@ func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, 
 	return entry, nil
 }
 
-// Configuration is what STREAM.config holds; ErrNotKept where there is none.
+// Configuration returns the value of STREAM.config, or ErrNotKept if the key is missing.
 func (k *Bucket) Configuration() ([]byte, error) {
 	ctx, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
@@ -174,11 +174,11 @@ type KeptLaw struct {
 	At         At        // zero where the stream's frames do not come again
 }
 
-// AnyFrames is the most frames that State may be of where any law will do.
+// AnyFrames is the limit for State that accepts any law.
 const AnyFrames = math.MaxUint64
 
-// State gives the newest checkpoint that is kept, of at most so many frames; ErrNotKept where there is none. One of another model than the one with this
-// SHA-256, and what is no state, is refused, and Where is told.
+// State returns the newest kept checkpoint of at most frames frames, or ErrNotKept if there is none. It refuses a value that is not a state,
+// and a state of another model than the one with this SHA-256. Even then law.Where is set.
 func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 	ctx, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
@@ -203,7 +203,7 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 	return KeptLaw{}, fmt.Errorf("%w that is as old: %s", ErrNotKept, agesOf(entries))
 }
 
-// agesOf is how many frames are in each state, for people.
+// agesOf lists the number of frames in each state, for an error message.
 func agesOf(entries []jetstream.KeyValueEntry) string {
 	text := fmt.Sprintf("%d are kept, of frames", len(entries))
 	for _, e := range entries {
@@ -214,7 +214,7 @@ func agesOf(entries []jetstream.KeyValueEntry) string {
 	return text
 }
 
-// states are the revisions of the state, the oldest first: the newest alone where any will do.
+// states returns the revisions of the state, the oldest first: only the newest if frames is AnyFrames.
 func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValueEntry, error) {
 	if frames == AnyFrames {
 		entry, err := k.get(ctx, k.stateKey())
@@ -230,14 +230,14 @@ func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValu
 	return slices.DeleteFunc(entries, func(e jetstream.KeyValueEntry) bool { return e.Operation() != jetstream.KeyValuePut }), nil
 }
 
-// stateHeader is what a state says of its checkpoint.
+// stateHeader describes a checkpoint in a state.
 type stateHeader struct {
 	model, writer string
 	epoch         uint64
 	at            At
 }
 
-// packed is a checkpoint as it lies in KV.
+// packed converts a checkpoint to a state.
 func (k *Bucket) packed(checkpoint []byte, model string, at At) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -254,7 +254,7 @@ func (k *Bucket) packed(checkpoint []byte, model string, at At) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
-// unpacked reads what packed wrote, also by a build that knew of no leases.
+// unpacked reads the result of packed, also from a build without leases.
 func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	r, err := gzip.NewReader(bytes.NewReader(value))
 	if err != nil {
@@ -275,10 +275,10 @@ func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	return h, r, nil
 }
 
-// most is how many bytes a value may have.
+// most returns the maximum size of a value, in bytes.
 func (k *Bucket) most() int { return int(k.bus.NATS().MaxPayload()) - valueRoom }
 
-// KeepConfiguration has STREAM.config hold this text. It does not wait.
+// KeepConfiguration stores text under STREAM.config. It does not wait.
 func (k *Bucket) KeepConfiguration(text []byte) {
 	if len(text) > k.most() {
 		k.log.Warn("the configuration is not kept in KV: raise the server's max_payload", "bytes", len(text), "most", k.most())
@@ -290,9 +290,9 @@ func (k *Bucket) KeepConfiguration(text []byte) {
 	k.put(k.configKey(), text)
 }
 
-// KeepState has STREAM.state hold the checkpoint of the law of the model with this SHA-256, of the stream's frames up to a place. It returns when the server has confirmed that,
-// or with the reason why it has not, after two seconds at most. A state that is late or has no server waits on until it is written, or a
-// newer one comes.
+// KeepState stores under STREAM.state the checkpoint of a law, with the SHA-256 of its model and its last frame. It returns once the server
+// has confirmed it, or after at most two seconds with the reason why not. A state that is late or has no server waits until it is written,
+// or a newer one replaces it.
 func (k *Bucket) KeepState(checkpoint []byte, model string, at At) error {
 	err := k.keep(checkpoint, model, at)
 	k.mu.Lock()
@@ -328,7 +328,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 	}
 }
 
-// put hands a value to the writing goroutine, instead of an older one that still waits.
+// put passes a value to the writing goroutine, and replaces an older one that still waits.
 func (k *Bucket) put(key string, value []byte) *pendingValue {
 	p := &pendingValue{value, make(chan error, 1)}
 	k.mu.Lock()
@@ -344,15 +344,14 @@ func (k *Bucket) put(key string, value []byte) *pendingValue {
 	return p
 }
 
-// kept is what info says.
+// kept returns the state for the command info.
 func (k *Bucket) kept() KeptState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.state
 }
 
-// Close ends the writing, after lastWait at most for the server to confirm what was handed over. What is not confirmed then is logged. It
-// may be called on nil.
+// Close ends the writing. It waits at most lastWait for the server to confirm pending values, and logs the unconfirmed ones. k may be nil.
 func (k *Bucket) Close() {
 	if k == nil {
 		return
@@ -367,7 +366,7 @@ func (k *Bucket) Close() {
 	}
 }
 
-// waiting says that something is not written yet.
+// waiting reports that a value is not written yet.
 func (k *Bucket) waiting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// errOther is why a state is not written over another's.
+// errOther reports that another process wrote the state, so this one does not overwrite it.
 var errOther = errors.New("another process keeps this stream's state: end one of the two, or give it another stream, then start the other again")
 
-// final says that trying again is in vain.
+// final reports whether another attempt would fail too.
 func final(err error) bool { return errors.Is(err, errOther) || errors.Is(err, ErrFenced) }
 
-// write writes what it is handed until ctx ends.
+// write writes pending values until ctx ends.
 func (k *Bucket) write(ctx context.Context) {
 	defer close(k.ended)
 	for {
@@ -36,7 +36,7 @@ func (k *Bucket) write(ctx context.Context) {
 	}
 }
 
-// all writes the newest value of each key, and says whether that is done: false is to be tried again.
+// all writes the newest value of each key. It returns false if another attempt is needed.
 func (k *Bucket) all(ctx context.Context) bool {
 	done := true
 	for key, write := range map[string]func(context.Context, []byte) error{k.configKey(): k.writeConfiguration, k.stateKey(): k.writeState} {
@@ -69,7 +69,7 @@ func (k *Bucket) all(ctx context.Context) bool {
 	return done
 }
 
-// writeConfiguration leaves the revisions that are there alone where the newest is the same.
+// writeConfiguration writes text unless the newest revision is equal.
 func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 	entry, err := k.get(ctx, k.configKey())
 	if err == nil && bytes.Equal(entry.Value(), text) {
@@ -82,8 +82,8 @@ func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 	return err
 }
 
-// writeState writes over the last revision known here. Where there is another, it may be of this writer, not confirmed; or nobody's, where
-// somebody deleted the key; or of another process, which is left alone.
+// writeState overwrites the last known revision. A newer revision may be an unconfirmed one of this writer, or a deletion. A revision of
+// another process is left alone.
 func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 	revision, err := k.over(ctx, value)
 	if store.Refused(err) {
@@ -101,7 +101,7 @@ func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 	return nil
 }
 
-// over writes a state over the last revision known, or as the first.
+// over writes a state over the last known revision, or as the first.
 func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
 	if !valid(k.lease) {
 		return 0, ErrFenced
@@ -117,7 +117,7 @@ func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
 	return revision, nil
 }
 
-// look finds the state's revision anew; errOther where another process wrote it.
+// look reads the state's revision again. It returns errOther if another process wrote it.
 func (k *Bucket) look(ctx context.Context) error {
 	entry, err := k.get(ctx, k.stateKey())
 	if errors.Is(err, ErrNotKept) {
@@ -139,14 +139,14 @@ func (k *Bucket) look(ctx context.Context) error {
 	return nil
 }
 
-// known notes the state's newest revision.
+// known records the state's newest revision.
 func (k *Bucket) known(revision uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision, k.state.Revision = revision, revision
 }
 
-// drop deletes the bucket if its files were deleted: what the server confirms of it is gone with the process. remake makes it again.
+// drop deletes the bucket if its files were deleted: values that the server confirms are gone with the process. remake makes it again.
 func (k *Bucket) drop(ctx context.Context) {
 	if is := k.kv.Is(); k.bus.OnDisk(is.Name()) {
 		return
@@ -156,8 +156,8 @@ func (k *Bucket) drop(ctx context.Context) {
 	}
 }
 
-// remake makes a bucket again that was deleted while the run goes on, says so, and has it hold what it held of this stream. It is false where
-// the bucket is there: what hindered is something else.
+// remake makes a bucket again that was deleted during the run, logs this, and restores its content for this stream. It returns false if the
+// bucket exists: then the failure has another cause.
 func (k *Bucket) remake(ctx context.Context) bool {
 	if _, made, err := k.kv.Reach(ctx); err != nil || !made {
 		return false
@@ -172,7 +172,7 @@ func (k *Bucket) remake(ctx context.Context) bool {
 	return true
 }
 
-// showAgain has the bucket hold the configuration, where that went with the state.
+// showAgain stores the configuration again, if it was deleted with the state.
 func (k *Bucket) showAgain() {
 	k.mu.Lock()
 	text, waits := k.shown, k.next[k.configKey()] != nil

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	captureEvery = 10 * time.Second // between two looks for streams over the commands
-	maxCaptures  = 8                // names that are listed
+	captureEvery = 10 * time.Second // interval of the search for streams over the commands
+	maxCaptures  = 8                // names listed at most
 )
 
-// capture watches for JetStream streams that somebody laid over the commands: such a stream confirms every request, and an asker who reads
-// no answer takes that for the program's.
+// capture detects JetStream streams that cover the command subjects. Such a stream confirms every request, and a client that does not read
+// the answer takes the confirmation for the program's.
 type capture struct {
 	bus     *bus.Conn
 	subject bus.Subject
 	publish func(latent.Event)
-	by      []string // streams, when it was looked last
+	by      []string // streams found by the last search
 }
 
-// watch looks now and every ten seconds until ctx ends.
+// watch searches now and every ten seconds until ctx ends.
 func (c *capture) watch(ctx context.Context, found func(by []string)) {
 	tick := time.NewTicker(captureEvery)
 	defer tick.Stop()
@@ -48,7 +48,7 @@ func (c *capture) watch(ctx context.Context, found func(by []string)) {
 	}
 }
 
-// look lists the streams that take what is sent to the commands. A server without JetStream has none.
+// look lists the streams that cover the command subjects. A server without JetStream has none.
 func (c *capture) look(ctx context.Context) (by []string, err error) {
 	if !c.bus.Connected() {
 		return nil, ErrServerAway
@@ -72,7 +72,7 @@ func (c *capture) look(ctx context.Context) (by []string, err error) {
 	return by, nil
 }
 
-// event says what was found.
+// event returns the event that reports these streams.
 func (c *capture) event() latent.Event {
 	e := latent.Event{Time: time.Now(), Level: latent.Info, Code: "commands_captured", Count: 1, Text: "over: no JetStream stream covers the commands"}
 	if len(c.by) > 0 {
@@ -83,7 +83,7 @@ func (c *capture) event() latent.Event {
 	return e
 }
 
-// publishEvent logs an event and publishes it live, as no runner does that knows the stream.
+// publishEvent logs an event and publishes it live, for events outside a runner.
 func publishEvent(b *bus.Conn, stream string, subject bus.Subject, log *slog.Logger, event latent.Event) {
 	if log != nil {
 		log.Warn(event.Text, "stream", stream, "code", event.Code)

@@ -12,10 +12,10 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// serviceName is what micro calls every stream.
+// serviceName is the name of every stream in micro.
 const serviceName = "driftscope"
 
-// identify is how a stream presents itself as a service, without its endpoints.
+// identify returns a stream's identity as a service, without its endpoints.
 func identify(stream string, subject bus.Subject) micro.Info {
 	return micro.Info{
 		ServiceIdentity: micro.ServiceIdentity{
@@ -26,8 +26,8 @@ func identify(stream string, subject bus.Subject) micro.Info {
 	}
 }
 
-// discoverable answers $SRV.PING, INFO and STATS in the form of nats.go's micro. It is not done by micro itself, which would answer on any
-// subject that a request names.
+// discoverable answers $SRV.PING, INFO and STATS in the form of nats.go's micro. It does not use micro itself, which would answer on any
+// subject named in a request.
 func (e *endpoints) discoverable() error {
 	for verb, answer := range map[micro.Verb]func() any{
 		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: e.self.ServiceIdentity, Type: micro.PingResponseType} },
@@ -61,7 +61,7 @@ func (e *endpoints) discoverable() error {
 	return nil
 }
 
-// stats are the endpoints' statistics. Requests that a full queue dropped count as refused.
+// stats returns the endpoints' statistics. A request dropped by a full queue counts as refused.
 func (e *endpoints) stats() micro.Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()

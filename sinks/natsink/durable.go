@@ -22,45 +22,45 @@ import (
 )
 
 const (
-	windowMessages = 256                    // on their way to the server, not yet confirmed
-	windowBytes    = 4 << 20                // the same; one message more than this may be
+	windowMessages = 256                    // unconfirmed messages in flight
+	windowBytes    = 4 << 20                // unconfirmed bytes in flight; one message may exceed this
 	ackWait        = 5 * time.Second        // for the next confirmation
-	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
-	askWait        = 5 * time.Second        // for the server to say what it keeps
-	stuckAfter     = 4                      // times in a row that the server stores nothing although it is there
+	againAfter     = 250 * time.Millisecond // delay after a failure without any confirmation
+	askWait        = 5 * time.Second        // for the server to return the last kept message
+	stuckAfter     = 4                      // consecutive attempts without storage while the server is connected
 )
 
-// natsOptions are the keys of durability; nats.durable and its neighbours in a configuration.
+// natsOptions holds the keys of durability: nats.durable and its siblings in a configuration.
 type natsOptions struct {
 	Durable  bool          `yaml:"durable"`
 	Store    string        `yaml:"store" reaches:"write"` // folder of the spool
-	Replicas int           `yaml:"replicas"`              // servers of a cluster that keep it
-	MaxAge   time.Duration `yaml:"max_age"`               // of what is kept
-	MaxBytes int64         `yaml:"max_bytes"`             // of what is kept, and of the spool
+	Replicas int           `yaml:"replicas"`              // servers of a cluster with a copy
+	MaxAge   time.Duration `yaml:"max_age"`               // of kept messages
+	MaxBytes int64         `yaml:"max_bytes"`             // of kept messages, and of the spool
 }
 
-// durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. A record is appended to the spool
-// first, and forgotten there once the server has confirmed it: neither the program nor the server has to run all the time.
+// durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. It appends a record to the spool
+// first, and removes it once the server has confirmed it: neither the program nor the server has to run all the time.
 //
-// A store.Sender sends. At the start and after any failure the stream is asked for its last message, and sending goes on behind that
-// record of the spool: a message that was stored but not confirmed is known by its identity, and its place by the order of identities.
+// A store.Sender sends. At the start and after any failure durable reads the stream's last message, and continues behind that record of the
+// spool: its identity marks a message that was stored but not confirmed, and the order of identities gives its place.
 type durable struct {
 	bus     *bus.Conn
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	is      bus.Resource // the stream
-	left    sync.Once    // it was logged that the stream stays as it is
+	left    sync.Once    // for the log entry that the stream stays as it is
 	subject bus.Subject
 	spool   *spool.Spool
 	log     *slog.Logger
 
-	lease    Lease     // nil where the stream needs none
-	standing *Standing // nil where frames do not come again, or there is no lease
+	lease    Lease     // nil if the stream needs no lease
+	standing *Standing // nil if frames are not replayed, or there is no lease
 	fenced   atomic.Bool
 
-	always bool // the message being written is kept whatever was kept before
+	always bool // keep the present message whatever was kept before
 
-	run     string   // first part of every identity made here, where frames do not come again
+	run     string   // first part of this run's identities, if frames are not replayed
 	origins []string // of the identities in the spool, and of run
 
 	made  made
@@ -74,7 +74,7 @@ type durable struct {
 	mu            sync.Mutex
 	state         Kept
 	failing, hurt bus.Seldom
-	told          uint64 // damaged bytes that were logged
+	told          uint64 // logged damaged bytes
 }
 
 // Kept is what the command info says of durability.
@@ -86,21 +86,21 @@ type Kept struct {
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
 }
 
-// made counts what was made of identities.
+// made counts identities.
 type made struct {
 	records  uint64
-	tally    tally  // where frames come again
-	result   uint64 // the frame whose result is being written, the same
-	sequence uint64 // of the frame, the same
+	tally    tally  // if frames are replayed
+	result   uint64 // the frame of the present result, if frames are replayed
+	sequence uint64 // sequence of that frame
 }
 
-// mark is where a message's JSON lies in the batch.
+// mark is the range of a message's JSON in the batch.
 type mark struct {
 	kind     latent.Kind
 	from, to int
 }
 
-// newDurable opens the spool and makes sure that the server keeps what it is given.
+// newDurable opens the spool and makes the JetStream stream.
 func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	b, log := env.Bus, env.Log
 	nc := b.NATS()
@@ -134,7 +134,8 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	return d, nil
 }
 
-// openSpool opens the spool in a folder, one a lease: where frames come again, one a run, for what the run before under this lease left comes again too.
+// openSpool opens the spool in a folder, one per lease. If frames are replayed it opens one per run, because the last run's records under this
+// lease are made again too.
 func (d *durable) openSpool(folder string, most int64) (err error) {
 	name := d.subject.Name()
 	if d.lease != nil {
@@ -151,7 +152,7 @@ func (d *durable) openSpool(folder string, most int64) (err error) {
 	return err
 }
 
-// discard throws spools of earlier leases away, of live frames with a warning: whoever ran the stream since has told that frames are missing.
+// discard removes the spools of earlier leases. For live frames it logs a warning: the next worker has already reported the missing frames.
 func (d *durable) discard(folder, but string, most int64) error {
 	old, err := filepath.Glob(filepath.Join(folder, d.subject.Name()+".*"))
 	if err != nil {
@@ -179,7 +180,7 @@ func (d *durable) discard(folder, but string, most int64) error {
 // ErrUnanswered reports a server that did not answer, or went away before it did. The configuration may be right.
 var ErrUnanswered = errors.New("the NATS server did not answer")
 
-// unkept explains why the server is not known to keep what; otherwise says what to do where it answered.
+// unkept explains why it is unknown whether the server keeps what. otherwise is the advice if the server answered.
 func unkept(what, otherwise string, err error) error {
 	if errors.Is(err, bus.ErrForbidden) {
 		return fmt.Errorf("nats.durable: %w", err)
@@ -220,7 +221,7 @@ func (d *durable) begin(m latent.Message) {
 	}
 }
 
-// add puts one record into the batch, unless it is kept already.
+// add adds one record to the batch, unless it is kept already.
 func (d *durable) add(kind latent.Kind, line []byte) error {
 	d.made.records++
 	id := d.run + "." + strconv.FormatUint(d.made.records, 10)
@@ -248,10 +249,10 @@ func (d *durable) commit() error {
 	return d.spool.Append(d.batch)
 }
 
-// deliver brings the spool to the server until ctx ends.
+// deliver sends the spool to the server until ctx ends.
 func (d *durable) deliver(ctx context.Context) {
 	defer close(d.ended)
-	refused := 0 // in a row
+	refused := 0 // consecutive refusals
 	for ctx.Err() == nil {
 		before := d.confirmed
 		err := d.session(ctx)
@@ -280,7 +281,7 @@ func (d *durable) deliver(ctx context.Context) {
 	}
 }
 
-// failed counts a session that ended, and logs why, each reason not too often.
+// failed counts a failed session, and logs the reason at a limited rate.
 func (d *durable) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -291,7 +292,7 @@ func (d *durable) failed(err error) {
 	}
 }
 
-// damaged counts bytes of the spool that hold no whole record, and logs their number, not too often but at last.
+// damaged counts bytes of the spool without a whole record, and logs their number at a limited rate, and at the end.
 func (d *durable) damaged(bytes int64, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -305,7 +306,7 @@ func (d *durable) damaged(bytes int64, last bool) {
 	}
 }
 
-// remade counts and logs that the stream was deleted while the run went on.
+// remade counts and logs that the stream was deleted during the run.
 func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -313,7 +314,7 @@ func (d *durable) remade() {
 	d.log.Warn("the JetStream stream was deleted and is made again: its messages are gone", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
-// well forgets the last problem.
+// well clears the last problem.
 func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -323,14 +324,14 @@ func (d *durable) well() {
 	d.state.Problem = ""
 }
 
-// kept is the state now.
+// kept returns the present state.
 func (d *durable) kept() Kept {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state
 }
 
-// session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
+// session sends waiting records and removes confirmed ones, in order, until a failure or the end of ctx.
 func (d *durable) session(ctx context.Context) error {
 	last, alone, err := d.resume(ctx)
 	if err != nil {
@@ -340,7 +341,7 @@ func (d *durable) session(ctx context.Context) error {
 	return s.Send(ctx, &sending{d: d, next: d.spool.First()})
 }
 
-// filed fails where the stream's files were deleted: the next session makes the stream again.
+// filed fails if the stream's files were deleted: the next session makes the stream again.
 func (d *durable) filed(ctx context.Context) error {
 	if d.bus.OnDisk(d.is.Name()) {
 		return nil
@@ -348,10 +349,10 @@ func (d *durable) filed(ctx context.Context) error {
 	return errors.Join(errNoFiles, d.js.DeleteStream(ctx, d.is.Name()))
 }
 
-// errNoFiles says that the embedded server's confirmations are worth nothing.
+// errNoFiles reports that the embedded server's confirmations are void.
 var errNoFiles = errors.New("the files of the JetStream stream were deleted under the server")
 
-// close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
+// close waits, within ctx, until all records are confirmed. The others stay in the spool, for the next run.
 func (d *durable) close(ctx context.Context) error {
 	for !d.spool.Empty() && d.bus.Connected() && ctx.Err() == nil && !d.fenced.Load() {
 		select {

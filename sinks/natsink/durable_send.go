@@ -13,7 +13,7 @@ import (
 	"driftscope/sinks/spool"
 )
 
-// ensure makes the stream, or has it keep as this sink wants it. A stream that this user may not change is used as it is.
+// ensure makes the stream, or updates it to this sink's options. If the user may not change a stream, ensure uses it as it is.
 func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made bool, err error) {
 	stream, made, err = d.is.Settle(ctx, d.js)
 	if stream != nil && errors.Is(err, bus.ErrForbidden) {
@@ -23,8 +23,8 @@ func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made boo
 	return stream, made, err
 }
 
-// resume forgets the records that the stream has, and returns the stream's last sequence number, and whether one server alone has the stream. One that is not
-// there is made.
+// resume removes the records that the stream has. It returns the stream's last sequence number, and whether a single server has the stream.
+// It makes a missing stream.
 func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
@@ -72,8 +72,8 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 	return last, alone, d.spool.Forget(from)
 }
 
-// follow returns what follows the stream's last message where frames come again. That message is in the spool, or was there when this worker took the
-// stream over.
+// follow returns the position behind the stream's last message, if frames are replayed. That message is in the spool, or was there when this
+// worker took the stream over.
 func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, error) {
 	for p := d.spool.First(); ; {
 		r, after, ok, err := d.spool.Read(p)
@@ -91,8 +91,8 @@ func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, 
 	}
 }
 
-// look warns where somebody else's message stands in the place of one of ours, which is lost then. The record
-// before to is that of the stream's last message, if their identities are the same.
+// look warns if a foreign message has the place of one of ours, which is then lost. The record before to is the stream's last message, if
+// their identities are equal.
 func (d *durable) look(ctx context.Context, id string, to spool.Position, last uint64) {
 	first, newest, n := "", "", uint64(0)
 	for p := d.spool.First(); p.Before(to); n++ {
@@ -113,21 +113,21 @@ func (d *durable) look(ctx context.Context, id string, to spool.Position, last u
 	}
 }
 
-// sending is the spool as a queue.
+// sending presents the spool as a queue.
 type sending struct {
 	d      *durable
 	next   spool.Position
 	window []sent
 }
 
-// sent is a message on its way.
+// sent is a message in flight.
 type sent struct {
 	id      string
 	after   spool.Position
 	skipped int64 // damaged bytes of the spool before it
 }
 
-// Next reads the next record. What is damaged behind the last one is forgotten once all before it is stored.
+// Next reads the next record. It removes damage behind the last record once every record before it is stored.
 func (q *sending) Next() (*nats.Msg, error) {
 	r, after, ok, err := q.d.spool.Read(q.next)
 	if err != nil {
@@ -154,7 +154,7 @@ func (q *sending) Next() (*nats.Msg, error) {
 	return m, nil
 }
 
-// Stored forgets the first record that is on its way.
+// Stored removes the first record in flight.
 func (q *sending) Stored() error {
 	first := q.window[0]
 	if err := q.d.spool.Forget(first.after); err != nil {

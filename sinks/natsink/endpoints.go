@@ -20,29 +20,29 @@ import (
 	"driftscope/sinks/message"
 )
 
-// endpoints take requests on <prefix>.<site>.<stream>.cmd.NAME and answer to inboxes alone. Each command has a queue of its own, and no queue
-// group shares the requests out: a subject belongs to one stream. It may be used from any goroutine.
+// endpoints takes requests on <prefix>.<site>.<stream>.cmd.NAME and answers only to inboxes. Each command has its own queue. No queue
+// group distributes the requests: a subject belongs to one stream. It may be used from any goroutine.
 type endpoints struct {
 	nc     *nats.Conn
 	log    *slog.Logger // nil is silent
-	inbox  string       // what an answer's subject begins with on this connection
+	inbox  string       // first tokens of an answer's subject on this connection
 	answer func(name string, payload []byte) ([]byte, error)
 
-	self    micro.Info // what $SRV.INFO answers
+	self    micro.Info // answer to $SRV.INFO
 	started time.Time
 
-	unwatch context.CancelFunc // ends the watching for streams over the commands
+	unwatch context.CancelFunc // ends the search for streams over the commands
 	watched chan struct{}      // closed when it has ended
 
 	mu      sync.Mutex
 	taken   []*endpoint
 	verbs   []*nats.Subscription // of $SRV
-	capture []string             // JetStream streams that take the commands, too
-	refused uint64               // requests that wanted their answer where no inbox is
-	logged  time.Time            // when that was logged last
+	capture []string             // JetStream streams that cover the commands
+	refused uint64               // requests whose reply subject is no inbox
+	logged  time.Time            // time of the last log entry about them
 }
 
-// endpoint is one command's subscription and its statistics.
+// endpoint holds one command's subscription and its statistics.
 type endpoint struct {
 	subscription *nats.Subscription
 	stats        micro.EndpointStats
@@ -69,7 +69,7 @@ func newEndpoints(b *bus.Conn, stream string, subject bus.Subject, log *slog.Log
 	return e, nil
 }
 
-// answered are the commands that are answered here; they change nothing, and the runner hears nothing of them.
+// answered lists the commands that need no runner: they change nothing.
 func answered() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
 		{"info", "what runs: source, model, digests"},
@@ -78,10 +78,10 @@ func answered() []struct{ Name, Does string } {
 	}
 }
 
-// unknown is the endpoint of what no other takes.
+// unknown handles requests that match no other endpoint.
 const unknown = "other"
 
-// commands are the names of all that are known.
+// commands returns the names of all known commands.
 func commands() (names []string) {
 	for _, c := range append(answered(), latent.Applied()...) {
 		names = append(names, c.Name)
@@ -89,12 +89,12 @@ func commands() (names []string) {
 	return names
 }
 
-// known says whether a subject's last token is a command that has an endpoint of its own.
+// known reports whether a subject's last token is a command with its own endpoint.
 func known(subject string) bool {
 	return slices.Contains(commands(), subject[strings.LastIndexByte(subject, '.')+1:])
 }
 
-// refuseUnknown says what could be sent instead.
+// refuseUnknown returns an error that lists the known commands.
 func refuseUnknown(m *nats.Msg) ([]byte, error) {
 	name := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 	return nil, latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", name, strings.Join(commands(), ", "))
@@ -119,8 +119,8 @@ func (e *endpoints) add(name, subject, does string, handle func(*nats.Msg) ([]by
 	return s.SetPendingLimits(maxRequests, maxRequestBytes)
 }
 
-// take answers one request and counts it: with what was asked for, or ok, or the reason why not, as text and in micro's headers. One that
-// does not say an inbox to answer to is not carried out.
+// take counts one request and answers it with the result of handle, or ok. If handle fails, the answer is the reason, as text and in
+// micro's headers. A request whose reply subject is no inbox is not carried out.
 func (e *endpoints) take(p *endpoint, m *nats.Msg, handle func(*nats.Msg) ([]byte, error)) {
 	start := time.Now()
 	body, err := []byte(nil), error(nil)
@@ -156,7 +156,7 @@ func (e *endpoints) carryOut(name string, payload []byte) ([]byte, error) {
 // respond publishes an answer.
 func (e *endpoints) respond(reply string, body []byte) error { return e.nc.Publish(reply, body) }
 
-// refuse answers with err. An asker who is gone is no failure.
+// refuse answers with err. A client that is gone is no failure.
 func (e *endpoints) refuse(reply string, err error) {
 	code := latent.NotNow
 	var refusal *latent.Refusal
@@ -171,21 +171,21 @@ func (e *endpoints) refuse(reply string, err error) {
 	e.nc.PublishMsg(m)
 }
 
-// captured notes which JetStream streams take the commands.
+// captured records the JetStream streams that cover the commands.
 func (e *endpoints) captured(by []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.capture = by
 }
 
-// irregular is what info says of requests that were refused for their reply subject, and of streams over the commands.
+// irregular returns the requests refused for their reply subject, and the streams over the commands, for the command info.
 func (e *endpoints) irregular() (refused uint64, capturedBy []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.refused, e.capture
 }
 
-// stop takes no more requests; those that wait are answered.
+// stop takes no more requests. It answers the waiting ones.
 func (e *endpoints) stop() error {
 	e.unwatch()
 	<-e.watched

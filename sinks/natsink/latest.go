@@ -25,14 +25,14 @@ func (l *latest) keep(kind latent.Kind, line []byte) {
 	l.lines[kind] = append(l.lines[kind][:0], line...)
 }
 
-// last is a copy of the last record of a kind, nil where there was none.
+// last returns a copy of the last record of a kind, or nil if there is none.
 func (l *latest) last(kind latent.Kind) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.lines[kind])
 }
 
-// snapshot is one object with the last record of each kind under the kind's name.
+// snapshot returns one JSON object that holds the last record of each kind under the kind's name.
 func (l *latest) snapshot(stream string) ([]byte, error) {
 	return json.Marshal(struct {
 		message.Header

@@ -11,8 +11,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// leaderMessage asks the leader of a JetStream stream for one message. The library asks any replica of a stream that allows it, and one that lags says that
-// the newest message is not there. jetstream.ErrMsgNotFound where it is not.
+// leaderMessage gets one message from the leader of a JetStream stream, or returns jetstream.ErrMsgNotFound. The library may read from any
+// replica, and a replica that lags reports that the newest message does not exist.
 func leaderMessage(ctx context.Context, nc *nats.Conn, stream string, which messageWanted) (*nats.Msg, error) {
 	ask, err := json.Marshal(which)
 	if err != nil {
@@ -50,7 +50,7 @@ func leaderMessage(ctx context.Context, nc *nats.Conn, stream string, which mess
 	return m, nil
 }
 
-// messageWanted is one message, by its number or as the last of a subject.
+// messageWanted selects one message, by its number or as the last of a subject.
 type messageWanted struct {
 	Seq  uint64 `json:"seq,omitempty"`
 	Last string `json:"last_by_subj,omitempty"`

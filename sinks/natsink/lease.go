@@ -14,19 +14,19 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Lease is a worker's right to run the stream. It is asked before everything that leaves, from any goroutine.
+// Lease is a worker's right to run the stream. The sink checks it before every publication, from any goroutine.
 type Lease interface {
-	Epoch() uint64 // greater than that of whoever ran the stream before
-	Valid() bool   // false once another may have it
+	Epoch() uint64 // greater than the epoch of any earlier worker
+	Valid() bool   // false once another worker may hold the lease
 }
 
-// ErrFenced ends a run whose lease is over: what it says after that is not published, because another worker may run the stream.
+// ErrFenced ends a run whose lease is over. Later results are not published, because another worker may run the stream.
 var ErrFenced = errors.New("the lease on this stream is over, another worker may run it: nothing more is published here")
 
-// valid says whether a stream may publish: also one that needs no lease.
+// valid reports whether a stream may publish. A stream without a lease always may.
 func valid(l Lease) bool { return l == nil || l.Valid() }
 
-// epochOf is the epoch of a lease, 0 without one.
+// epochOf returns the epoch of a lease, or 0 without one.
 func epochOf(l Lease) uint64 {
 	if l == nil {
 		return 0
@@ -34,45 +34,46 @@ func epochOf(l Lease) uint64 {
 	return l.Epoch()
 }
 
-// TakenOver is the code of the event that says that another worker runs the stream now. It is kept whatever was kept before.
+// TakenOver is the code of the event that another worker now runs the stream. Its record is kept whatever was kept before.
 const TakenOver = "taken_over"
 
-// epochHeader is the header of a kept message that has the epoch.
+// epochHeader is the header of a kept message that holds the epoch.
 const epochHeader = "Driftscope-Epoch"
 
-// At is how far the frames of a durable stream are in a law, or in what is kept.
+// At is a position in the frames of a durable stream: the last frame of a law, or of the kept results.
 type At struct {
 	Sequence uint64 // of the last frame's last message in the stream of frames
 	Frames   uint64 // the number of the next frame
 }
 
-// Standing is what is kept of a stream's results when a worker takes it over. Frames that come again, since the law's checkpoint is older, are folded into
-// the law, and what was kept of them is not kept twice.
+// Standing describes the kept results of a stream when a worker takes it over. The law's checkpoint may be older than the results. Then the
+// law learns the frames between again, and the sink does not keep their results twice.
 type Standing struct {
-	At    At     // behind the last latent that is kept
-	Epoch uint64 // under which the last message was kept
-	last  string // the last message's identity; empty where there is none
+	At    At     // behind the last kept latent
+	Epoch uint64 // epoch of the last kept message
+	last  string // identity of the last message; empty if there is none
 	ends  [len(tallied)]ending
 }
 
-// ending is up to where records of one kind are kept. Kinds are told apart: an event about a frame may be kept before the results of earlier ones, and those never.
+// ending is the last kept record of one kind. Each kind has its own: an event about a frame may be kept before the results of earlier
+// frames, and those results never.
 type ending struct {
-	told  bool // there is one
+	told  bool // a record exists
 	frame uint64
-	n     uint32 // records of that frame
+	n     uint32 // number of records of that frame
 }
 
-// tally counts the records of one frame by their kind: records are known by frame, kind and number. Frames never go back: a message about an earlier one
-// counts to the frame during which it was made. A result counts to its own frame, of which it is the only one of its kind.
+// tally counts the records of one frame by kind: frame, kind and number identify a record. Frames never go back: a message about an
+// earlier frame counts to the frame during which it was made. A result counts to its own frame, as the only one of its kind.
 type tally struct {
 	frame uint64
 	n     [len(tallied)]uint32
 }
 
-// tallied are the kinds that are kept.
+// tallied lists the kept kinds.
 var tallied = [...]latent.Kind{latent.KindLatent, latent.KindObjects, latent.KindSDE, latent.KindEvent, latent.KindTrigger, latent.KindTrack, latent.KindPopulation}
 
-// count gives a record of a kind its number within its frame.
+// count returns the number of a record of a kind within its frame.
 func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 	if frame > t.frame {
 		*t = tally{frame: frame}
@@ -86,10 +87,10 @@ func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 	return 0
 }
 
-// ofFrame says whether records of a kind are the results of a frame.
+// ofFrame reports whether records of a kind are the results of a frame.
 func ofFrame(kind latent.Kind) bool { return kind == latent.KindLatent || kind == latent.KindObjects }
 
-// has says whether a record is kept already. What is told beside results was told, or was not to be, before the last of them.
+// has reports whether a record is kept already. The sink publishes other records, or drops them, before the last result.
 func (s *Standing) has(kind latent.Kind, frame uint64, number uint32) bool {
 	if !ofFrame(kind) && frame+1 < s.At.Frames {
 		return true
@@ -103,19 +104,19 @@ func (s *Standing) has(kind latent.Kind, frame uint64, number uint32) bool {
 	return false
 }
 
-// identity of a record of a durable frame: the same whoever makes it.
+// recordID returns the identity of a record of a durable frame. Every worker computes the same one.
 func recordID(frame uint64, kind latent.Kind, number uint32, sequence uint64) string {
 	return fmt.Sprintf("f%d-%s-%d-%d", frame, kind, number, sequence)
 }
 
-// named is what recordID wrote.
+// named holds the parts of a recordID.
 type named struct {
 	frame  uint64
 	number uint32
 	at     uint64 // sequence in the stream of frames
 }
 
-// readID reads what recordID wrote; ok is false for any other identity.
+// readID parses the result of recordID. ok is false for any other identity.
 func readID(id string) (n named, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(id, "f"), "-")
 	if len(parts) != 4 || !strings.HasPrefix(id, "f") {
@@ -127,11 +128,11 @@ func readID(id string) (n named, ok bool) {
 	return named{frame, uint32(number), at}, err1 == nil && err2 == nil && err3 == nil
 }
 
-// mostDeleted bounds the messages at the end of a stream that somebody deleted.
+// mostDeleted bounds the deleted messages at the end of a stream.
 const mostDeleted = 4096
 
-// Stand reads what is kept of a stream's results. It reads from the stream's leader, and in a cluster what that has not yet agreed upon is not there: so
-// the sink checks, with its first message, that nothing came between.
+// Stand reads the kept results of a stream. It reads from the stream's leader. In a cluster, messages that the leader has not yet agreed
+// upon are missing there. So the sink checks with its first message that nothing came between.
 func Stand(ctx context.Context, b *bus.Conn, stream string) (s Standing, err error) {
 	subject, err := b.Subject(stream)
 	if err != nil {
@@ -148,18 +149,18 @@ func Stand(ctx context.Context, b *bus.Conn, stream string) (s Standing, err err
 	if err != nil {
 		return s, unkept(subject.Name(), "enable JetStream there, and allow this user its API", err)
 	}
-	if err := s.lastMessage(ctx, b.NATS(), kept.CachedInfo()); err != nil { // first: what comes while the rest is read is found by it
+	if err := s.lastMessage(ctx, b.NATS(), kept.CachedInfo()); err != nil { // first, so that it finds messages that arrive during the rest
 		return s, err
 	}
 	return s, s.lastOfKinds(ctx, b.NATS(), subject)
 }
 
-// lastMessage finds who wrote last.
+// lastMessage finds the writer of the last message.
 func (s *Standing) lastMessage(ctx context.Context, nc *nats.Conn, kept *jetstream.StreamInfo) error {
 	state := kept.State
 	for seq, seen := state.LastSeq, 0; seq >= max(state.FirstSeq, 1) && seen < mostDeleted; seq, seen = seq-1, seen+1 {
 		m, err := leaderMessage(ctx, nc, kept.Config.Name, messageWanted{Seq: seq})
-		if errors.Is(err, jetstream.ErrMsgNotFound) { // somebody deleted it
+		if errors.Is(err, jetstream.ErrMsgNotFound) { // it was deleted
 			continue
 		}
 		if err != nil {
@@ -172,7 +173,7 @@ func (s *Standing) lastMessage(ctx context.Context, nc *nats.Conn, kept *jetstre
 	return nil
 }
 
-// lastOfKinds finds the last record of each kind. Where that is of no frame, as the event of a takeover is, all of frames with a result count as kept.
+// lastOfKinds finds the last record of each kind. If a record belongs to no frame, such as a takeover event, all frames with a result count as kept.
 func (s *Standing) lastOfKinds(ctx context.Context, nc *nats.Conn, subject bus.Subject) error {
 	var results []At
 	for i, kind := range tallied {
@@ -201,7 +202,7 @@ func (s *Standing) lastOfKinds(ctx context.Context, nc *nats.Conn, subject bus.S
 	return nil
 }
 
-// behind is where the results end: behind the last frame that has all of its. The objects of a frame are kept right before its latents.
+// behind returns the position behind the last frame whose results are all kept. The objects of a frame are kept right before its latents.
 func behind(results []At) (at At) {
 	for _, r := range results {
 		switch {

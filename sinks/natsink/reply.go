@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	gateway      = "_GR_."  // of the server, before the reply subject of a request from another cluster: two tokens follow
-	inboxes      = "_INBOX" // what the first token of an inbox begins with, unless a client was told otherwise
-	serviceInbox = "_R_."   // of the server, where a request comes from another account, whose subjects are its own
+	gateway      = "_GR_."  // prefix of the server for a reply subject from another cluster: two tokens follow
+	inboxes      = "_INBOX" // default first token of an inbox
+	serviceInbox = "_R_."   // prefix of the server for a request from another account, which has its own subjects
 
-	logRefusedEvery = 10 * time.Second // a flood of such requests is one line
+	logRefusedEvery = 10 * time.Second // a flood of such requests gives one line
 )
 
-// errNoInbox is why a request was not carried out. The program may publish what the asker may not: an answer on a subject of his choice would
-// lend him its rights, and what a JetStream consumer delivers on a command's subject ($JS.ACK) was asked for by nobody.
+// errNoInbox reports a request that was not carried out. The program may have rights that the client lacks, and an answer on a subject of
+// the client's choice would lend them. A reply subject of $JS.ACK comes from a JetStream consumer, not from a client.
 var errNoInbox = errors.New("the answer was wanted on a subject that is no inbox: send a request, as nats req does")
 
-// inboxOf is what the answers to this connection's own requests begin with.
+// inboxOf returns the prefix of the inboxes of this connection.
 func inboxOf(nc *nats.Conn) string {
 	inbox := nc.NewInbox()
 	return inbox[:strings.LastIndexByte(inbox, '.')+1]
 }
 
-// inboxed says whether a request's answer would go to an inbox. One that would not is counted and, at most every ten seconds, logged.
+// inboxed reports whether a request's reply subject is an inbox. If not, it counts the request and logs it at most every ten seconds.
 func (e *endpoints) inboxed(m *nats.Msg) bool {
 	if e.isInbox(m.Reply) {
 		return true
@@ -42,10 +42,10 @@ func (e *endpoints) inboxed(m *nats.Msg) bool {
 	return false
 }
 
-// isInbox says whether a reply subject is one that a client made to wait for answers. No client can name the server's own prefixes: it refuses them.
+// isInbox reports whether a reply subject is a client's inbox. No client can use the server's own prefixes: the server refuses them.
 func (e *endpoints) isInbox(reply string) bool {
 	if rest, routed := strings.CutPrefix(reply, gateway); routed {
-		tokens := strings.SplitN(rest, ".", 3) // cluster, server, what the asker said
+		tokens := strings.SplitN(rest, ".", 3) // cluster, server, the client's reply subject
 		reply = tokens[len(tokens)-1]
 	}
 	for _, inbox := range []string{inboxes, serviceInbox, e.inbox} {

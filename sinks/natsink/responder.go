@@ -10,14 +10,14 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Bounds on what is asked; requests beyond the last two are dropped by the client library, and time out at the one who asks.
+// Bounds on requests. The client library drops requests beyond the last two bounds, and they time out at the client.
 const (
 	maxCommand      = 4 << 10 // bytes of a payload
 	maxRequests     = 64
 	maxRequestBytes = 64 << 10
 )
 
-// About is what runs, as the command info answers.
+// About describes the present run, for the command info.
 type About struct {
 	Source       string    `json:"source"`
 	Model        string    `json:"model"`
@@ -29,15 +29,15 @@ type About struct {
 	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
 }
 
-// responder answers the requests to a stream while it runs. A command that changes something goes on to the runner.
+// responder answers the requests to a stream while it runs. It passes commands that change something to the runner.
 type responder struct {
 	stream    string
 	about     func() About
 	latest    *latest
-	durable   *durable // nil where nothing is kept
-	bucket    *Bucket  // the same
+	durable   *durable // nil without durability
+	bucket    *Bucket  // nil without durability
 	log       *slog.Logger
-	endpoints atomic.Pointer[endpoints] // that the requests come through; nil until they are there
+	endpoints atomic.Pointer[endpoints] // source of the requests; nil until they are ready
 	commands  chan latent.Command
 	ended     chan struct{}
 }
@@ -69,7 +69,7 @@ func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
 	return r.apply(latent.Command{Name: name, Payload: payload})
 }
 
-// InfoRecord answers the command info.
+// InfoRecord is the answer to the command info.
 type InfoRecord struct {
 	message.Header
 	About
@@ -80,7 +80,7 @@ type InfoRecord struct {
 	CapturedBy []string `json:"captured_by,omitempty"` // JetStream streams that take the commands, too: delete them
 }
 
-// info says what runs.
+// info describes the present run.
 func (r *responder) info() ([]byte, error) {
 	record := InfoRecord{Header: message.Header{V: latent.Version, Kind: "info", Stream: r.stream}, About: r.about()}
 	if r.durable != nil {
@@ -97,7 +97,7 @@ func (r *responder) info() ([]byte, error) {
 	return json.Marshal(record)
 }
 
-// apply hands c to the runner and waits for what becomes of it.
+// apply passes c to the runner and waits for the result.
 func (r *responder) apply(c latent.Command) ([]byte, error) {
 	answer := make(chan error, 1)
 	c.Reply = func(err error) { answer <- err }
@@ -120,5 +120,5 @@ func (r *responder) apply(c latent.Command) ([]byte, error) {
 	}
 }
 
-// end refuses the requests that wait, and those that come.
+// end refuses waiting and later requests.
 func (r *responder) end() { close(r.ended) }

@@ -6,23 +6,23 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// SampledToken ends the subject of sampled frames, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a second, and of a field
-// records of kind objects, the same. A page that shows numbers to people needs no more.
+// SampledToken is the last token of the subject of sampled frames, PREFIX.SITE.STREAM.glance: at most 30 records a second of kind latent, or
+// of kind objects for a field. A page that shows numbers needs no more.
 const SampledToken = "glance"
 
-// sampleEvery is the mean time between two sampled latents, at least.
+// sampleEvery is the minimum mean time between two sampled latents.
 const sampleEvery = time.Second / 30
 
-// sampler chooses the records of one kind that are published a second time as sampled: the newest one 30 times a second, and within a second the last
-// one before a pause.
+// sampler chooses the records of one kind that are published a second time as sampled: the newest record 30 times a second, and, within a
+// second, the last record before a pause.
 type sampler struct {
 	kind    latent.Kind
-	next    time.Time // when another is due
-	skipped bool      // the last record was left out
+	next    time.Time // time of the next sample
+	skipped bool      // the last record was not sampled
 }
 
-// take says whether a record that is published at now gives a sampled one: one of the kind gives itself, a health record the last of the kind where that was
-// left out. Of a camera of 30 frames a second whose frames come a little unevenly all are taken.
+// take reports whether a record published at now gives a sampled one. A record of the kind gives itself. A health record gives the last
+// record of the kind, if that was not sampled. All frames of a camera of 30 frames a second are sampled, even with slight jitter.
 func (s *sampler) take(kind latent.Kind, now time.Time) bool {
 	switch kind {
 	case s.kind:

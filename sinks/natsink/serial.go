@@ -14,15 +14,15 @@ import (
 	"driftscope/sinks/spool"
 )
 
-// serial is the identity of a record where frames do not come again: RUN.N in the first run that uses a spool, ORIGIN-RUN.N in those that continue
-// the spool. RUN is a time and ORIGIN the first RUN. The identities of one origin ascend by run and number, so a record that the disk lost has
-// its place among them.
+// serial is the identity of a record if frames are not replayed: RUN.N in the first run that uses a spool, ORIGIN-RUN.N in runs that
+// continue the spool. RUN is a time and ORIGIN the first RUN. The identities of one origin ascend by run and number, so a record that the
+// disk lost has its place among them.
 type serial struct {
 	origin string
 	run, n uint64
 }
 
-// readSerial reads an identity; ok is false for any other.
+// readSerial parses an identity. ok is false for any other format.
 func readSerial(id string) (s serial, ok bool) {
 	name, number, _ := strings.Cut(id, ".")
 	origin, run, later := strings.Cut(name, "-")
@@ -34,10 +34,11 @@ func readSerial(id string) (s serial, ok bool) {
 	return serial{origin, begun, n}, err1 == nil && err2 == nil
 }
 
-// follows says whether s comes after t of the same origin.
+// follows reports whether s comes after t of the same origin.
 func (s serial) follows(t serial) bool { return s.run > t.run || s.run == t.run && s.n > t.n }
 
-// goOn names this run behind all that waits in the spool, and behind the stream's last message where that was in the spool: also if the clock was set back.
+// goOn names this run behind every waiting record of the spool, and behind the stream's last message if that was in the spool, even if the
+// clock was set back.
 func (d *durable) goOn(ctx context.Context, last uint64) error {
 	begun := uint64(time.Now().UnixNano())
 	d.run = strconv.FormatUint(begun, 36)
@@ -76,8 +77,8 @@ func (d *durable) goOn(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// stored returns where the records begin that the stream does not have. id is its last message's. If that was never in this spool, as a stranger's or another
-// machine's, the last of each kind and what the spool knows itself have to do.
+// stored returns the position of the first record that the stream lacks. id is the identity of its last message. If that message was never
+// in this spool (a foreign message, or one of another machine), stored uses the last message of each kind and the spool's own position.
 func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Position, error) {
 	first := d.spool.First()
 	if s, ok := readSerial(id); ok && slices.Contains(d.origins, s.origin) {
@@ -91,7 +92,7 @@ func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Posi
 			return first, err
 		case !ok || first.Before(after):
 			return later(first, from), nil
-		case alone: // in a cluster a new leader may not have the last messages yet
+		case alone: // in a cluster a new leader may lack the last messages
 			d.log.Warn("the JetStream stream has lost messages that it had confirmed: those that the spool still has come again",
 				"stream", d.state.Stream, "last", id, "again", r.ID)
 		}
@@ -123,7 +124,7 @@ func later(p, q spool.Position) spool.Position {
 	return p
 }
 
-// behind returns where the records behind one identity begin, whether its own record is whole or not.
+// behind returns the position of the records behind an identity, even if its own record is damaged.
 func (d *durable) behind(last serial) (p spool.Position, err error) {
 	for {
 		r, after, ok, err := d.spool.Read(p)

@@ -12,11 +12,11 @@ import (
 	"driftscope/sinks/message"
 )
 
-// stoppedEvery is the time between two health messages of a stream that is stopped.
+// stoppedEvery is the time between two health messages of a stopped stream.
 const stoppedEvery = time.Second
 
-// Service answers for one stream as long as its process lives. While the stream runs, its NATS sink, which is made with this Service in its
-// Env, gives the answers; while it is stopped, the Service answers info and stats and takes the command start. It may be used from any goroutine.
+// Service answers for one stream as long as its process lives. While the stream runs, its NATS sink, made with this Service in its Env,
+// gives the answers. While it is stopped, the Service answers info and stats and takes the command start. It may be used from any goroutine.
 type Service struct {
 	stream  string
 	bus     *bus.Conn
@@ -26,9 +26,9 @@ type Service struct {
 
 	mu        sync.Mutex
 	endpoints *endpoints // nil before the first run
-	run       *responder // the last one; nil before the first
+	run       *responder // the last run; nil before the first
 	stopped   bool
-	health    []byte // of the stopped stream, as JSON; nil until it is known
+	health    []byte // of the stopped stream, as JSON; nil until known
 }
 
 // NewService answers for the stream of this name from its first run until Close.
@@ -40,8 +40,8 @@ func NewService(b *bus.Conn, stream string) (*Service, error) {
 	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
 }
 
-// attach has a run give the answers. Before the first run nothing answers, as before the process started: a client that heard that the
-// stream is stopped would start it.
+// attach lets a run give the answers. Before the first run nothing answers, as before the process started: a client that hears of a stopped
+// stream would start it.
 func (s *Service) attach(run *responder) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Service) detach(run *responder) {
 	}
 }
 
-// now is the last run, whether it has ended, and then its health.
+// now returns the last run, whether it has ended, and then its health.
 func (s *Service) now() (run *responder, stopped bool, health []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
 	return nil, latent.Refuse(latent.Conflict, "%s: the stream is stopped: send start", name)
 }
 
-// start hands the command to whoever waits for it, which is when the run before has ended, and waits for the outcome.
+// start passes the command to Wait, which takes it once the last run has ended, and waits for the result.
 func (s *Service) start(payload []byte) ([]byte, error) {
 	answer := make(chan error, 1)
 	ending := latent.Refuse(latent.NotNow, "start: the process is ending: run it again")
@@ -110,11 +110,11 @@ func (s *Service) start(payload []byte) ([]byte, error) {
 // Start is the command start, decoded.
 type Start struct {
 	Config bool        `json:"config"` // take the configuration from KV
-	Reply  func(error) `json:"-"`      // has to be called once, and says what became of it
+	Reply  func(error) `json:"-"`      // to be called once, with the result
 }
 
-// Wait returns the next command start. Until then it says once a second, on the health subject and to who asks stats, that the stream is
-// stopped: last is the health at its end. ok is false once ctx has ended.
+// Wait returns the next command start. Until then it reports once a second on the health subject, and to stats requests, that the stream is
+// stopped. last is the health at its end. ok is false once ctx has ended.
 func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok bool) {
 	tick := time.NewTicker(stoppedEvery)
 	defer tick.Stop()
@@ -134,14 +134,14 @@ func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok
 	}
 }
 
-// publish publishes the health of a stopped stream. While the server is away nobody could hear it.
+// publish publishes the health of a stopped stream, unless the server is away.
 func (s *Service) publish(last latent.Health) {
 	last.Time, last.State, last.FPS, last.Queue = time.Now(), "stopped", 0, 0
 	e := message.Encoder{Stream: s.stream}
 	e.Encode(&last, func(_ latent.Kind, line []byte) error {
 		line = bytes.Clone(line)
 		s.mu.Lock()
-		s.stopped, s.health = true, line // also where a run was left behind
+		s.stopped, s.health = true, line // also after a run that did not end
 		s.mu.Unlock()
 		if s.bus.Connected() {
 			return s.bus.NATS().Publish(s.subject.Of(string(latent.KindHealth)), line)
@@ -162,7 +162,7 @@ func decodeStart(c latent.Command) (Start, error) {
 	return start, nil
 }
 
-// Close refuses what waits and takes no more requests. It may be called on nil.
+// Close refuses waiting requests and takes no more. s may be nil.
 func (s *Service) Close() error {
 	if s == nil {
 		return nil

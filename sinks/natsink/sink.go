@@ -14,40 +14,40 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Sink publishes every message on <prefix>.<site>.<stream>.<kind>, a sample of the latents on .glance too, and takes commands.
+// Sink publishes every message on <prefix>.<site>.<stream>.<kind>, a sample of the latents also on .glance, and takes commands.
 type Sink struct {
 	encoder   message.Encoder
 	responder *responder
-	detach    func() error // ends the answering for this stream
+	detach    func() error // stops answering for this stream
 	bus       *bus.Conn
 	subjects  map[latent.Kind]string
 	latest    latest
 	samplers  [2]sampler                      // of latents and of objects
 	sampled   string                          // the subject of sampled latents
-	durable   *durable                        // nil where nothing is kept
-	refused   identity                        // of the message that the spool refused last; it was published live
-	before    made                            // identities that were given before that message's
-	lease     Lease                           // nil where the stream needs none
-	publish   func(latent.Kind, []byte) error // s.send: a method value made for every frame would be allocated
+	durable   *durable                        // nil without durability
+	refused   identity                        // of the message that the spool refused last, which was published live
+	before    made                            // identities before that message's
+	lease     Lease                           // nil if the stream needs no lease
+	publish   func(latent.Kind, []byte) error // s.send, stored because a method value per frame would allocate
 }
 
-// Env is what a stream lends its NATS sink, which closes none of it.
+// Env holds the stream's resources for its NATS sink, which closes none of them.
 type Env struct {
 	Stream   string
-	About    func() About               // what runs now; asked from any goroutine. nil says nothing
-	Bus      *bus.Conn                  // nil is refused
-	Bucket   *Bucket                    // nil where nothing is kept
-	Service  *Service                   // nil where the stream ends with its run
-	Lease    Lease                      // under which the stream runs; nil where it needs none
-	Standing *Standing                  // of a leased stream whose frames come again; nil where they do not
+	About    func() About               // returns the present run; callable from any goroutine. nil: unknown
+	Bus      *bus.Conn                  // required
+	Bucket   *Bucket                    // nil without durability
+	Service  *Service                   // nil if the stream ends with its run
+	Lease    Lease                      // of the worker that runs the stream; nil if the stream needs none
+	Standing *Standing                  // of a leased stream with replayed frames; else nil
 	Log      *slog.Logger               // nil is silent
-	Watch    func(waiting func() int64) // is given how many bytes wait in the spool, where there is one; may be nil
+	Watch    func(waiting func() int64) // receives the spool's count of waiting bytes, if there is a spool; may be nil
 }
 
-// maxFlush is how long the server may take to confirm the last messages, where ctx says no less.
+// maxFlush is the time limit for the server to confirm the last messages, unless ctx is shorter.
 const maxFlush = 3 * time.Second
 
-// New makes the sink of a stream, which answers commands from now on. decode fills the options of durability.
+// New makes the sink of a stream. It answers commands from now on. decode fills the options of durability.
 func New(decode func(any) error, env Env) (*Sink, error) {
 	var o natsOptions
 	if err := decode(&o); err != nil {
@@ -88,7 +88,7 @@ func New(decode func(any) error, env Env) (*Sink, error) {
 	return s, nil
 }
 
-// answer begins to answer for the stream: through env.Service where there is one, else through endpoints of this sink's own.
+// answer begins to answer for the stream, through env.Service or else through endpoints of this sink.
 func (s *Sink) answer(env Env, subject bus.Subject) error {
 	if env.Service != nil {
 		s.detach = func() error { s.responder.end(); env.Service.detach(s.responder); return nil }
@@ -103,13 +103,13 @@ func (s *Sink) answer(env Env, subject bus.Subject) error {
 	return nil
 }
 
-// Commands gives the commands as they arrive.
+// Commands returns the channel of arriving commands.
 func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 
-// Write publishes m, and spools what is to be kept first. It returns latent.Undelivered where the spool has no room, or where nothing is
-// kept and the server is away, and latent.CutShort where the server takes no message as large.
+// Write publishes m, and with durability first appends it to the spool. It returns latent.Undelivered if the spool is full, or if the server
+// is away without durability, and latent.CutShort if the message is larger than the server's limit.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
-	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // asking takes the connection's lock
+	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // the limit takes the connection's lock
 		s.encoder.Limit = max(int(s.bus.NATS().MaxPayload())-headerRoom, 0)
 	}
 	if err := s.write(m); err != nil {
@@ -121,10 +121,10 @@ func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	return nil
 }
 
-// headerRoom is what is left of a message for the headers of one that is kept, which count.
+// headerRoom is the room in a message for the headers of a kept one, which count to its size.
 const headerRoom = 1024
 
-// write is Write, whatever is left out.
+// write is Write without the size limit of objects.
 func (s *Sink) write(m latent.Message) error {
 	switch m.(type) {
 	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Track, *latent.Population:
@@ -135,12 +135,12 @@ func (s *Sink) write(m latent.Message) error {
 	return s.encoder.Encode(m, s.publish)
 }
 
-// Relay publishes the JSON of a record as it is, live: of a run that is shown again. Nothing is kept of it.
+// Relay publishes the JSON of a record of a replayed run unchanged, live only.
 func (s *Sink) Relay(kind latent.Kind, line []byte) error { return s.send(kind, line) }
 
-// keep spools m, and publishes it live. Live subscribers may miss a message, the spool may not. A message that the spool refuses is
-// published live once, however often it is written again; its law is not, and is encoded again with the message that is taken.
-// The message keeps its identities meanwhile, so that a number that is missing in the JetStream stream is a message that was given up.
+// keep appends m to the spool, and publishes it live. Live subscribers may miss a message, the spool may not. keep publishes a message that
+// the spool refuses live once, however often it is written again. Its law is not published, and is encoded again with the accepted message.
+// The message keeps its identities meanwhile, so a missing number in the JetStream stream means an abandoned message.
 func (s *Sink) keep(m latent.Message) error {
 	if s.durable.fenced.Load() {
 		return ErrFenced
@@ -229,7 +229,7 @@ func (s *Sink) publishOn(subject string, line []byte) error {
 	return latent.Undelivered{Cause: fmt.Errorf("%w (%w)", errAway, err)}
 }
 
-// Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.
+// Close takes no more commands and refuses waiting ones. It waits, within ctx, until the server has every message.
 func (s *Sink) Close(ctx context.Context) error {
 	stopped := s.detach()
 	ctx, cancel := context.WithTimeout(ctx, maxFlush)
@@ -238,7 +238,7 @@ func (s *Sink) Close(ctx context.Context) error {
 		stopped = errors.Join(stopped, s.durable.close(ctx))
 	}
 	if !s.bus.Connected() {
-		return stopped // nothing else waits for a server that is away
+		return stopped // without durability nothing waits for the server
 	}
 	return errors.Join(stopped, s.bus.NATS().FlushWithContext(ctx))
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// driver owns a device, on a goroutine of its own.
+// driver owns a device, on its own goroutine.
 type driver struct {
 	sink   *Sink
 	open   func() (device, error)
 	device device               // nil while it is away
 	away   error                // why
-	try    time.Time            // when it is opened again
-	shown  map[string]time.Time // rules that the device was last told are on, and until when; zero: until they end
+	try    time.Time            // time of the next attempt to open it
+	shown  map[string]time.Time // rules that are on at the device, and until when; zero: until they end
 }
 
-// passing is the error of one request that was not delivered by a device that is well.
+// passing is the error of one undelivered request to a working device.
 type passing struct{ error }
 
 func (p passing) Unwrap() error { return p.error }
@@ -41,7 +41,7 @@ func (w *driver) run() {
 	}
 }
 
-// wait is how long there is nothing to do without a request.
+// wait returns the time until the next task without a request.
 func (w *driver) wait() time.Duration {
 	next := time.Now().Add(time.Hour) // nothing is due
 	if w.device == nil {
@@ -56,10 +56,10 @@ func (w *driver) wait() time.Duration {
 	return max(time.Until(next), 0)
 }
 
-// take carries a request out, or loses it.
+// take carries out a request, or loses it.
 func (w *driver) take(o *request) {
 	switch waited := time.Since(o.taken); {
-	case !o.on && w.sink.options.Pulse > 0: // the pulse's own end is what is written
+	case !o.on && w.sink.options.Pulse > 0: // only the pulse's own end is written
 	case w.device == nil:
 		w.sink.lose(w.away)
 	case o.on && waited > w.sink.options.Late:
@@ -73,7 +73,7 @@ func (w *driver) take(o *request) {
 	}
 }
 
-// set writes a state, and notes what the device shows. A device that fails is given up.
+// set writes a state, and records the device's state. It gives up a device that fails.
 func (w *driver) set(o *request) error {
 	err := w.device.set(o)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *driver) set(o *request) error {
 	return nil
 }
 
-// leave gives the device up until it can be opened again.
+// leave gives up the device until it can be opened again.
 func (w *driver) leave(why error) {
 	w.sink.env.Log.Warn("a device is away; trying again until it is back", "device", w.sink.name, "why", why)
 	w.device.Close() // it has failed already
@@ -116,7 +116,7 @@ func (w *driver) due(now time.Time) {
 	}
 }
 
-// back tries to open the device, and has it show nothing as on that may have ended meanwhile.
+// back tries to open the device, and sets off every rule that may have ended meanwhile.
 func (w *driver) back() {
 	d, err := w.open()
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *driver) back() {
 	w.allOff()
 }
 
-// allOff sets off what the device shows as on.
+// allOff sets off every rule that is on at the device.
 func (w *driver) allOff() {
 	for _, rule := range named(w.shown) {
 		if !w.off(rule) {
@@ -137,17 +137,17 @@ func (w *driver) allOff() {
 	}
 }
 
-// off sets a rule off, and says whether the device took it.
+// off sets a rule off, and reports whether the device took it.
 func (w *driver) off(rule string) bool {
 	err := w.set(&request{rule: rule, taken: time.Now()})
 	if err != nil && w.device != nil {
-		delete(w.shown, rule) // the device is well, and would refuse it again and again
+		delete(w.shown, rule) // the device works, and would refuse it again and again
 		w.sink.lose(err)
 	}
 	return err == nil || w.device != nil
 }
 
-// end leaves the device with nothing on. Orders that found it away were lost before.
+// end sets every rule off. Requests that found the device away are lost already.
 func (w *driver) end() {
 	if w.device != nil {
 		w.allOff()

@@ -12,32 +12,32 @@ import (
 const (
 	pinMode     = 0xf4 // pin, mode
 	digitalPin  = 0xf5 // pin, 0 or 1; since protocol 2.5
-	versionAsks = 0xf9 // alone it asks; with major and minor it answers
+	versionAsks = 0xf9 // alone a query; with major and minor the answer
 	output      = 1    // mode
 
 	mostPin = 127
-	// booting is how long a board may take from its reset, which opening the port is to many, to its first answer: an Uno takes under two seconds.
+	// booting is the longest time from a board's reset to its first answer: an Uno takes under two seconds. Opening the port resets many boards.
 	booting = 5 * time.Second
-	asking  = time.Second // between two questions
+	asking  = time.Second // between two queries
 )
 
-// firmata sets digital pins of a board that runs StandardFirmata, or anything that speaks protocol 2.5.
+// firmata sets digital pins of a board with StandardFirmata, or other firmware of protocol 2.5.
 type firmata struct {
 	port *os.File
 	pins map[string]int
 }
 
-// newFirmata waits until the board answers, and sets its pins to outputs that are low. It owns the port, also beside an error.
+// newFirmata waits until the board answers, and sets its pins to low outputs. It owns the port, also on error.
 func newFirmata(port *os.File, pins map[string]int) (device, error) {
 	f := &firmata{port, pins}
 	if err := errors.Join(f.greet(), f.prepare()); err != nil {
-		f.Close() // what matters is why
+		f.Close() // err has the reason
 		return nil, fmt.Errorf("device: %s: %w", port.Name(), err)
 	}
 	return f, nil
 }
 
-// greet has the board say which protocol it speaks.
+// greet asks the board for its protocol version.
 func (f *firmata) greet() error {
 	var heard []byte
 	chunk := make([]byte, 256)
@@ -51,7 +51,7 @@ func (f *firmata) greet() error {
 			}
 			n, err := f.port.Read(chunk)
 			heard = append(heard, chunk[:n]...)
-			heard = heard[max(len(heard)-len(chunk), 0):] // a board that talks without end says its version in the last of it
+			heard = heard[max(len(heard)-len(chunk), 0):] // a board that never stops sending has its version at the end
 			if major, minor, said := version(heard); said {
 				return checkVersion(major, minor)
 			}
@@ -65,7 +65,7 @@ func (f *firmata) greet() error {
 	return fmt.Errorf("no Firmata answers within %v: load StandardFirmata onto the board (Arduino IDE: File, Examples, Firmata), and look at baud", booting)
 }
 
-// version finds the answer in what a board said.
+// version finds the version in a board's output.
 func version(heard []byte) (major, minor byte, said bool) {
 	for {
 		i := bytes.IndexByte(heard, versionAsks)
@@ -85,7 +85,7 @@ func checkVersion(major, minor byte) error {
 	return nil
 }
 
-// prepare makes the pins outputs that are low.
+// prepare sets the pins to low outputs.
 func (f *firmata) prepare() error {
 	var all []byte
 	for _, rule := range named(f.pins) {
@@ -99,5 +99,5 @@ func (f *firmata) set(o *request) error {
 	return send(f.port, []byte{digitalPin, byte(f.pins[o.rule]), byte(index(o.on))})
 }
 
-// Close gives the device back.
+// Close closes the port.
 func (f *firmata) Close() error { return closeSerial(f.port) }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// mostLine is beyond any chip's lines.
+// mostLine is larger than any chip's line number.
 const mostLine = 1023
 
-// gpioOptions are the keys of the sink gpio.
+// gpioOptions holds the keys of the sink gpio.
 type gpioOptions struct {
-	options                  // their keys stand beside these
+	options                  // their keys are siblings
 	Chip      string         `yaml:"chip" reaches:"device"`   // such as /dev/gpiochip0 or gpiochip0
-	Lines     map[string]int `yaml:"lines" reaches:"nothing"` // of each rule: the line's offset at the chip
+	Lines     map[string]int `yaml:"lines" reaches:"nothing"` // by rule: the line's offset at the chip
 	ActiveLow bool           `yaml:"active_low"`              // on is low
 }
 

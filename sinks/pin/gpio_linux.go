@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The flags of a request, as linux/gpio.h has them; golang.org/x/sys/unix has its structs and its ioctls.
+// Flags of a request, from linux/gpio.h. golang.org/x/sys/unix has its structs and ioctls.
 const (
 	flagActiveLow = 1 << 1 // GPIO_V2_LINE_FLAG_ACTIVE_LOW
 	flagOutput    = 1 << 3 // GPIO_V2_LINE_FLAG_OUTPUT
 )
 
-// chip is what the kernel does for a GPIO chip: tests have one of their own.
+// chip is the kernel's interface to a GPIO chip. Tests replace it.
 type chip interface {
 	open(path string) (fd int, err error)
 	request(fd int, r *unix.GPIOV2LineRequest) error // fills r.Fd
@@ -22,7 +22,7 @@ type chip interface {
 	close(fd int) error
 }
 
-// kernel is the chip that the kernel has.
+// kernel calls the kernel.
 type kernel struct{}
 
 func (kernel) open(path string) (int, error) {
@@ -46,14 +46,14 @@ func ioctl(fd int, request uintptr, argument unsafe.Pointer) error {
 	return nil
 }
 
-// lines are outputs that this program holds.
+// lines are the outputs that this program holds.
 type lines struct {
 	chip chip
 	fd   int
-	bit  map[string]uint // of each rule, in the order of the request
+	bit  map[string]uint // by rule: the place in the request
 }
 
-// openLines requests the lines as outputs that are off. The chip itself is needed no longer then.
+// openLines requests the lines as outputs that are off. The chip's own file is not needed afterwards.
 func openLines(o *gpioOptions, c chip) (device, error) {
 	fd, err := c.open(o.Chip)
 	switch {
@@ -69,7 +69,7 @@ func openLines(o *gpioOptions, c chip) (device, error) {
 	if o.ActiveLow {
 		r.Config.Flags |= flagActiveLow
 	}
-	// Their values are those of an attribute; without one the kernel takes 0 for outputs, which is off, whether that is high or low.
+	// An attribute would set initial values. Without one the kernel sets outputs to 0, which is off, whether that is high or low.
 	copy(r.Consumer[:], "driftscope")
 	for i, rule := range named(o.Lines) {
 		l.bit[rule] = uint(i)
@@ -89,5 +89,5 @@ func (l *lines) set(o *request) error {
 	return l.chip.set(l.fd, &unix.GPIOV2LineValues{Bits: uint64(index(o.on)) << bit, Mask: 1 << bit})
 }
 
-// Close gives the lines back. What they are then is the chip's affair: most keep what was set last.
+// Close releases the lines. Most chips keep the last state.
 func (l *lines) Close() error { return l.chip.close(l.fd) }

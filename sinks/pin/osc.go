@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	dialling = 2 * time.Second // for the receiver's name to be looked up
+	dialling = 2 * time.Second // limit for the lookup of the receiver's name
 	sending  = 100 * time.Millisecond
 )
 
-// oscAddress is a path of names without the characters that OSC gives a meaning.
+// oscAddress matches a path of names without OSC's special characters.
 var oscAddress = regexp.MustCompile(`^(/[A-Za-z0-9_.-]{1,64}){1,8}$`)
 
-// oscOptions are the keys of the sink osc.
+// oscOptions holds the keys of the sink osc.
 type oscOptions struct {
-	options          // their keys stand beside these
+	options          // their keys are siblings
 	To      string   `yaml:"to" reaches:"address"`      // host:port
-	Rules   []string `yaml:"rules" reaches:"nothing"`   // that are sent
-	Address string   `yaml:"address" reaches:"nothing"` // begins every address; /driftscope
+	Rules   []string `yaml:"rules" reaches:"nothing"`   // rules to send
+	Address string   `yaml:"address" reaches:"nothing"` // prefix of every address; /driftscope
 }
 
 // NewOSC sends triggers as Open Sound Control 1.0 messages, one to a UDP datagram.
@@ -58,15 +58,15 @@ func (o *oscOptions) open(stream string) (device, error) {
 	return &osc{conn: conn, prefix: o.Address + "/" + stream + "/"}, nil
 }
 
-// osc sends a message a state.
+// osc sends one message per state.
 type osc struct {
 	conn   net.Conn
 	prefix string // of addresses; the rule's name follows
 	packet []byte // reused
 }
 
-// set sends /driftscope/STREAM/RULE with 1 or 0, the frame's number, and the latent as it is expected at the pulse, or filtered where no forecast is known. Where
-// nobody listens on this machine, the system says so with the datagram after the one that was lost.
+// set sends /driftscope/STREAM/RULE with 1 or 0, the frame's number, and the latent: the forecast at the pulse, or the filtered one without
+// a forecast. If no program on this machine listens, the system returns an error with the datagram after the lost one.
 func (c *osc) set(o *request) error {
 	seq, z := uint64(0), []float64(nil)
 	if t := o.trigger; t != nil {
@@ -87,7 +87,7 @@ func (c *osc) set(o *request) error {
 	return err
 }
 
-// Close gives the socket back.
+// Close closes the socket.
 func (c *osc) Close() error { return c.conn.Close() }
 
 // appendOSC adds an OSC 1.0 message: the address, the types, and the arguments big endian, whole numbers of 32 bits first, then floats of 32 bits.
@@ -103,7 +103,7 @@ func appendOSC(b []byte, address string, whole []int32, floats []float64) []byte
 	return b
 }
 
-// appendText adds a text, with as many zeroes behind it, one at least, as make its length a multiple of four.
+// appendText adds a text and at least one zero byte, up to a length that is a multiple of four.
 func appendText(b []byte, text string) []byte {
 	b = append(b, text...)
 	return append(b, make([]byte, 4-len(text)%4)...)

@@ -13,34 +13,34 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on what waits for a device, and on what may be asked of it.
+// Bounds on waiting triggers and on options.
 const (
-	depth      = 64          // triggers that wait: a second's worth of a rule that turns with every frame of a fast camera
+	depth      = 64          // waiting triggers: one second of a rule that switches with every frame of a fast camera
 	again      = time.Second // between two attempts to open a device that is away
 	leastPulse = 100 * time.Microsecond
 	mostPulse  = 10 * time.Second
 	leastLate  = time.Millisecond
 	mostLate   = time.Minute
-	maxRules   = 32 // as many as a stream has
+	maxRules   = 32 // the limit of a stream
 )
 
-// Env is what a stream lends a sink of this package.
+// Env holds the stream's resources for a sink of this package.
 type Env struct {
 	Stream string
-	Rules  []string     // names of the stream's rules; nil where they are not known
-	Check  bool         // options are checked, and no device is opened: opening one resets many a board
+	Rules  []string     // names of the stream's rules; nil if unknown
+	Check  bool         // only check the options, and open no device: opening resets many boards
 	Log    *slog.Logger // nil is silent
-	// Wrote is told from any goroutine how long after a trigger the device had taken it; nil tells nobody.
+	// Wrote receives, from any goroutine, the delay between a trigger and the device's acceptance; nil: not called.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
-// options are the keys that all kinds share.
+// options holds the shared keys of all kinds.
 type options struct {
-	Pulse time.Duration `yaml:"pulse"` // how long a beginning lasts; 0: as long as the condition
-	Late  time.Duration `yaml:"late"`  // a beginning that has waited longer is not written
+	Pulse time.Duration `yaml:"pulse"` // duration of a pulse; 0: as long as the condition
+	Late  time.Duration `yaml:"late"`  // a beginning that waited longer is dropped
 }
 
-// usual is what options are decoded over: a tenth of a second is ten frames of a usual camera, and longer than any device that works keeps one waiting.
+// usual holds the default options: 100 ms is ten frames of a usual camera, and longer than a working device takes.
 var usual = options{Late: 100 * time.Millisecond}
 
 func (o *options) check() error {
@@ -53,7 +53,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// checkRules refuses rules that the stream does not have: they would never be written. key names the option.
+// checkRules refuses rules that the stream does not have, because they would never be written. key names the option.
 func checkRules(key string, rules []string, env Env) error {
 	if len(rules) == 0 || len(rules) > maxRules {
 		return fmt.Errorf("%s: found %d rules, expected 1 to %d: name those that are to be written", key, len(rules), maxRules)
@@ -66,28 +66,28 @@ func checkRules(key string, rules []string, env Env) error {
 	return nil
 }
 
-// named are the rules of a map, sorted.
+// named returns the rules of a map, sorted.
 func named[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
-// request has a rule's state written.
+// request asks the driver to write a rule's state.
 type request struct {
 	rule    string
 	on      bool
-	trigger *latent.Trigger // nil where no frame has it written: a pulse ends, a device came back, the run ends
+	trigger *latent.Trigger // nil if no frame caused it: a pulse ends, a device returns, the run ends
 	taken   time.Time
 }
 
-// device is what states are written to. It belongs to one goroutine, and no call takes longer than some hundred milliseconds.
+// device takes states. It belongs to one goroutine, and no call takes longer than some hundred milliseconds.
 type device interface {
 	set(o *request) error
 	Close() error
 }
 
-// Sink writes triggers to a device. Its methods never wait for the device, but for Close, which gives it the context's time.
+// Sink writes triggers to a device. Only Close waits for the device, within its context.
 type Sink struct {
 	options  options
 	env      Env
-	name     string // of the device, for people
+	name     string // of the device, for messages
 	rules    []string
 	requests chan request  // to the driver; closed by Close
 	done     chan struct{} // closed by the driver
@@ -97,7 +97,7 @@ type Sink struct {
 	why  error
 }
 
-// start opens the device and begins to write. open is called again whenever the device has failed.
+// start opens the device and begins to write. It calls open again whenever the device has failed.
 func start(name string, rules []string, o options, env Env, open func() (device, error)) (*Sink, error) {
 	if env.Log == nil {
 		env.Log = slog.New(slog.DiscardHandler)
@@ -116,8 +116,8 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 	return s, nil
 }
 
-// Write takes a trigger of the sink's rules; other messages are nobody's. Its error is a latent.NotTaken that tells of earlier triggers, or of this one where
-// too many wait.
+// Write takes a trigger of the sink's rules, and ignores other messages. Its error is a latent.NotTaken about earlier triggers, or about this
+// one if too many wait.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	if t, is := m.(*latent.Trigger); is && slices.Contains(s.rules, t.Name) {
 		select {
@@ -129,7 +129,7 @@ func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	return s.losses()
 }
 
-// lose notes a trigger that was not written.
+// lose records a trigger that was not written.
 func (s *Sink) lose(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *Sink) lose(why error) {
 	s.why = why
 }
 
-// losses is what was lost since it was last asked.
+// losses returns the triggers lost since its last call, as an error.
 func (s *Sink) losses() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,12 +149,12 @@ func (s *Sink) losses() error {
 	return err
 }
 
-// Close writes what waits, sets off what is on, and gives the device back. Its error is of triggers that were lost and not told.
+// Close writes the waiting triggers, sets every rule off, and closes the device. Its error lists lost triggers that Write has not reported.
 func (s *Sink) Close(ctx context.Context) error {
 	close(s.requests)
 	select {
 	case <-s.done:
-	default: // a context that has ended leaves time for nothing, so what is done goes first
+	default: // an ended context leaves no time, so a finished driver has priority
 		select {
 		case <-s.done:
 		case <-ctx.Done():

@@ -11,25 +11,25 @@ import (
 const (
 	leastBaud = 300
 	mostBaud  = 4_000_000
-	mostBytes = 256 // of what is written for a state: 6 ms at 460800 baud
+	mostBytes = 256 // per state: 6 ms at 460800 baud
 
-	// writing is how long a device may take nothing before it counts as away: its driver holds 4 KiB, so it is full or it hangs.
+	// writing is the time without any accepted byte after which a device counts as away: its driver's 4 KiB are full, or it hangs.
 	writing = 200 * time.Millisecond
 
 	textBaud    = 115200
 	firmataBaud = 57600 // StandardFirmata's own
 )
 
-// serialOptions are the keys of the sink serial.
+// serialOptions holds the keys of the sink serial.
 type serialOptions struct {
-	options                  // their keys stand beside these
+	options                  // their keys are siblings
 	Device  string           `yaml:"device" reaches:"device"`
-	Baud    int              `yaml:"baud"`                      // of 8 bits, no parity, one stop bit; 0: the usual one
-	Rules   map[string]texts `yaml:"rules" reaches:"nothing"`   // what is written for each
-	Firmata map[string]int   `yaml:"firmata" reaches:"nothing"` // instead: the digital pin of each
+	Baud    int              `yaml:"baud"`                      // 8 bits, no parity, one stop bit; 0: the default
+	Rules   map[string]texts `yaml:"rules" reaches:"nothing"`   // by rule: the bytes to write
+	Firmata map[string]int   `yaml:"firmata" reaches:"nothing"` // by rule, instead of rules: the digital pin
 }
 
-// texts are what is written for a rule. Each character is the byte of its number.
+// texts holds the bytes to write for a rule. Each character is the byte of its number.
 type texts struct {
 	On  string `yaml:"on"`
 	Off string `yaml:"off"` // empty writes nothing
@@ -54,7 +54,7 @@ func NewSerial(decode func(any) error, env Env) (*Sink, error) {
 	return start(o.Device, rules, o.options, env, o.open)
 }
 
-// check refuses what no device takes, in one line.
+// check returns an error of one line for options that no device takes.
 func (o *serialOptions) check() error {
 	switch {
 	case o.Device == "":
@@ -92,7 +92,7 @@ func (o *serialOptions) check() error {
 	return nil
 }
 
-// octets are the bytes of a text, one a character.
+// octets returns the bytes of a text, one per character.
 func octets(text string) ([]byte, error) {
 	var out []byte
 	for _, r := range text {
@@ -107,7 +107,7 @@ func octets(text string) ([]byte, error) {
 	return out, nil
 }
 
-// open opens the device, which comes in the state in which the board is.
+// open opens the device. The board keeps its state.
 func (o *serialOptions) open() (device, error) {
 	port, err := openSerial(o.Device, o.Baud)
 	if err != nil {
@@ -133,7 +133,7 @@ type writer struct {
 
 func (w *writer) set(o *request) error { return send(w.port, w.states[o.rule][index(o.on)]) }
 
-// Close gives the device back without waiting for what its driver still holds.
+// Close closes the device without waiting for its driver's buffer.
 func (w *writer) Close() error { return closeSerial(w.port) }
 
 func index(on bool) int {
@@ -143,7 +143,7 @@ func index(on bool) int {
 	return 0
 }
 
-// send writes all of b, within the time that a device may take.
+// send writes all of b, within the device's time limit.
 func send(port *os.File, b []byte) error {
 	if len(b) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openSerial opens a serial device for this program alone: raw, 8 bits, no parity, one stop bit, no flow control, whatever modem lines say. Its file never
-// blocks, and takes deadlines.
+// openSerial opens a serial device for this program alone: raw, 8 bits, no parity, one stop bit, no flow control, ignoring modem lines. Its
+// file never blocks, and supports deadlines.
 func openSerial(path string, baud int) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
@@ -26,7 +26,7 @@ func openSerial(path string, baud int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// raw takes the device for this program and sets its line.
+// raw locks the device for this program and sets its line.
 func raw(fd, baud int) error {
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return errors.New("another program, or another sink of this one, has it: end that, or give one sink all rules of a device")
@@ -45,13 +45,13 @@ func raw(fd, baud int) error {
 	if t, err = unix.IoctlGetTermios(fd, unix.TCGETS2); err != nil {
 		return err
 	}
-	if got := int(t.Ospeed); got < baud-baud/50 || got > baud+baud/50 { // a receiver takes 2 % and more
+	if got := int(t.Ospeed); got < baud-baud/50 || got > baud+baud/50 { // receivers tolerate 2 % and more
 		return fmt.Errorf("baud: asked for %d, it does %d: give one that it does", baud, got)
 	}
 	return nil
 }
 
-// closeSerial closes the device, once what its driver holds is sent or thrown away: the driver itself would wait half a minute for a board that is gone.
+// closeSerial closes the device once its driver's buffer is sent or dropped. The driver itself would wait half a minute for a board that is gone.
 func closeSerial(port *os.File) error {
 	if c, err := port.SyscallConn(); err == nil {
 		c.Control(func(fd uintptr) { drain(int(fd)) })
@@ -59,12 +59,12 @@ func closeSerial(port *os.File) error {
 	return port.Close()
 }
 
-// drain waits until the driver has sent what it holds, for as long as a device may take nothing, and throws the rest away.
+// drain waits until the driver has sent its buffer, at most the time limit writing, and drops the rest.
 func drain(fd int) {
 	for end := time.Now().Add(writing); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if n, err := unix.IoctlGetInt(fd, unix.TIOCOUTQ); err != nil || n == 0 {
 			return
 		}
 	}
-	unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) // it is closed next, whatever comes of it
+	unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) // the device is closed next, so an error changes nothing
 }

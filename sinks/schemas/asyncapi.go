@@ -8,7 +8,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// asyncAPI is the whole interface on NATS in one AsyncAPI 3 document: what is published, and what is answered.
+// asyncAPI returns the whole interface on NATS as one AsyncAPI 3 document: publications and answers.
 func asyncAPI() object {
 	channels, operations, carried := object{}, object{}, object{}
 	for _, m := range messages {
@@ -72,7 +72,7 @@ func asyncAPI() object {
 	}
 }
 
-// channel is one subject of a stream.
+// channel describes one subject of a stream.
 func channel(token, is string, messages ...string) object {
 	carried := object{}
 	for _, m := range messages {
@@ -87,10 +87,10 @@ func channel(token, is string, messages ...string) object {
 	}
 }
 
-// command is a request and its answer, each the name of a message.
+// command describes a request and its answer, each the name of a message.
 type command struct{ name, does, request, answer string }
 
-// add adds the two subjects, and what is done on them.
+// add adds the two subjects and their operations.
 func (c command) add(channels, operations object) {
 	in, out := "cmd_"+c.name, "cmd_"+c.name+"_answer"
 	channels[in] = channel("cmd."+c.name, c.does, c.request)
@@ -103,7 +103,7 @@ func (c command) add(channels, operations object) {
 
 func ref(path ...string) object { return object{"$ref": "#/" + strings.Join(path, "/")} }
 
-// codes are those of refusals.
+// codes lists the codes of refusals.
 func codes() (list []string) {
 	for _, code := range []int{latent.Malformed, latent.Unknown, latent.Conflict, latent.NotNow} {
 		list = append(list, fmt.Sprint(code))

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// comments are those of struct fields, by Struct.name, where name is the field's in JSON.
+// comments maps Struct.name to the comment of that field, where name is its name in JSON.
 type comments map[string]string
 
-// carried are the structs whose fields a record repeats, and leaves the explaining to.
+// carried lists the structs whose fields a record repeats. Their comments explain the record's fields, too.
 var carried = map[string]string{"LatentRecord": "Latent", "TriggerRecord": "Trigger", "SDERecord": "SDE", "FieldRecord": "Field", "UnitsRecord": "Units"}
 
 // readComments reads the Go files of some folders.
@@ -39,7 +39,7 @@ func readComments(folders ...string) (comments, error) {
 	return c, nil
 }
 
-// visit notes the fields of one struct.
+// visit collects the fields of one struct.
 func (c comments) visit(n ast.Node) bool {
 	spec, ok := n.(*ast.TypeSpec)
 	if !ok {
@@ -61,7 +61,7 @@ func (c comments) visit(n ast.Node) bool {
 	return true
 }
 
-// of is what is said of a field, by its own struct or by the one that it is carried from.
+// of returns the comment of a field, from its own struct or from the struct in carried.
 func (c comments) of(f field) string {
 	return cmp.Or(c[f.owner+"."+f.name], c[carried[f.owner]+"."+f.name])
 }

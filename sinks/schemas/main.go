@@ -18,10 +18,10 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// draft is the JSON Schema that the files are written in.
+// draft is the JSON Schema version of the files.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// messages are the records that travel, by kind, with what each is.
+// messages lists the records on NATS, by kind, with a description of each.
 var messages = []struct {
 	kind   string
 	record any
@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-// generate makes every file from the types and from their comments, which it reads in root.
+// generate makes every file from the types and their comments, which it reads in root.
 func generate(root string) (map[string][]byte, error) {
 	comments, err := readComments(filepath.Join(root, "sinks", "message"), filepath.Join(root, "sinks", "natsink"), filepath.Join(root, "internal", "latent"))
 	if err != nil {
@@ -95,17 +95,17 @@ func generate(root string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// urn names a schema.
+// urn returns the name of a schema.
 func urn(name string) string { return fmt.Sprintf("urn:driftscope:v%d:%s", latent.Version, name) }
 
-// indented is JSON for people, the same every time.
+// indented returns readable JSON, the same every time.
 func indented(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // made of maps, lists and text alone
+		panic(err) // v holds only maps, lists and text
 	}
 	return b.Bytes()
 }

@@ -11,10 +11,10 @@ import (
 	"driftscope/sinks/message"
 )
 
-// object is a piece of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// words are the values of the types that are text with a meaning.
+// words lists the values of the text types with a fixed set of values.
 var words = map[reflect.Type][]string{
 	reflect.TypeFor[latent.Activity]():    {string(latent.Active), string(latent.Inactive), string(latent.Undecided)},
 	reflect.TypeFor[latent.Change]():      {string(latent.Born), string(latent.Ended), string(latent.Joined), string(latent.Parted)},
@@ -27,10 +27,10 @@ type field struct {
 	owner      string // the struct that declares it
 	of         reflect.Type
 	name, unit string // in JSON
-	optional   bool   // it may be missing
+	optional   bool   // the field may be missing
 }
 
-// fieldsOf lists the properties of a struct, those of embedded structs among them.
+// fieldsOf lists the properties of a struct, including embedded structs.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -46,7 +46,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// object is the schema of a struct. What a later release adds is allowed.
+// object returns the schema of a struct. It allows the properties of later releases.
 func (c comments) object(t reflect.Type) object {
 	properties, required := object{}, []string{}
 	for _, f := range fieldsOf(t) {
@@ -64,7 +64,7 @@ func (c comments) object(t reflect.Type) object {
 	return object{"type": "object", "properties": properties, "required": required}
 }
 
-// schema is that of any type that records hold.
+// schema returns the schema of any type in a record.
 func (c comments) schema(t reflect.Type) object {
 	number := object{"type": []string{"number", "null"}}
 	switch t {

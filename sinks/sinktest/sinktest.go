@@ -1,4 +1,4 @@
-// Package sinktest is what the tests of several sinks share: messages to write, options, a bus, and the end of a sink.
+// Package sinktest has the shared parts of the sinks' tests: messages to write, options, a bus, and the end of a sink.
 package sinktest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Decoder gives options as a configuration would.
+// Decoder returns options as a configuration would.
 func Decoder(t testing.TB, options map[string]any) func(any) error {
 	t.Helper()
 	c, err := config.NewComponent("sink", options)
@@ -22,7 +22,7 @@ func Decoder(t testing.TB, options map[string]any) func(any) error {
 	return c.Decode
 }
 
-// Bus is the server inside the program, until the test ends.
+// Bus returns the server inside the program, open until the test ends.
 func Bus(t testing.TB) *bus.Conn {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
@@ -47,7 +47,7 @@ func Close(t testing.TB, s interface{ Close(context.Context) error }) {
 	}
 }
 
-// Lines are the records of messages, as encode emits them, with their kinds. encode is a message.Encoder's, whose own tests use this package.
+// Lines returns the records of messages, with their kinds, as encode emits them. encode is a message.Encoder's, whose own tests use this package.
 func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) error) error, messages ...latent.Message) (kinds []latent.Kind, out []string) {
 	t.Helper()
 	for _, m := range messages {
@@ -65,7 +65,7 @@ func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) e
 // Noon is the time of all messages here, with nanoseconds and a zone that is not UTC.
 var Noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 7200))
 
-// Estimate is frame seq's, with a law of the given revision.
+// Estimate returns the estimate of frame seq, with a law of the given revision.
 func Estimate(seq, revision uint64) *latent.Estimate {
 	return &latent.Estimate{
 		Latent:  latent.Latent{Seq: seq, Time: Noon, Trajectory: 2, Dropped: 3, Mean: []float64{0.5, -1e-9}, SD: []float64{0.1, 1}, Light: 190},
@@ -81,12 +81,12 @@ func Estimate(seq, revision uint64) *latent.Estimate {
 	}
 }
 
-// Event is one whose text has quotes and would steer a terminal.
+// Event returns an event whose text has quotes and terminal control codes.
 func Event() *latent.Event {
 	return &latent.Event{Seq: 7, Time: Noon, Level: latent.Warning, Code: "queue_full", Text: "a \"quoted\" text\x1b[2J", Count: 3}
 }
 
-// Trigger is where the zone well is entered, by frame seq.
+// Trigger returns the trigger of frame seq, which enters the zone well.
 func Trigger(seq uint64) *latent.Trigger {
 	return &latent.Trigger{
 		Seq: seq, Time: Noon, Name: "well", Rule: "zone", On: true, Object: 9, Value: 0.25, Unit: "latent",
@@ -95,7 +95,7 @@ func Trigger(seq uint64) *latent.Trigger {
 	}
 }
 
-// Health is that of a stream that tracks and has dropped frames.
+// Health returns the health of a stream that tracks and has dropped frames.
 func Health() *latent.Health {
 	return &latent.Health{
 		Time: Noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, Alarms: map[string]uint64{"bleached": 1}, FPS: 29.5,
@@ -103,12 +103,12 @@ func Health() *latent.Health {
 	}
 }
 
-// View has pictures of two and one bytes.
+// View returns a view with pictures of two bytes and one byte.
 func View() *latent.View {
 	return &latent.View{Seq: 7, Time: Noon, Preview: []byte{0xff, 0xd8}, Reconstruction: []byte{1}}
 }
 
-// Hard is an estimate with units and with numbers that a careless writer loses.
+// Hard returns an estimate with units, and with numbers that a careless writer loses.
 func Hard() *latent.Estimate {
 	e := Estimate(1<<53+1, 7)
 	e.Latent.Mean = []float64{0.1 + 0.2, math.SmallestNonzeroFloat64}
@@ -122,7 +122,7 @@ func Hard() *latent.Estimate {
 	return e
 }
 
-// Wide is an estimate of d latents.
+// Wide returns an estimate of d latents.
 func Wide(d int) *latent.Estimate {
 	e := Estimate(0, 1)
 	many := func(v float64) []float64 {
@@ -137,7 +137,7 @@ func Wide(d int) *latent.Estimate {
 	return e
 }
 
-// Field is an estimate of a field with two objects, of which one was known to be one only now.
+// Field returns an estimate of a field with two objects. One of them was confirmed only with this frame.
 func Field(seq uint64) *latent.Estimate {
 	return &latent.Estimate{
 		Latent: latent.Latent{Seq: seq, Time: Estimate(seq, 0).Latent.Time}, Latency: 1500 * time.Microsecond,
@@ -150,7 +150,7 @@ func Field(seq uint64) *latent.Estimate {
 	}
 }
 
-// Track is an object that has ended.
+// Track returns a track that has ended.
 func Track(seq uint64) *latent.Track {
 	return &latent.Track{Seq: seq, Time: Estimate(seq, 0).Latent.Time, ID: 3, Change: latent.Ended, Why: latent.Lost, First: 1, Last: 5, Frames: 4, X: 1, Y: 2, Path: 9,
 		DriftX: 0.5, DriftY: -0.5, Runs: true, Px: latent.Range{D: 4, Low: 0, High: 6}, UM: latent.Range{D: 0.25, Low: 0, High: 0.375},
@@ -158,7 +158,7 @@ func Track(seq uint64) *latent.Track {
 		Motion: &latent.Motion{Class: "free", Free: 0.75, Confined: 0.25, Alpha: latent.Bounds{Value: 1.125, Low: 0.5, High: 1.5}, Radius: math.NaN(), Speed: math.NaN()}}
 }
 
-// Population is all objects of a field, of which nothing is known in µm.
+// Population returns all objects of a field, without lengths in µm.
 func Population(seq uint64) *latent.Population {
 	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
 		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
@@ -174,8 +174,8 @@ func Population(seq uint64) *latent.Population {
 			D: []float64{4, 5}, DSD: []float64{0.5, 0.75}, Steps: []float64{300, 400}, Says: []string{"a trap at 32, 16"}}}
 }
 
-// Crowd is frame seq's estimate of a field with n objects: every third was not detected, doubt falls with the number, and as many places of the frame before
-// are known now.
+// Crowd returns the estimate of frame seq of a field with n objects. Every third was not detected, and doubt falls with the number. n places
+// of the frame before become known with this frame.
 func Crowd(seq uint64, n int) *latent.Estimate {
 	e := Field(seq)
 	o := e.Objects

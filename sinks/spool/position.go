@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// positionFiles hold the oldest record not forgotten, no older than positionEvery. They are written in turn: whatever damages one, a kill in
-// the middle of it too, leaves the other. Earlier releases had one file, first, without a checksum; it is removed.
+// positionFiles hold the oldest record not forgotten, at most positionEvery old. They are written in turn: damage to one, even a kill during
+// its write, leaves the other. Earlier releases had one file, first, without a checksum; it is removed.
 var (
 	positionFiles = [2]string{"position.0", "position.1"}
 	olderFiles    = []string{"first", "first.tmp"}
@@ -17,8 +17,8 @@ var (
 
 const positionEvery = time.Second
 
-// note writes the position of the oldest record not forgotten. s.mu is held. Where that fails, an older position stays. The same is true
-// after a power cut, for the files are not synced: a frame may wait for note.
+// note writes the position of the oldest record not forgotten. The caller holds s.mu. After a failure, or a power cut, an older position
+// remains: the files are not synced, because a frame may wait for note.
 func (s *Spool) note() {
 	if s.first == s.noted || time.Since(s.notedAt) < positionEvery {
 		return
@@ -27,13 +27,13 @@ func (s *Spool) note() {
 	os.WriteFile(filepath.Join(s.Folder, positionFiles[s.copy]), positionText(s.first), 0o600)
 }
 
-// positionText is a position with its checksum.
+// positionText returns a position with its checksum.
 func positionText(p Position) []byte {
 	text := fmt.Appendf(nil, "%d %d", p.segment, p.offset)
 	return fmt.Appendf(text, " %08x\n", crc32.ChecksumIEEE(text))
 }
 
-// recall reads what note wrote last; zero if nothing whole is there.
+// recall reads the last position that note wrote, or zero if no file is whole.
 func (s *Spool) recall() (p Position) {
 	for _, name := range olderFiles {
 		os.Remove(filepath.Join(s.Folder, name))
@@ -51,7 +51,7 @@ func (s *Spool) recall() (p Position) {
 	return p
 }
 
-// unnote removes the position, as nothing waits.
+// unnote removes the position, because nothing waits.
 func (s *Spool) unnote() {
 	for _, name := range positionFiles {
 		os.Remove(filepath.Join(s.Folder, name))

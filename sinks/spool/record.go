@@ -10,19 +10,19 @@ import (
 	"driftscope/sinks/message"
 )
 
-// A segment is searched for whole records in pieces.
+// Sizes for the search for whole records in a segment.
 const (
 	leastBody  = 2 // bytes of a record behind its head: two lengths
 	mostBody   = message.MaxRecord + 1<<10
 	mostKind   = 32                        // letters of a kind
-	searchHead = spoolHead + leastBody + 1 // bytes that tell whether a record may begin there
+	searchHead = spoolHead + leastBody + 1 // bytes that decide whether a record may begin there
 	searchStep = 64 << 10
 )
 
-// errTorn says that no whole record begins at a place.
+// errTorn reports that no whole record begins at a place.
 var errTorn = errors.New("the record is damaged")
 
-// check is the checksum of a record's bytes behind its head, at its place.
+// check returns the checksum of a record's bytes behind its head, at its place.
 func check(body []byte, at Position) uint32 {
 	var place [16]byte
 	binary.LittleEndian.PutUint64(place[:], at.segment)
@@ -30,7 +30,7 @@ func check(body []byte, at Position) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(body), crc32.IEEETable, place[:])
 }
 
-// seal writes the checksums of records that will lie one after the other from a place.
+// seal writes the checksums of consecutive records that begin at a place.
 func seal(records []byte, at Position) {
 	for len(records) > 0 {
 		n := spoolHead + int(binary.LittleEndian.Uint32(records))
@@ -62,7 +62,7 @@ func (c *segment) read(offset int64) (r Record, n int64, err error) {
 	return Record{Kind: latent.Kind(text[:kind]), ID: string(text[kind : kind+id]), Line: text[kind+id:]}, spoolHead + length, nil
 }
 
-// bytes fills to from offset, or returns errTorn where the file ends before.
+// bytes fills to from offset, or returns errTorn if the file is too short.
 func (c *segment) bytes(to []byte, offset int64) error {
 	_, err := c.file.ReadAt(to, offset)
 	if errors.Is(err, io.EOF) {
@@ -71,7 +71,7 @@ func (c *segment) bytes(to []byte, offset int64) error {
 	return err
 }
 
-// next returns the first whole record from offset on, where it begins and where it ends. Both are the segment's end if there is none.
+// next returns the first whole record from offset on, its beginning and its end. Both are the segment's end if there is none.
 func (c *segment) next(offset int64) (r Record, at, after int64, err error) {
 	for at = offset; at < c.size; {
 		r, n, err := c.read(at)
@@ -88,7 +88,7 @@ func (c *segment) next(offset int64) (r Record, at, after int64, err error) {
 	return r, c.size, c.size, nil
 }
 
-// likely returns the first place from offset on where a record may begin, by its lengths and the first letter of its kind; or the segment's end.
+// likely returns the first place from offset on where a record may begin, by its lengths and the first letter of its kind, or the segment's end.
 func (c *segment) likely(offset int64) (int64, error) {
 	var piece [searchStep]byte
 	for ; ; offset += searchStep - searchHead + 1 {

@@ -16,35 +16,35 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// A spool's files hold records one after the other. Each has its length and its checksum, both little-endian uint32, the lengths of kind and
-// identity, a byte each, then kind, identity and message. The checksum is the CRC-32 of the bytes behind it and of the record's place: a
-// record that damage moved is no record. Earlier releases left the place out.
+// A spool's files hold consecutive records. Each has its length and its checksum, both little-endian uint32, the lengths of kind and
+// identity, a byte each, then kind, identity and message. The checksum is the CRC-32 of the bytes behind it and of the record's place, so
+// a moved record is invalid. Earlier releases omitted the place.
 const (
 	spoolHead   = 8
 	spoolSuffix = ".spool"
-	segments    = 64      // into which a full spool is cut
+	segments    = 64      // segments of a full spool
 	leastCut    = 1 << 20 // bytes of a segment
 )
 
-// errSpoolFull says that what is to be kept has nowhere to wait.
+// errSpoolFull reports that the spool has no room for a record.
 var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes what waits; give nats.max_bytes more room")
 
-// Record is a message as it waits in a spool.
+// Record is a message in a spool.
 type Record struct {
 	Kind latent.Kind
-	ID   string // by which the server knows a message that it has already
+	ID   string // by which the server recognises a duplicate
 	Line []byte // JSON
 
-	Skipped int64 // damaged bytes that Read passed over before it
+	Skipped int64 // damaged bytes that Read skipped before it
 }
 
-// Position is where a record begins. The zero Position is before all records.
+// Position is the beginning of a record. The zero Position is before all records.
 type Position struct {
 	segment uint64
 	offset  int64
 }
 
-// Before says whether p is nearer to the beginning than q.
+// Before reports whether p is nearer to the beginning than q.
 func (p Position) Before(q Position) bool {
 	return p.segment < q.segment || p.segment == q.segment && p.offset < q.offset
 }
@@ -63,9 +63,9 @@ type Spool struct {
 	bytes int64
 	first Position // the oldest record not forgotten
 
-	noted   Position // first as the disk knows it
+	noted   Position // first as stored on disk
 	notedAt time.Time
-	copy    int // of the position that was written last
+	copy    int // copy of the position written last
 }
 
 // segment is one file.
@@ -75,7 +75,7 @@ type segment struct {
 	size   int64
 }
 
-// Open opens the folder, makes it where it is not there, and takes it for itself.
+// Open opens the folder and locks it. It makes a missing folder.
 func Open(folder string, limit int64) (*Spool, error) {
 	s := &Spool{Folder: folder, limit: limit, cut: max(limit/segments, leastCut), Ready: make(chan struct{}, 1)}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -94,14 +94,14 @@ func Open(folder string, limit int64) (*Spool, error) {
 	return s, nil
 }
 
-// SetLimit bounds the bytes of the spool anew. What it holds stays, also where that is more.
+// SetLimit sets the maximum size of the spool, in bytes. The spool keeps its records, even beyond the limit.
 func (s *Spool) SetLimit(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = bytes
 }
 
-// load finds what an earlier run left. What is added goes into a segment of its own, because the end of the last one may be torn.
+// load finds the records of an earlier run. New records go to a new segment, because the end of the last one may be torn.
 func (s *Spool) load() error {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil {
@@ -113,13 +113,13 @@ func (s *Spool) load() error {
 		name, _ := strings.CutSuffix(e.Name(), spoolSuffix)
 		number, err := strconv.ParseUint(name, 16, 63)
 		if err != nil || e.Name() != segmentName(number) {
-			continue // somebody else's
+			continue // a foreign file
 		}
 		c, err := s.open(number)
 		if err != nil {
 			return err
 		}
-		if c.size == 0 { // no record came after it was begun
+		if c.size == 0 { // no record followed its creation
 			if err := c.remove(); err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (s *Spool) open(number uint64) (*segment, error) {
 // remove deletes the segment.
 func (c *segment) remove() error { return errors.Join(c.file.Close(), os.Remove(c.file.Name())) }
 
-// AppendRecord adds a record to dst as it lies on disk, all but its checksum, which Append writes.
+// AppendRecord appends a record to dst in its form on disk, without the checksum, which Append writes.
 func AppendRecord(dst []byte, r Record) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, spoolHead)...)
@@ -174,7 +174,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	return dst
 }
 
-// Append adds whole records, as AppendRecord made them, all or none.
+// Append adds whole records made by AppendRecord, all or none.
 func (s *Spool) Append(records []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Spool) Append(records []byte) error {
 		last = s.cuts[len(s.cuts)-1]
 	}
 	err := last.write(records)
-	if err != nil && last.size > 0 && s.first == (Position{last.number, last.size}) { // what was forgotten takes the room on a full disk
+	if err != nil && last.size > 0 && s.first == (Position{last.number, last.size}) { // forgotten records take the room on a full disk
 		if err := errors.Join(s.extend(), s.forget(s.first)); err != nil {
 			return err
 		}
@@ -223,14 +223,14 @@ func (c *segment) write(records []byte) error {
 	return nil
 }
 
-// First is the position of the oldest record not forgotten.
+// First returns the position of the oldest record not forgotten.
 func (s *Spool) First() Position {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
 }
 
-// Read returns the first whole record at p or behind it, and where the next one lies; ok is false at the end.
+// Read returns the first whole record at p or behind it, and the position of the next. ok is false at the end.
 func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +239,7 @@ func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 		if c.number < p.segment {
 			continue
 		}
-		if c.number > p.segment { // the one before is over, or between files some are missing
+		if c.number > p.segment { // the one before is over, or files are missing between
 			p = Position{c.number, 0}
 		}
 		if p.offset >= c.size {
@@ -283,7 +283,7 @@ func (s *Spool) forget(p Position) error {
 	return nil
 }
 
-// Empty says that nothing waits.
+// Empty reports that nothing waits.
 func (s *Spool) Empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -291,14 +291,14 @@ func (s *Spool) Empty() bool {
 	return s.first.segment == last.number && s.first.offset == last.size
 }
 
-// Waiting is how many bytes are not forgotten.
+// Waiting returns the number of bytes that are not forgotten.
 func (s *Spool) Waiting() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes - s.first.offset
 }
 
-// Close leaves what waits for the next run; where nothing does, no file stays.
+// Close keeps waiting records for the next run. If there are none, it leaves no file.
 func (s *Spool) Close() error {
 	done := len(s.cuts) > 0 && s.Empty()
 	var errs []error

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxPages is how many pages may be connected at once; each costs a few buffers.
+// maxPages is the maximum of simultaneously connected pages. Each costs a few buffers.
 const maxPages = 64
 
-// newBridge passes WebSockets on to the NATS server at address, ws:// or wss://; where there is none it says so. What the bus lets
-// pages do is the bus's to say.
+// newBridge passes WebSockets to the NATS server at address, ws:// or wss://. Without an address its answer says so. The bus decides the
+// rights of pages.
 func newBridge(address string) (handler http.Handler, closeIdle func(), err error) {
 	if address == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -30,7 +30,7 @@ func newBridge(address string) (handler http.Handler, closeIdle func(), err erro
 		ErrorLog:  log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.URL.Path, r.Out.Host = target.Scheme, target.Host, target.Path, target.Host
-			for _, own := range []string{"Origin", "Cookie", "Authorization"} { // checked at the door
+			for _, own := range []string{"Origin", "Cookie", "Authorization"} { // the door has checked them
 				r.Out.Header.Del(own)
 			}
 		},

@@ -17,16 +17,16 @@ import (
 // minToken is the shortest token that cannot be guessed by trying.
 const minToken = 16
 
-// door decides who may enter: pages of this server alone, and where others can reach it only holders of the token. A browser gives the
-// token once and gets a cookie for it, because it can put no header on a WebSocket.
+// door admits only pages of this server and, if other machines can reach it, only holders of the token. A browser sends the token once and
+// gets a cookie for it, because it can put no header on a WebSocket.
 type door struct {
-	token   string // empty: this machine's users need none
-	cookie  string // its name, which tells servers on one host apart
-	session string // its value, drawn anew at every start
+	token   string // empty: users of this machine need none
+	cookie  string // its name, different for each server on one host
+	session string // its value, random at every start
 	refused atomic.Uint64
 }
 
-// newDoor refuses an address that others can reach without a token.
+// newDoor refuses an address that other machines can reach without a token.
 func newDoor(host, port, token string) (*door, error) {
 	switch {
 	case token == "" && !bus.Loopback(host):
@@ -37,8 +37,8 @@ func newDoor(host, port, token string) (*door, error) {
 	return &door{token: token, cookie: "driftscope_" + port, session: rand.Text()}, nil
 }
 
-// guard refuses what another site's page sends. Without a token it also refuses names that are not this machine's: a page of another
-// site could have its own name lead here.
+// guard refuses requests of another site's page. Without a token it also refuses foreign host names: another site could make its own name
+// resolve to this machine.
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := d.foreign(r); why != "" {
@@ -49,7 +49,7 @@ func (d *door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// foreign says why a request is another site's, empty where it is not.
+// foreign returns the reason why a request belongs to another site, or "" if it does not.
 func (d *door) foreign(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		if u, err := url.Parse(origin); err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
@@ -69,7 +69,7 @@ func (d *door) foreign(r *http.Request) string {
 	return ""
 }
 
-// known lets holders of the cookie or the token in.
+// known admits holders of the cookie or the token.
 func (d *door) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !same(cookie.Value, d.session)) && !d.bears(r) {
@@ -80,13 +80,13 @@ func (d *door) known(next http.Handler) http.Handler {
 	})
 }
 
-// bears says whether a request has the token, as Authorization: Bearer TOKEN.
+// bears reports whether a request has the token, as Authorization: Bearer TOKEN.
 func (d *door) bears(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && same(token, d.token)
 }
 
-// login gives a cookie for the token.
+// login answers the token with a cookie.
 func (d *door) login(w http.ResponseWriter, r *http.Request) {
 	if !d.bears(r) {
 		d.refuse(w, http.StatusUnauthorized, "this is not the token")
@@ -96,13 +96,13 @@ func (d *door) login(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// refuse counts and answers a request that was not let in.
+// refuse counts and answers a refused request.
 func (d *door) refuse(w http.ResponseWriter, status int, why string) {
 	d.refused.Add(1)
 	http.Error(w, why, status)
 }
 
-// same compares secrets in a time that says nothing about them.
+// same compares secrets in constant time.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1

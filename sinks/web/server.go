@@ -15,34 +15,34 @@ import (
 	"driftscope/internal/flow/bus"
 )
 
-// closing is how long a request that is being answered may take once the server ends.
+// closing is the time limit for open requests once the server ends.
 const closing = time.Second
 
-// Options says where the dashboard is and what it shows.
+// Options holds the address and the content of the dashboard.
 type Options struct {
 	Address string // host:port to listen on; port 0 takes a free one
-	Token   string // asked of everyone; needed where Address is not this machine's own
-	Move    bool   // where the port is taken, take a free one instead of failing
+	Token   string // required from everyone; mandatory if Address is reachable from other machines
+	Move    bool   // if the port is taken, use a free one instead of failing
 
-	WebSocket    string // of the NATS server; empty where it has none, and the page says so
+	WebSocket    string // of the NATS server; empty if it has none, and the page says so
 	Prefix, Site string // the first tokens of the subjects
-	Commands     bool   // the page offers them; whether they are taken is the bus's to say
+	Commands     bool   // the page shows commands; the bus decides whether it takes them
 	Connected    func() bool
 
 	Metrics, Ready http.Handler // answer GET /metrics and /readyz
 }
 
-// Server is a dashboard that is being served.
+// Server is a running dashboard.
 type Server struct {
 	url     string
 	http    *http.Server
 	leave   context.CancelFunc // ends the WebSockets
-	idle    func()             // closes what the bridge keeps open
+	idle    func()             // closes the bridge's idle connections
 	inside  sync.WaitGroup     // requests
 	serving sync.WaitGroup
 }
 
-// Start listens and serves until Close. Everything that the user can be blamed for is found here.
+// Start listens and serves until Close. It reports every mistake of the user.
 func Start(o Options) (*Server, error) {
 	listener, err := listen(o)
 	if err != nil {
@@ -63,13 +63,13 @@ func Start(o Options) (*Server, error) {
 	s.http = &http.Server{
 		Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, // WebSockets have no limits
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(io.Discard, "", 0), // what strangers send is answered, not logged
+		ErrorLog:    log.New(io.Discard, "", 0), // invalid requests are answered, not logged
 	}
 	s.serving.Go(func() { s.http.Serve(listener) })
 	return s, nil
 }
 
-// named is how others call host: this machine's name where it stands for every address.
+// named returns the name of host for other machines: this machine's name if host is every address.
 func named(host string) string {
 	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {
 		return name
@@ -77,7 +77,7 @@ func named(host string) string {
 	return host
 }
 
-// Check says whether people may be let in at an address, without opening it.
+// Check reports whether a server may listen at an address, without opening it.
 func Check(address, token string) error {
 	host, port, err := split(address)
 	if err != nil {
@@ -113,7 +113,7 @@ func listen(o Options) (net.Listener, error) {
 	return net.Listen("tcp", net.JoinHostPort(host, "0"))
 }
 
-// handler is everything that the server answers.
+// handler returns the handler of every path.
 func (s *Server) handler(o Options, host, port string) (http.Handler, error) {
 	files, err := loadPage()
 	if err != nil {
@@ -154,10 +154,10 @@ func (s *Server) handler(o Options, host, port string) (http.Handler, error) {
 	}), nil
 }
 
-// URL is where to look, without the token.
+// URL returns the address of the dashboard, without the token.
 func (s *Server) URL() string { return s.url }
 
-// Close ends every page's connection and the server. It may be called on nil.
+// Close ends the connections of all pages, and the server. s may be nil.
 func (s *Server) Close() {
 	if s == nil {
 		return

@@ -1,7 +1,6 @@
-// Package web is the dashboard: the page that people look at while a stream runs, and the one HTTP server of the process that gives
-// it to them. The page is built beforehand from the sources in page and embedded, so that it needs no network and building the
-// program needs no Node. It reads the same messages as any other client, over NATS on a WebSocket that the server passes on: one
-// port is enough, through a tunnel too.
+// Package web is the dashboard: the page that shows a running stream, and the one HTTP server of the process that serves it. The page is
+// built beforehand from the sources in page and embedded, so that it needs no network and building the program needs no Node. It reads the
+// same messages as any other client, over NATS on a WebSocket that the server passes on. So one port is enough, even through a tunnel.
 package web
 
 import (
@@ -22,7 +21,7 @@ var dist embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// kinds are the types of the embedded files, which the machine's own table may have otherwise.
+// kinds lists the types of the embedded files. The machine's own table may differ.
 var kinds = map[string]string{
 	"":      "text/html; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -32,13 +31,13 @@ var kinds = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// page is the embedded files, ready to be sent.
+// page holds the embedded files, ready to send.
 type page struct {
 	files map[string][]byte // by path, "/" and "/app.js"
-	build string            // names their content
+	build string            // identifies their content
 }
 
-// loadPage reads what is embedded.
+// loadPage reads the embedded files.
 func loadPage() (*page, error) {
 	p := &page{files: map[string][]byte{}}
 	sum := sha256.New()
@@ -60,7 +59,7 @@ func loadPage() (*page, error) {
 	return p, err
 }
 
-// ServeHTTP sends a file of the page. Nothing in it is secret.
+// ServeHTTP sends a file of the page. No file is secret.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, ok := p.files[r.URL.Path]
 	if !ok {
@@ -75,7 +74,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", kinds[path.Ext(r.URL.Path)])
 	h.Set("Content-Security-Policy", policy)
 	h.Set("ETag", `"`+p.build+`"`)
-	h.Set("Cache-Control", "no-cache") // ask each time whether it is still this build
+	h.Set("Cache-Control", "no-cache") // the browser checks each time whether this build is current
 	if r.Header.Get("If-None-Match") == h.Get("ETag") {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -83,7 +82,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(data)
 }
 
-// shelter adds the headers that keep other pages away from every answer.
+// shelter adds headers to every answer that keep other pages away from it.
 func shelter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -95,7 +94,7 @@ func shelter(next http.Handler) http.Handler {
 	})
 }
 
-// sendJSON answers with v, which is never kept by the browser.
+// sendJSON answers with v, and forbids the browser to cache it.
 func sendJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

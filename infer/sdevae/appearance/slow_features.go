@@ -14,7 +14,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// SlowFeatures looks for slow directions of a clip about its mean picture.
+// SlowFeatures finds slow directions of a clip about its mean picture.
 type SlowFeatures struct {
 	Clip *video.Clip
 	Mean []float32
@@ -28,8 +28,8 @@ const (
 	noiseLags   = 8  // over which noise is separated from motion
 )
 
-// Directions are d orthonormal pictures (d × CHW) along which frames are most like those before and after them, weighed by the autocovariance: the
-// noise of two frames is independent. By power iteration,
+// Directions returns d orthonormal pictures (d × CHW) along which frames most resemble the frames before and after them, weighted by the
+// autocovariance: the noise of two frames is independent. By power iteration,
 //
 //	w ← Σ over frames k ≠ l of one trajectory of lags(|k - l|) s(k) (x(l) - mean)
 func (g *SlowFeatures) Directions(ctx context.Context, d int, rng *rand.Rand) blas32.General {
@@ -58,7 +58,7 @@ func (g *SlowFeatures) Directions(ctx context.Context, d int, rng *rand.Rand) bl
 	return w
 }
 
-// Scores are the products of frames with directions, frames × directions.
+// Scores returns the products of frames with directions, frames × directions.
 func (g *SlowFeatures) Scores(w blas32.General) blas32.General {
 	n, d := g.Clip.Len(), w.Rows
 	s := numeric.Matrix(n, d, make([]float32, n*d))
@@ -72,7 +72,7 @@ func (g *SlowFeatures) Scores(w blas32.General) blas32.General {
 	return s
 }
 
-// weightedSum sums the scores of the frames around each; lags[l-1] weighs those l away.
+// weightedSum sums the scores of the frames around each frame. lags[l-1] is the weight of frames l away.
 func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.General {
 	n, d := s.Rows, s.Cols
 	sum := numeric.Matrix(n, d, make([]float32, n*d))
@@ -87,7 +87,7 @@ func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.Gene
 	return sum
 }
 
-// autocovariance is that of the scores over 1, 2, … frames, until it is no longer positive, as a share of the first.
+// autocovariance returns the autocovariance of the scores over 1, 2, … frames as a share of the first, until it is no longer positive.
 func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 	d := s.Cols
 	for l := range maxLags {
@@ -124,7 +124,7 @@ func (g *SlowFeatures) Smooth(s blas32.General) []float64 {
 	return z
 }
 
-// smootherGain is the ρ of an axis; 0 where it has no noise.
+// smootherGain returns the ρ of an axis, or 0 if it has no noise.
 func (g *SlowFeatures) smootherGain(axis []float64) float64 {
 	var over, moved []float64
 	for l := 1; l <= noiseLags; l++ {
@@ -146,7 +146,7 @@ func (g *SlowFeatures) smootherGain(axis []float64) float64 {
 	return (2*ratio + 1 - math.Sqrt(4*ratio+1)) / (2 * ratio)
 }
 
-// smoothBy weighs the frames of each trajectory by ρ to the power of their distance.
+// smoothBy weights the frames of each trajectory by ρ to the power of their distance.
 func (g *SlowFeatures) smoothBy(axis []float64, rho float64) []float64 {
 	sum, weight := make([]float64, len(axis)), make([]float64, len(axis))
 	pass := func(k, before int, s, w *float64) {

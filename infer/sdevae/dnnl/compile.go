@@ -12,7 +12,7 @@ type stage struct {
 	conv, bn                            int // indices into the layers, for Segments
 }
 
-// wide is the shape that Conv reads and, but for its channels, writes.
+// wide returns the shape of Conv's input and, except for its channels, of its output.
 func (s *stage) wide() Shape {
 	if s.upsample {
 		return Shape{s.in.C, 2 * s.in.H, 2 * s.in.W}
@@ -20,7 +20,7 @@ func (s *stage) wide() Shape {
 	return s.in
 }
 
-// made is the shape that Conv writes.
+// made returns the shape of Conv's output.
 func (s *stage) made() Shape {
 	w := s.wide()
 	return Shape{s.channels, w.H, w.W}

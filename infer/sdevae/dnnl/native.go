@@ -25,8 +25,8 @@ type trunk struct {
 	stages  []nativeStage
 	x       []float32 // the last forward's pictures
 	workers int
-	scratch []scratch   // a worker's, of which there are at most chunks
-	partial [][]float32 // a chunk's share of a weight gradient
+	scratch []scratch   // per worker, at most chunks
+	partial [][]float32 // per chunk: its share of a weight gradient
 }
 
 // scratch is a worker's room for one picture's unrolled patches and its convolution, phase by phase.
@@ -135,7 +135,7 @@ func (t *trunk) backward(dx, dtheta, dy []float32, n int) error {
 	return nil
 }
 
-// collect adds the chunks' weight gradients in order. A bias before a BatchNorm has none.
+// collect adds the chunks' weight gradients in order. A bias before a BatchNorm has no gradient.
 func (t *trunk) collect(s *nativeStage, dtheta []float32) {
 	size := len(s.kernel.weights)
 	sum := t.partial[0][:size+s.channels]
@@ -151,7 +151,7 @@ func (t *trunk) collect(s *nativeStage, dtheta []float32) {
 	copy(dtheta[s.bias:], sum[size:])
 }
 
-// matrices gives the stage's convolution as a matrix product: phases (channels of all phases x pixels) = w (those channels x patch) columns (patch x pixels).
+// matrices returns the stage's convolution as a matrix product: phases (channels of all phases x pixels) = w (those channels x patch) columns (patch x pixels).
 func (s *nativeStage) matrices(w []float32, r scratch) (mw, mc, mp blas32.General) {
 	pixels, patch, rows := s.in.H*s.in.W, s.kernel.patch(), s.kernel.rows()
 	return blas32.General{Rows: rows, Cols: patch, Stride: patch, Data: w},
@@ -222,7 +222,7 @@ func (s *nativeStage) prepare(moments []float32, n int, training bool) {
 	}
 }
 
-// measure gives channel c's mean and biased variance over n pictures, in two passes.
+// measure returns channel c's mean and biased variance over n pictures, in two passes.
 func (s *nativeStage) measure(c, n int) (mean, variance float32) {
 	var sum, square float64
 	plane := s.made().H * s.made().W

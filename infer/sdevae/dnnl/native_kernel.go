@@ -99,7 +99,7 @@ func roll(x, columns []float32, s Shape, taps int) {
 	})
 }
 
-// walk visits every stretch of the unrolled matrix that sees the picture: length values from line on see those of the picture from row on.
+// walk visits every stretch of the unrolled matrix inside the picture: length values from line on are the picture's values from row on.
 func walk(s Shape, taps int, visit func(line, row, length int)) {
 	for r := range s.C * taps * taps {
 		plane, dy, dx := r/(taps*taps), r/taps%taps-taps/2, r%taps-taps/2

@@ -10,11 +10,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Apply adds the stack to a Gorgonia graph: pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give pictures of the same rank.
-// The result is differentiable by theta and, where x is computed in the graph, by x; an x that is the graph's input gets no gradient, which saves its computation.
+// Apply adds the stack to a Gorgonia graph. Pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give
+// pictures of the same rank. The result is differentiable by theta and, if the graph computes x, by x. An x that is the graph's input gets no
+// gradient, which saves its computation.
 //
-// Values and gradients lie in memory of the operation, reused by the next run of the graph, so a run allocates nothing here.
-// The stack keeps one forward pass: it can stand in one place of one graph, and a graph that uses it twice fails when it runs backwards.
+// Values and gradients are in memory of the operation, reused by the next run of the graph, so a run allocates nothing here.
+// The stack keeps one forward pass: use it once, in one graph. A graph that uses it twice fails when it runs backwards.
 func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	rows, err := s.rows(x.Shape())
 	if err != nil {
@@ -35,7 +36,7 @@ func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.ApplyOp(op, x, theta)
 }
 
-// rows is the number of pictures in a node of the given shape.
+// rows returns the number of pictures in a node of the given shape.
 func (s *Stack) rows(shape tensor.Shape) (int, error) {
 	flat := len(shape) == 2 && shape[1] == s.in.Size()
 	cubic := len(shape) == 4 && shape[1] == s.in.C && shape[2] == s.in.H && shape[3] == s.in.W
@@ -106,7 +107,7 @@ func (op *applyOp) Hashcode() uint32      { return hashcode(op) }
 type backwardOp struct {
 	pure
 	apply      *applyOp
-	dtheta, dx *tensor.Dense // dx is nil where it is not wanted
+	dtheta, dx *tensor.Dense // dx is nil if it is not wanted
 }
 
 func (op *backwardOp) Arity() int { return 2 }

@@ -32,10 +32,10 @@ type Layer struct {
 	Kernel int
 }
 
-// Shape is that of one picture: channels, height, width.
+// Shape is the shape of one picture: channels, height, width.
 type Shape struct{ C, H, W int }
 
-// Size is the number of values in a picture of that shape.
+// Size returns the number of values in a picture of that shape.
 func (s Shape) Size() int { return s.C * s.H * s.W }
 
 func (s Shape) String() string { return fmt.Sprintf("%dx%dx%d", s.C, s.H, s.W) }
@@ -91,13 +91,13 @@ func New(in Shape, layers []Layer, batch int) (*Stack, error) {
 	return s, nil
 }
 
-// In is the shape of an input picture.
+// In returns the shape of an input picture.
 func (s *Stack) In() Shape { return s.in }
 
-// Out is the shape of an output picture.
+// Out returns the shape of an output picture.
 func (s *Stack) Out() Shape { return s.out }
 
-// Batch is the largest number of pictures Forward and Infer take.
+// Batch returns the largest number of pictures Forward and Infer take.
 func (s *Stack) Batch() int { return s.batch }
 
 // Forward writes into y the stack's output for the first n pictures of x, in training mode:

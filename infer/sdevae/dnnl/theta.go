@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Segment says where one tensor lies in theta. Shape is OIHW, row-major, for a "weight" and a single length for "bias", "gamma" and "beta".
+// Segment is the range of one tensor in theta. Shape is OIHW, row-major, for a "weight" and a single length for "bias", "gamma" and "beta".
 type Segment struct {
 	Layer  int // index into the layers given to New
 	Name   string
@@ -14,7 +14,7 @@ type Segment struct {
 	Shape  []int
 }
 
-// Params is the length of theta.
+// Params returns the length of theta.
 func (s *Stack) Params() int { return s.params }
 
 // Segments lists the tensors of theta in order, without gaps. The slice is the Stack's.

@@ -16,7 +16,7 @@ const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the curvature of the
 // the rest of the clip has never been.
 const parts = 5
 
-// likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
+// likelihood computes the likelihood of the increments of y = s + c(s). The coefficients x of c are (monomials of degree 2 and more) × d.
 type likelihood struct {
 	basis       numeric.Basis
 	dim         int
@@ -25,7 +25,7 @@ type likelihood struct {
 	bend        *mat.SymDense // mean over frames of ∂φ/∂s ∂φ/∂s', of the monomials of degree 2 and more
 }
 
-// sample is what the likelihood needs of a set of pairs.
+// sample holds the figures of a set of pairs that the likelihood needs.
 type sample struct {
 	pairs     int
 	quadratic *mat.SymDense // (1/n) Σ Δφ Δφ'/Δt over the monomials φ, so that C = W' quadratic W
@@ -58,7 +58,7 @@ func newSample(phi *mat.Dense, pairs []video.Pair) *sample {
 	return s
 }
 
-// coefficients is the number of entries of x.
+// coefficients returns the number of entries of x.
 func coefficients(b numeric.Basis, d int) int { return (len(b) - 1 - d) * d }
 
 // straight is x of y = s.
@@ -86,7 +86,7 @@ func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
 	return mat.NewSymDense(d, c.RawMatrix().Data)
 }
 
-// volume is ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf where the map folds at any frame of the clip. Its gradient
+// volume returns ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf if the map folds at any frame of the clip. Its gradient
 // by W is added to grad, where given: d ln det J = tr(J⁻¹ dJ).
 func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	d, one := l.dim, mat.NewDiagDense(l.dim, slices.Repeat([]float64{1}, l.dim))
@@ -113,7 +113,7 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	return sum
 }
 
-// nll is the negative log-likelihood a pair, C being the training pairs'; +Inf where the map folds:
+// nll returns the negative log-likelihood a pair, C being the training pairs'; +Inf if the map folds:
 //
 //	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
 func (l *likelihood) nll(on *sample, x []float64) float64 {
@@ -129,14 +129,14 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 	return 0.5*c.LogDet() + 0.5*mat.Trace(&whitened) - l.volume(on, w, nil)
 }
 
-// loss is what training minimises: nll and the ridge's tr(x' bend x).
+// loss returns the training loss: nll and the ridge's tr(x' bend x).
 func (l *likelihood) loss(x []float64) float64 {
 	var pull mat.Dense
 	pull.Mul(l.bend, mat.NewDense(len(x)/l.dim, l.dim, x))
 	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 
-// gradient is loss's, where that is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
+// gradient returns the gradient of loss, if loss is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
 func (l *likelihood) gradient(dst, x []float64) {
 	w := l.weights(x)
 	terms, d := w.Dims()

@@ -44,12 +44,12 @@ func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, err
 	return unit.bent(p, m, pairs, Rectified{Gain: gain})
 }
 
-// fewPairs says whether there are too few pairs to learn a map with this basis.
+// fewPairs reports whether there are too few pairs to learn a map with this basis.
 func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
 	return len(pairs) < max(MinPairs, pairsPerCoefficient*coefficients(b, d))
 }
 
-// bestPolynomial is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
+// bestPolynomial returns the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil if no
 // degree that the pairs suffice for gains beyond chance.
 func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gain float64) {
 	_, d := s.Dims()
@@ -95,7 +95,7 @@ func (l *likelihood) most() []float64 {
 	if math.IsInf(l.nll(l.train, x), 1) { // an axis is constant
 		return x
 	}
-	// The line search gives up where rounding ends progress: that is the minimum.
+	// The line search stops when rounding ends progress: that is the minimum.
 	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
 		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
 	return end.X

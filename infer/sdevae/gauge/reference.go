@@ -46,7 +46,7 @@ type Map struct {
 	Mean         []float64
 	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
 	Back         *mat.Dense          // its inverse
-	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil where the latents are straight
+	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil if the latents are straight
 }
 
 // Affine is s = (m - mean) To, n × d.
@@ -86,7 +86,7 @@ func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
 	return &numeric.Polynomial{Basis: p.Basis, Weights: &weights}
 }
 
-// Jacobian is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
+// Jacobian returns the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
 func (r *Map) Jacobian() *numeric.Polynomial {
 	d := len(r.Mean)
 	j := r.Bend.Jacobian()
@@ -125,7 +125,7 @@ func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth
 	return r, &worth, nil
 }
 
-// Rectified says what straightening the latents was worth.
+// Rectified reports the gain of straightening the latents.
 type Rectified struct {
 	Gain    float64 // nats a held-out pair
 	Inverse float64 // rms error of the way back, in the latents' standard deviations

@@ -39,7 +39,7 @@ func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	return ref, err
 }
 
-// noise is r = R/(v Δt) of the noisiest axis, infinite where an axis has no motion beyond its noise.
+// noise is r = R/(v Δt) of the noisiest axis, infinite if an axis has no motion beyond its noise.
 func noise(quadratic, lagged *mat.Dense) float64 {
 	worst := 0.0
 	for i := range quadratic.RawMatrix().Rows {
@@ -102,7 +102,7 @@ func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
 	return power(func(v float64) float64 { return 1 / math.Sqrt(v) }), power(math.Sqrt), nil
 }
 
-// ColumnMeans are those of m, n × d.
+// ColumnMeans returns the means of the columns of m, n × d.
 func ColumnMeans(m []float32, d int) []float64 {
 	n := len(m) / d
 	mean := make([]float64, d)

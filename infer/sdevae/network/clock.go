@@ -6,8 +6,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Clock is 2t/T - 1 of the given frames, t their time since their trajectory began; at most 1, as the tracker has it on other recordings. It is
-// nil where the model has no clock.
+// Clock returns 2t/T - 1 of the given frames, t their time since their trajectory began. It is at most 1, as in the tracker on other
+// recordings. It is nil if the model has no clock.
 func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	if m.Span == 0 {
 		return nil
@@ -29,7 +29,7 @@ func addClock(dst, clock, w []float32) {
 	}
 }
 
-// InSeconds is one of the encoder's last layers as the file has it: t in seconds follows the features, as one more row of weights.
+// InSeconds converts one of the encoder's last layers to the file's form: t in seconds follows the features, as one more row of weights.
 func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	b2 = slices.Clone(b)
 	for i, v := range clock { // v (2t/T - 1)

@@ -17,7 +17,7 @@ type Graph struct {
 	// What a step reads. The tensors are lent to the graph; fill them in place.
 	X, Eps, Dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
 	Weight     *tensor.Dense // (d): 1/q as smoothed over batches, where the diffusion is profiled
-	Clock      *tensor.Dense // (2B, 1), where there is one
+	Clock      *tensor.Dense // (2B, 1); nil without a clock
 	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over that of the decoder's first layer, where l1 is on
 
 	// What a step gives.
@@ -76,7 +76,7 @@ type Parameter struct {
 	rate   float64 // share of the learning rate after that
 }
 
-// PlacesFrames says whether it belongs to the encoder's means.
+// PlacesFrames reports whether it belongs to the encoder's means.
 func (p *Parameter) PlacesFrames() bool {
 	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }

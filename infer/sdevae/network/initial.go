@@ -73,7 +73,7 @@ func (m *Model) setMeans(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
 	copy(m.MeanB, numeric.Float32s(offset.RawMatrix().Data))
 }
 
-// features are the encoder's on the given frames, n × features, normalised over all of them.
+// features returns the encoder's features of the given frames, n × features, normalised over all of them.
 func (m *Model) features(c *video.Clip, frames []int) ([]float32, error) {
 	if err := m.Calibrate(c, numeric.Spread(frames, m.Encoder.Batch())); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// LeakySlope is that of the leaky ReLU; NormEpsilon is added to a variance by batch normalisation. Both are those of the paper's code.
+// LeakySlope is the slope of the leaky ReLU. Batch normalisation adds NormEpsilon to a variance. Both values come from the paper's code.
 const (
 	LeakySlope  = 0.01
 	NormEpsilon = 1e-5
@@ -29,12 +29,12 @@ type Model struct {
 	Posterior             Posterior
 	MeanW, LogSDW         []float32 // features × d
 	MeanB, LogSDB         []float32 // d
-	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty where the posterior is diagonal
-	Span                  float64   // T of the clock, seconds; 0 where there is none
+	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty if the posterior is diagonal
+	Span                  float64   // T of the clock, seconds; 0 without a clock
 	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 where there are covariances; empty without a clock
 	SeedW                 []float32 // d × seed
 	SeedB                 []float32 // seed
-	LogSigma              []float32 // learnt diffusion: d or 1; empty where it is profiled
+	LogSigma              []float32 // learnt diffusion: d or 1; empty if it is profiled
 	Substeps              int       // of the drift within a pair
 	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
@@ -81,7 +81,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	return m, nil
 }
 
-// EncoderLayers is the paper's encoder up to the flattening.
+// EncoderLayers returns the paper's encoder up to the flattening.
 func EncoderLayers() []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	norm, relu, pool := dnnl.Layer{Kind: dnnl.BatchNorm}, dnnl.Layer{Kind: dnnl.LeakyReLU}, dnnl.Layer{Kind: dnnl.MaxPool}
@@ -93,7 +93,7 @@ func EncoderLayers() []dnnl.Layer {
 	}
 }
 
-// DecoderLayers is the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
+// DecoderLayers returns the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
 func DecoderLayers(channels int) []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	var layers []dnnl.Layer
@@ -109,7 +109,7 @@ func (m *Model) Close() {
 	m.Decoder.Close()
 }
 
-// Encode maps n frames (n × CHW) and their clock, from -1 to 1 and nil where the model has none, to their posteriors, in evaluation mode.
+// Encode maps n frames (n × CHW) and their clock, from -1 to 1 and nil if the model has none, to their posteriors, in evaluation mode.
 func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 	size, features, batch, d, b := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch(), m.Dim, CovarianceTerms(m.Dim)
 	h, p := make([]float32, batch*features), NewPosteriors(n, d, m.Posterior)
@@ -181,7 +181,7 @@ func (m *Model) Calibrate(c *video.Clip, frames []int) error {
 	return nil
 }
 
-// MeanLogit is the logit of the clip's mean picture.
+// MeanLogit returns the logit of the clip's mean picture.
 func MeanLogit(c *video.Clip) []float32 {
 	const edge = 0.01 // a mean of 0 or 1 has no logit
 	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())

@@ -2,7 +2,7 @@ package network
 
 import "driftscope/infer/sdevae/dnnl"
 
-// pool joins the moments of several batches into those of all their frames: Var = E[var + mean²] - E[mean]².
+// pool joins the moments of several batches into the moments of all their frames: Var = E[var + mean²] - E[mean]².
 type pool struct {
 	n            float64
 	mean, second [][]float64
@@ -26,7 +26,7 @@ func (p *pool) add(stats []dnnl.Moments, k int) {
 	}
 }
 
-// moments gives the joint result, one entry a normalisation layer.
+// moments returns the joint result, one entry a normalisation layer.
 func (p *pool) moments() []dnnl.Moments {
 	out := make([]dnnl.Moments, len(p.mean))
 	for l := range out {

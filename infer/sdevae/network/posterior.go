@@ -5,7 +5,7 @@ import (
 )
 
 // Posteriors are q(z|x) = N(m, L L') of n frames. L is lower triangular: its diagonal is exp(LogDiag), and what lies below, row
-// after row, is Below, which is empty where the posterior is diagonal.
+// after row, is Below, which is empty if the posterior is diagonal.
 type Posteriors struct {
 	Dim     int
 	Mean    []float32 // n × d
@@ -22,7 +22,7 @@ func NewPosteriors(n, d int, form Posterior) *Posteriors {
 	return p
 }
 
-// CovarianceTerms is the number of entries under the diagonal of a d × d matrix.
+// CovarianceTerms returns the number of entries under the diagonal of a d × d matrix.
 func CovarianceTerms(d int) int { return d * (d - 1) / 2 }
 
 // Root writes frame k's L into dst, d × d row by row.
@@ -42,7 +42,7 @@ func (p *Posteriors) Root(dst []float64, k int) {
 	}
 }
 
-// variances is the diagonal of L L', n × d.
+// variances returns the diagonal of L L', n × d.
 func (p *Posteriors) variances() []float64 {
 	d := p.Dim
 	out, l := make([]float64, len(p.Mean)), make([]float64, d*d)
@@ -57,7 +57,7 @@ func (p *Posteriors) variances() []float64 {
 	return out
 }
 
-// Entropy is the mean over frames of ln det L.
+// Entropy returns the mean over frames of ln det L.
 func (p *Posteriors) Entropy() float64 {
 	var sum float64
 	for _, v := range p.LogDiag {

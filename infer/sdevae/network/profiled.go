@@ -6,7 +6,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// Profiled is qᵢ of the loss over the given pairs; row k of p, and of the clock where there is one, belongs to frame frames[k].
+// Profiled returns qᵢ of the loss over the given pairs. Row k of p, and of the clock if the model has one, belongs to frame frames[k].
 func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []video.Pair) []float64 {
 	d := m.Dim
 	row := make(map[int]int, len(frames))

@@ -19,7 +19,7 @@ type readout struct {
 	part, small, near mat.Dense  // scratch of keep
 }
 
-// initialDegree is that at the start of a training, where there is less to go by.
+// initialDegree is the degree at the start of a training, with less information.
 const initialDegree = 1
 
 func newReadout(maps dnnl.Shape, degree int) *readout {
@@ -41,7 +41,7 @@ func newReadout(maps dnnl.Shape, degree int) *readout {
 	return r
 }
 
-// orthonormal makes row orthogonal to the rows before it and of length 1; false where nothing is left of it, as on maps with
+// orthonormal makes row orthogonal to the rows before it and of length 1; false if nothing is left of it, as on maps with
 // fewer pixels than polynomials.
 func orthonormal(row, before []float64) bool {
 	v := mat.NewVecDense(len(row), row)
@@ -57,10 +57,10 @@ func orthonormal(row, before []float64) bool {
 	return length > 1e-6*start
 }
 
-// terms is the number of polynomials.
+// terms returns the number of polynomials.
 func (r *readout) terms() int { return r.basis.RawMatrix().Rows }
 
-// moments are the coefficients of n × features, maps one after another, as n × (channels · terms).
+// moments returns the coefficients of n × features, maps one after another, as n × (channels · terms).
 func (r *readout) moments(h []float32, n int) *mat.Dense {
 	maps := mat.NewDense(len(h)/r.area, r.area, numeric.Float64s(h))
 	var out mat.Dense
@@ -68,7 +68,7 @@ func (r *readout) moments(h []float32, n int) *mat.Dense {
 	return mat.NewDense(n, len(h)/r.area/n*r.terms(), out.RawMatrix().Data)
 }
 
-// spread is the layer on features, (channels · area) × d, that computes what the layer w on moments does.
+// spread returns the layer on features, (channels · area) × d, that computes what the layer w on moments does.
 func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	rows, d := w.Dims()
 	channels := rows / r.terms()
@@ -119,7 +119,7 @@ func (m *Model) SeeMomentsIfKept() {
 	m.readout = newReadout(m.Encoder.Out(), numeric.Degree).ifKept(m.MeanW, m.Dim)
 }
 
-// SeesMoments says whether they do.
+// SeesMoments reports whether they do.
 func (m *Model) SeesMoments() bool { return m.readout != nil }
 
 // Constrain keeps the encoder's last layer to what the readout sees.

@@ -27,8 +27,8 @@ func (m *Model) InitWidths(before *Posteriors) {
 	}
 }
 
-// AlignDecoder changes the first layer of the decoder so that it draws from the latents after (n × d) what it drew from those before, as far as
-// these are affine in them.
+// AlignDecoder changes the first layer of the decoder so that it draws the same from the latents after (n × d) as from the latents before,
+// as far as these are affine in them.
 func (m *Model) AlignDecoder(before, after *mat.Dense) error {
 	n, d := after.Dims()
 	wider := mat.NewDense(n, d+1, nil)

@@ -75,8 +75,8 @@ func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node
 	return b.do(drift.ProfiledDiffusion(drift.Increments{From: m0, To: m1, FromVar: s0, ToVar: s1, Drift: mu, DT: dt})), params
 }
 
-// drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the
-// clock as one column more where there is one.
+// drift returns the mean drift, (B, d), from start to the next frame in Substeps Euler steps. start is (B, d), plus a column for the
+// clock if the model has one.
 func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes) {
 	if b.err != nil {
 		return nil, nil
@@ -121,7 +121,7 @@ func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
 	return b.do(G.Sum(b.add(b.scale(quadratic, 0.5), logSigma)))
 }
 
-// logSigma is the learnt ln σ, (d).
+// logSigma returns the learnt ln σ, (d).
 func (b *builder) logSigma(m *Model) *G.Node {
 	k := len(m.LogSigma)
 	spread := zeros(k, m.Dim)
@@ -145,7 +145,7 @@ func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
 }
 
-// pick is the (rows × columns) matrix with ones down from offset in the first row.
+// pick returns the (rows × columns) matrix with ones down from offset in the first row.
 func pick(rows, columns, offset int) *tensor.Dense {
 	m := zeros(rows, columns)
 	for i := range min(rows, columns-offset) {

@@ -1,6 +1,6 @@
-// Package numeric is the linear algebra that the trainer's rooms share, on arrays whose rows are frames.
+// Package numeric has the trainer's shared linear algebra, on arrays whose rows are frames.
 //
-// Arrays of pictures and latents are []float32, row after row; Matrix and Vector lend them to BLAS without a copy. Fits are done in float64 with
+// Arrays of pictures and latents are []float32, row after row. Matrix and Vector lend them to BLAS without a copy. Fits use float64 and
 // Gonum: Float64s and Float32s convert.
 //
 //	matrix.go      rows: columns, means, squared errors, x W + b
@@ -8,5 +8,5 @@
 //	tica.go        slow components: the w of largest λ in C₁ w = λ (C₀ + ridge) w (TICA, Molgedey and Schuster 1994)
 //	plane.go       pictures as half spectra: a shift is a factor; the Wiener filter of a picture under white noise
 //
-// Every function says who owns what it returns; nothing here keeps state but Plane and Shift, which belong to one goroutine.
+// Every function documents the owner of its result. Only Plane and Shift keep state, and belong to one goroutine.
 package numeric

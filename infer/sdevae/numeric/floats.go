@@ -1,13 +1,13 @@
 package numeric
 
-// Float64s is a copy of v for linear algebra.
+// Float64s returns a copy of v for linear algebra.
 func Float64s(v []float32) []float64 {
 	out := make([]float64, len(v))
 	Copy(out, v)
 	return out
 }
 
-// Float32s is a copy of v for graphs and files.
+// Float32s returns a copy of v for graphs and files.
 func Float32s(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {

@@ -39,7 +39,7 @@ func Spread[T any](all []T, n int) []T {
 	return out
 }
 
-// MeanRow is the mean of n rows.
+// MeanRow returns the mean of n rows.
 func MeanRow(x []float32, n, size int) []float32 {
 	sum := make([]float64, size)
 	for i, v := range x {
@@ -94,7 +94,7 @@ func Centre(x *mat.Dense) *mat.VecDense {
 	return mean
 }
 
-// Sum is that of x, in float64.
+// Sum returns the sum of x, in float64.
 func Sum(x []float32) float64 {
 	var s float64
 	for _, v := range x {
@@ -115,7 +115,7 @@ func OrthonormalRows(w blas32.General) {
 	}
 }
 
-// NormalSD is the standard deviation of normal noise by the median of the sizes of values that have factor times of it: a lost frame or a jump does
+// NormalSD returns the standard deviation of normal noise by the median of the sizes of values that have factor times of it: a lost frame or a jump does
 // not move it. It sorts sizes.
 func NormalSD(sizes []float64, factor float64) float64 {
 	const mad = 0.6745 // a normal's median absolute deviation, in standard deviations
@@ -123,8 +123,8 @@ func NormalSD(sizes []float64, factor float64) float64 {
 	return sizes[len(sizes)/2] / (mad * factor)
 }
 
-// PrincipalRows are the eigenvectors of x x' in columns, rows of x long, with their eigenvalues in ascending order: x' times the last of them are the
-// principal components of centred rows. It is false where x is not finite.
+// PrincipalRows returns the eigenvectors of x x' in columns, rows of x long, with their eigenvalues in ascending order: x' times the last of them are the
+// principal components of centred rows. It is false if x is not finite.
 func PrincipalRows(x *mat.Dense) (values []float64, vectors *mat.Dense, ok bool) {
 	var gram mat.SymDense
 	gram.SymOuterK(1, x)

@@ -21,7 +21,7 @@ func NewPlane(h, w int) *Plane {
 	return &Plane{H: h, W: w, Half: w/2 + 1, row: fourier.NewFFT(w), column: fourier.NewCmplxFFT(h), line: make([]complex128, h), real: make([]float64, w)}
 }
 
-// Size is how many coefficients a spectrum has.
+// Size returns how many coefficients a spectrum has.
 func (p *Plane) Size() int { return p.H * p.Half }
 
 // Forward sets dst to the spectrum of picture.
@@ -85,7 +85,7 @@ func (s *Shift) Set(x, y float64) {
 	}
 }
 
-// wave is the factor of k waves a side. The highest frequency of an even side has no sign: its factor is real.
+// wave returns the factor of k waves a side. The highest frequency of an even side has no sign: its factor is real.
 func wave(k, side int, by float64) complex128 {
 	v := cmplx.Rect(1, -2*math.Pi*float64(k)*by/float64(side))
 	if 2*k == side {

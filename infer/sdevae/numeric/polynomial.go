@@ -11,7 +11,7 @@ import (
 // of the variables that it multiplies.
 type Basis [][]int
 
-// NewBasis is that of d variables, up to the degree.
+// NewBasis returns the basis of d variables, up to the degree.
 func NewBasis(d, degree int) Basis {
 	b := Basis{{}}
 	lower := b
@@ -31,7 +31,7 @@ func NewBasis(d, degree int) Basis {
 	return b
 }
 
-// Degree is the highest degree.
+// Degree returns the highest degree.
 func (b Basis) Degree() int { return len(b[len(b)-1]) }
 
 // OfDegree lists the monomials of one degree.
@@ -44,7 +44,7 @@ func (b Basis) OfDegree(degree int) Basis {
 	return b[from:to]
 }
 
-// Index is the position of a monomial, -1 where it is none of the basis.
+// Index returns the position of a monomial, -1 where it is none of the basis.
 func (b Basis) Index(term []int) int {
 	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
 }
@@ -98,7 +98,7 @@ func (b Basis) Design(s *mat.Dense) *mat.Dense {
 	return phi
 }
 
-// Jacobian is the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
+// Jacobian returns the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
 func (p *Polynomial) Jacobian() *Polynomial {
 	_, d := p.Weights.Dims()
 	j := &Polynomial{p.Basis, mat.NewDense(len(p.Basis), d*d, nil)}

@@ -17,7 +17,7 @@ const slowFolds = 5
 
 var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// SlowComponents are the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge of the best held-out
+// SlowComponents returns the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge of the best held-out
 // correlation; lasts is that correlation over one frame, summed over the components.
 func SlowComponents(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts float64, err error) {
 	found := make([]float64, len(slowRidges))
@@ -85,7 +85,7 @@ func (l *lagged) principal() (*principal, error) {
 	return &principal{covariances: l, variances: variances, vectors: vectors}, nil
 }
 
-// slowest are the d slowest components, width × d; the ridge is a share of the largest variance.
+// slowest returns the d slowest components, width × d; the ridge is a share of the largest variance.
 func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	width := len(l.variances)
 	white := mat.DenseCopyOf(l.vectors)

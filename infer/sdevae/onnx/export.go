@@ -93,8 +93,8 @@ func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) 
 	return w, b
 }
 
-// monomials appends those of the last value, but for the constant. Each is a monomial of one degree less times a variable, both
-// picked by a Gemm of zeros and ones.
+// monomials appends the monomials of the last value, without the constant. Each is a monomial of one degree less times a variable. A Gemm of
+// zeros and ones picks both.
 func (t *tensors) monomials(out string, b numeric.Basis) {
 	s, lower, at := t.last, b.OfDegree(1), 1
 	d := len(lower)
@@ -173,7 +173,7 @@ func fullVariance(m *network.Model, t *tensors, ref *gauge.Map) {
 	t.gemm("mapped_variance", placed(d*d, d, func(k int) int { return k / d }), make([]float32, d), d*d, d)
 }
 
-// placed is the in × out matrix that takes entry k to entry at(k).
+// placed returns the in × out matrix that takes entry k to entry at(k).
 func placed(in, out int, at func(k int) int) []float32 {
 	w := make([]float32, in*out)
 	for k := range in {
@@ -182,7 +182,7 @@ func placed(in, out int, at func(k int) int) []float32 {
 	return w
 }
 
-// belowDiagonal gives the place in a d × d matrix of the k-th entry below its diagonal, row after row.
+// belowDiagonal returns the place in a d × d matrix of the k-th entry below its diagonal, row after row.
 func belowDiagonal(d int) func(k int) int {
 	var at []int
 	for i := range d {
@@ -213,7 +213,7 @@ func (t *tensors) rootThrough(out, slopes string, d int) {
 	t.gemm(out, sum, make([]float32, d*d), n, d*d)
 }
 
-// Encoder is the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances go through it as
+// Encoder returns the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances go through it as
 // diag(To' S To). Where the gauge bends, the polynomial follows, and the variances go through its slopes. With a clock, the seconds t are appended
 // to the features.
 func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
@@ -254,7 +254,7 @@ func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	return &t.graph
 }
 
-// Decoder is the graph z → x from the gauge's coordinates.
+// Decoder returns the graph z → x from the gauge's coordinates.
 func Decoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	in, out, d := m.Decoder.In(), m.Decoder.Out(), m.Dim
 	seed := in.Size()

@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// applied is the d² × d² matrix that takes L to To' L, both row by row.
+// applied returns the d² × d² matrix that takes L to To' L, both row by row.
 func applied(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d*d*d)
@@ -21,7 +21,7 @@ func applied(r *gauge.Map) []float32 {
 	return out
 }
 
-// head is the encoder's last layer in the gauge's coordinates: (h W + b - mean) To.
+// head returns the encoder's last layer in the gauge's coordinates: (h W + b - mean) To.
 func head(r *gauge.Map, w, b []float32, features int) (w2, b2 []float32) {
 	d := len(r.Mean)
 	shifted := make([]float64, d)
@@ -31,7 +31,7 @@ func head(r *gauge.Map, w, b []float32, features int) (w2, b2 []float32) {
 	return product(numeric.Float64s(w), features, r.To), product(shifted, 1, r.To)
 }
 
-// tail is the decoder's first layer from the gauge's coordinates: (z Back + mean) W + b.
+// tail returns the decoder's first layer from the gauge's coordinates: (z Back + mean) W + b.
 func tail(r *gauge.Map, w, b []float32, seed int) (w2, b2 []float32) {
 	d := len(r.Mean)
 	matrix := mat.NewDense(d, seed, numeric.Float64s(w))
@@ -44,7 +44,7 @@ func tail(r *gauge.Map, w, b []float32, seed int) (w2, b2 []float32) {
 	return numeric.Float32s(mapped.RawMatrix().Data), numeric.Float32s(offset.RawMatrix().Data)
 }
 
-// squared is To with every entry squared: it takes variances of independent axes to those of the mapped axes.
+// squared returns To with every entry squared. It maps the variances of independent axes to the variances of the mapped axes.
 func squared(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d)
@@ -56,7 +56,7 @@ func squared(r *gauge.Map) []float32 {
 	return out
 }
 
-// product is the (n × d) matrix in rows times the d × d matrix to.
+// product returns the (n × d) matrix in rows times the d × d matrix to.
 func product(rows []float64, n int, to *mat.Dense) []float32 {
 	d, _ := to.Dims()
 	var out mat.Dense
@@ -64,7 +64,7 @@ func product(rows []float64, n int, to *mat.Dense) []float32 {
 	return numeric.Float32s(out.RawMatrix().Data)
 }
 
-// narrowProduct is the (n × k) matrix a times the (k × m) matrix b.
+// narrowProduct returns the (n × k) matrix a times the (k × m) matrix b.
 func narrowProduct(a, b []float32, n, k, m int) []float32 {
 	out := make([]float32, n*m)
 	numeric.Affine(out, a, b, make([]float32, m))

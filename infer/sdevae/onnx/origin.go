@@ -44,13 +44,13 @@ func (o *Origin) holds(constant string) bool {
 	return ok
 }
 
-// bent says whether the file straightens its latents.
+// bent reports whether the file straightens its latents.
 func (o *Origin) bent() bool { return o.holds("s.weight") }
 
-// HasCovariances says whether the posterior has them.
+// HasCovariances reports whether the posterior has them.
 func (o *Origin) HasCovariances() bool { return o.holds("below_root.weight") }
 
-// terms is the number of monomials that the file's map multiplies, the constant apart.
+// terms returns the number of monomials that the file's map multiplies, the constant apart.
 func (o *Origin) terms() int {
 	if shape := o.encoder["mean.weight"].Shape; len(shape) == 2 {
 		return shape[1]
@@ -58,7 +58,7 @@ func (o *Origin) terms() int {
 	return 0
 }
 
-// Restore gives a new model the file's weights. Its latents are the encoder's own before the gauge, but for their mean, which becomes zero; its
+// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, but for their mean, which becomes zero; its
 // drift stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
 // scale and shift.
 func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
@@ -102,7 +102,7 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	return unfold(m, clip, frames)
 }
 
-// affineMap is the d × d matrix of the file's gauge: z or, where that is bent, s is the encoder's own latents times it.
+// affineMap returns the d × d matrix of the file's gauge: z or, where that is bent, s is the encoder's own latents times it.
 func (o *Origin) affineMap() (*mat.Dense, error) {
 	d := o.Card.Latent
 	e := &constants{tensors: o.encoder}
@@ -215,7 +215,7 @@ func (c *constants) get(name string, shape ...int) []float32 {
 	return make([]float32, n)
 }
 
-// gemm gives W, in × out row-major, and b of x W + b, as tensors.gemm wrote it.
+// gemm returns W, in × out row-major, and b of x W + b, as tensors.gemm wrote it.
 func (c *constants) gemm(name string, in, out int) (w, b []float32) {
 	flipped := c.get(name+".weight", out, in)
 	w = make([]float32, in*out)
@@ -227,7 +227,7 @@ func (c *constants) gemm(name string, in, out int) (w, b []float32) {
 	return w, c.get(name+".bias", out)
 }
 
-// stack gives a trunk's convolutions to theta.
+// stack copies a trunk's convolutions to theta.
 func (c *constants) stack(name string, s *dnnl.Stack, theta []float32) {
 	for _, g := range s.Segments() {
 		if g.Name == "weight" || g.Name == "bias" {

@@ -26,7 +26,7 @@ var reportPage string
 // shown is the number of frames that a report draws beside their reconstructions.
 const shown = 8
 
-// Write is a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
+// Write returns a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
 func Write(r *sdevae.Result, clip *video.Clip, e *sdevae.Export) ([]byte, error) {
 	pictures, err := reconstructions(r, clip)
 	if err != nil {
@@ -86,7 +86,7 @@ func reconstructions(r *sdevae.Result, clip *video.Clip) ([]picture, error) {
 	return out, nil
 }
 
-// dataURL is a CHW picture as an inline PNG.
+// dataURL returns a CHW picture as an inline PNG.
 func dataURL(c *video.Clip, pixels []float32) (template.URL, error) {
 	img, area := image.NewRGBA(image.Rect(0, 0, c.Width, c.Height)), c.Width*c.Height
 	level := func(channel, i int) uint8 {

@@ -1,5 +1,5 @@
-// Package sdevaetest has the clips of which the answer is known that tests of several rooms share: objects that walk about, under noise, over
-// backgrounds, cut into films; and the measures by which an answer is told right.
+// Package sdevaetest has clips with a known answer for the tests of several packages: objects that walk about, under noise, over
+// backgrounds, cut into films; and measures of a correct answer.
 package sdevaetest
 
 import (
@@ -17,13 +17,13 @@ import (
 // Shape is what a test draws: an object's light at (dx, dy) from its middle.
 type Shape func(dx, dy float64) float64
 
-// Bar is a short bar.
+// Bar returns a short bar.
 func Bar(dx, dy float64) float64 { return 0.4 * math.Exp(-dx*dx/2-dy*dy/18) }
 
-// Disc is a disc with a soft edge.
+// Disc returns a disc with a soft edge.
 func Disc(dx, dy float64) float64 { return 0.4 / (1 + math.Exp(2*(math.Hypot(dx, dy)-3))) }
 
-// Ring is a ring.
+// Ring returns a ring.
 func Ring(dx, dy float64) float64 {
 	r := math.Hypot(dx, dy) - 3.5
 	return 0.5 * math.Exp(-r*r)
@@ -100,7 +100,7 @@ func AroundMeans(n int, seed uint64, object Shape, means ...float64) (clip *vide
 	return clip, truth
 }
 
-// Bright is a disc that is as bright as can be.
+// Bright returns a disc that is as bright as can be.
 func Bright(dx, dy float64) float64 { return 2 * Disc(dx, dy) }
 
 // Nearest is which of the objects is nearest to a place, and how far it is.
@@ -162,7 +162,7 @@ func AddNoise(c *video.Clip, variance float64, student bool) {
 	rng := rand.New(rand.NewPCG(6, 0))
 	middle := math.Sqrt(variance)
 	if student {
-		middle /= math.Sqrt(3) / 1.134 // t's median absolute deviation is that of a normal of sd 1.134
+		middle /= math.Sqrt(3) / 1.134 // t's median absolute deviation equals the one of a normal of sd 1.134
 	}
 	reach := 4 * middle
 	for i, v := range c.Pixels {
@@ -194,7 +194,7 @@ func WalkingSquare(n int) (c *video.Clip, x, y []float64) {
 	return c, x, y
 }
 
-// R2 is the share of truth's variance that a linear map of the latents (n × d) explains.
+// R2 returns the share of truth's variance that a linear map of the latents (n × d) explains.
 func R2(z []float32, d int, truth []float64) float64 {
 	n := len(truth)
 	design := mat.NewDense(n, d+1, nil)
@@ -219,7 +219,7 @@ func R2(z []float32, d int, truth []float64) float64 {
 	return 1 - mat.Dot(&miss, &miss)/total
 }
 
-// Overlit is a clip of an object over a broad light that sways: more of what moves is the light's.
+// Overlit returns a clip of an object over a broad light that sways. The light causes most of the motion.
 func Overlit(n int, seed uint64, object Shape) (c *video.Clip, places []float64) {
 	c, places, _, lights := Crossing(n, seed, object, 0)
 	for k, light := range lights {
@@ -251,7 +251,7 @@ func Mixed(n int, motion float64) (c *video.Clip, truth []float64) {
 	return c, truth
 }
 
-// Films is a ring that drifts, cut into films of n frames; each has its own of four backgrounds, of more energy than the ring's motion.
+// Films returns a ring that drifts, cut into films of n frames; each has its own of four backgrounds, of more energy than the ring's motion.
 func Films(n int) *video.Clip {
 	clip, _ := Drifting(200, 5, Ring)
 	for f := range clip.Len() {
@@ -297,7 +297,7 @@ func Swaying(n int, reach float64) (c *video.Clip, truth *mat.Dense) {
 	return c, truth
 }
 
-// Walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
+// Walk returns a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
 // they are primed.
 func Walk(n int, seed uint64) *video.Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -314,7 +314,7 @@ func Walk(n int, seed uint64) *video.Clip {
 	return c
 }
 
-// RandomPolynomial is the identity and N(0, size²) on every other coefficient.
+// RandomPolynomial returns the identity and N(0, size²) on every other coefficient.
 func RandomPolynomial(b numeric.Basis, d int, size float64, rng *rand.Rand) *numeric.Polynomial {
 	p := &numeric.Polynomial{Basis: b, Weights: mat.NewDense(len(b), d, nil)}
 	for k := range b {

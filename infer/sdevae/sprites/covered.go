@@ -12,9 +12,9 @@ import (
 // coveredRounds is how often a covered background is filled in and the sprites are learnt over it: only the second round knows how far they reach.
 const coveredRounds = 2
 
-// Uncovered is m learnt again over a background that no sprite is part of. An object that stays near one place is in the median picture, too; what
-// moves is then its light less that of the background, and its template an edge. So where a sprite is in half of the given frames or more, the
-// background is what surrounds it. It is nil where there is no such place, or no other.
+// Uncovered returns m learnt again over a background without any sprite. An object that stays near one place is in the median picture, too. The
+// motion is then its light minus its light in the background, and its template an edge. So if a sprite covers a place in half of the given
+// frames or more, the place's surroundings become the background. The result is nil if there is no such place, or no other one.
 func (m *Set) Uncovered(ctx context.Context, c *video.Clip, frames []int) (found *Set) {
 	frames = searched(c, frames)
 	for range numeric.Rounds(ctx, coveredRounds) {
@@ -74,7 +74,7 @@ func (m *Set) relearnOver(ctx context.Context, f *Residual, places []float64, co
 	return next
 }
 
-// nothing is a template without light.
+// nothing returns a template without light.
 func (m *Set) nothing() [][]complex128 {
 	s := make([][]complex128, m.channels)
 	for ch := range s {

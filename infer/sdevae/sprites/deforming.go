@@ -13,24 +13,24 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Deforming is a single sprite whose light changes from frame to frame as well (transformed component analysis, Frey and Jojic 1999):
+// Deforming is a single sprite whose light also changes from frame to frame (transformed component analysis, Frey and Jojic 1999):
 //
-//	frame ≈ background + (light + Σₖ scoreₖ modeₖ) moved to where the centroid of that is the place
+//	frame ≈ background + (light + Σₖ scoreₖ modeₖ) moved so that its centroid is at the place
 //
-// Modes may hold shifts of the light, so the place is that of the centroid of what is seen, weighed by the square of its light: faint surroundings, which
-// are many pixels and of either sign, then weigh nothing. Scores are of variance 1 over the frames that the modes were learnt from.
+// Modes may hold shifts of the light, so the place is the centroid of the visible light, weighted by its square: faint surroundings, which
+// are many pixels of either sign, then have no weight. Scores have variance 1 over the frames that the modes were learnt from.
 type Deforming struct {
-	Sprite *Set        // as it looks on the whole, and what it is over
+	Sprite *Set        // its mean look, and its background
 	light  []float64   // CHW, centred on the first pixel
 	modes  [][]float64 // CHW, orthogonal; a score of 1 adds as much
-	noise  float64     // variance of what is left, a pixel
+	noise  float64     // residual variance per pixel
 }
 
-// maxModes is how many modes are tried. The bead of deeptrack-trap-good takes 3, and 1 holds nearly all of what they do.
+// maxModes is the maximum number of modes. The bead of deeptrack-trap-good takes 3, and 1 holds nearly all of their energy.
 const maxModes = 8
 
-// Deform finds how the light of a single sprite changes, in the given frames, and whether its background is covered. What serves is told by the
-// likelihood of the held-out frames; it is nil where that is the sprite as it is.
+// Deform finds how the light of a single sprite changes, in the given frames, and whether its background is covered. The likelihood of the
+// held-out frames selects the model. The result is nil if the rigid sprite is best.
 func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *Deforming {
 	best, least := (*Deforming)(nil), math.Inf(1)
 	tries := []*Set{m, m.Uncovered(ctx, c, frames)} // case sprites.covered: a background that a sprite hides in half of the frames or more, interpolated from its surroundings
@@ -77,7 +77,7 @@ func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) 
 	return d, stat.Mean(tried[fewest], nil)
 }
 
-// lights are the frames less the background, in the sprite's own frame of reference: frames × CHW.
+// lights returns the frames less the background, in the sprite's own frame of reference: frames × CHW.
 func (d *Deforming) lights(c *video.Clip, frames []int, places []float64) [][]float64 {
 	f, area := d.Sprite.Residual(c, frames), d.Sprite.plane.H*d.Sprite.plane.W
 	out := make([][]float64, len(frames))
@@ -121,8 +121,8 @@ func principal(x *mat.Dense, most int) (modes [][]float64) {
 	return modes
 }
 
-// LeftBehind is the mean energy that a rigid sprite leaves of a held-out frame, over a still picture and at most so many principal pictures of what it
-// leaves of the given frames: what a background that changes explains at least.
+// LeftBehind returns the mean energy that a rigid sprite leaves of a held-out frame, over a still picture and at most most principal pictures
+// of its residual in the given frames: a changing background explains at least as much.
 func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	left := func(frames []int) *mat.Dense {
 		places, _ := m.Track(c, frames)
@@ -150,7 +150,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach is the support of template k with as much around it as its own radius: what changes may lie beside what does not.
+// reach returns the support of template k with as much around it as its own radius: what changes may lie beside what does not.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0
@@ -195,7 +195,7 @@ func (d *Deforming) scored(c *video.Clip, frames []int) (s scored) {
 	return s
 }
 
-// left is the energy that the light and the first modes leave of each frame.
+// left returns the energy that the light and the first modes leave of each frame.
 func (d *Deforming) left(s scored, modes int) []float64 {
 	left := slices.Clone(s.energy)
 	for i := range left {
@@ -206,13 +206,13 @@ func (d *Deforming) left(s scored, modes int) []float64 {
 	return left
 }
 
-// Left is the mean energy that the light and the first modes leave of a frame.
+// Left returns the mean energy that the light and the first modes leave of a frame.
 func (d *Deforming) Left(c *video.Clip, frames []int, modes int) float64 {
 	return stat.Mean(d.left(d.scored(c, frames), modes), nil)
 }
 
-// nats are those of each unseen frame under the modes, and the noise that these leave of the trained ones (probabilistic principal components,
-// Tipping and Bishop 1999): with P pixels, v the noise, lₖ the energy of a mode and aₖ its score,
+// nats returns the nats of each unseen frame under the modes, with the residual noise of the trained frames (probabilistic principal
+// components, Tipping and Bishop 1999): with P pixels, v the noise, lₖ the energy of a mode and aₖ its score,
 //
 //	½ (P ln v + left/v + Σₖ ln lₖ/v + aₖ²)
 func (d *Deforming) nats(trained, unseen scored) []float64 {
@@ -228,7 +228,7 @@ func (d *Deforming) nats(trained, unseen scored) []float64 {
 	return out
 }
 
-// Modes is how many there are.
+// Modes returns the number of modes.
 func (d *Deforming) Modes() int { return len(d.modes) }
 
 // Track locates the sprite in the given frames: its places (frames × 2) and the scores of its modes (frames × modes).
@@ -252,7 +252,7 @@ func (d *Deforming) lightOf(dst, scores []float64) []float64 {
 	return dst
 }
 
-// centroid is that of the light's square.
+// centroid returns the centroid of the light's square.
 func (d *Deforming) centroid(light []float64) (x, y float64) {
 	w, area := d.Sprite.plane.W, d.Sprite.plane.H*d.Sprite.plane.W
 	var sum float64

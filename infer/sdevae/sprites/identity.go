@@ -15,14 +15,14 @@ import (
 type identityHMM struct {
 	w, h   float64
 	orders [][]int      // assignments that are possible: order[k] is which of a frame's places is object k's
-	since  []float64    // intervals from the frame before; 0 where a trajectory begins
+	since  []float64    // intervals from the frame before; 0 if a trajectory begins
 	mean   [][2]float64 // px, an object
 	spread float64      // variance about the mean position, px², along an axis
 	step   float64      // variance of a step, px², along an axis
 }
 
 // AssignIdentities reorders places, frames × 2 a sprite, in place, so that column k is one object throughout. told is the share of the objects'
-// motion that a single frame identifies: below 0 where they exchange places freely.
+// motion that a single frame identifies: below 0 if they exchange places freely.
 func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (told float64) {
 	n := len(group)
 	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(group), since: c.Intervals(c.Frames())}
@@ -54,7 +54,7 @@ func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (to
 	return 1 - missed/moved
 }
 
-// orders are all assignments that keep every object among those of its own template.
+// orders returns all assignments that keep every object within the group of its template.
 func orders(group []int) (all [][]int) {
 	var extend func(order []int)
 	extend = func(order []int) {
@@ -78,12 +78,12 @@ const (
 	identityStarts = 10 // first guesses of the mean positions: the places of single frames
 )
 
-// between is the vector from one place to another, the shorter one around the edges.
+// between returns the vector from one place to another, the shorter one around the edges.
 func (w *identityHMM) between(from, to [2]float64) (x, y float64) {
 	return math.Remainder(to[0]-from[0], w.w), math.Remainder(to[1]-from[1], w.h)
 }
 
-// apart is the squared distance.
+// apart returns the squared distance.
 func (w *identityHMM) apart(a, b [2]float64) float64 {
 	x, y := w.between(a, b)
 	return x*x + y*y
@@ -122,7 +122,7 @@ func (w *identityHMM) guess(at [][][2]float64) {
 	w.step = square / (2 * float64(len(best)) * time)
 }
 
-// nearestMeans is the assignment of the least sum of squared distances from the mean positions, and that sum.
+// nearestMeans returns the assignment of the least sum of squared distances from the mean positions, and that sum.
 func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64) {
 	best, least = w.orders[0], math.Inf(1) // where places are not numbers, the first
 	for _, order := range w.orders {
@@ -137,7 +137,7 @@ func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64
 	return best, least
 }
 
-// nearest is the least sum of squared distances from a frame's places to the next frame's.
+// nearest returns the least sum of squared distances from a frame's places to the next frame's.
 func (w *identityHMM) nearest(from, to [][2]float64) float64 {
 	least := math.Inf(1)
 	for _, order := range w.orders {
@@ -180,7 +180,7 @@ func (w *identityHMM) learn(at [][][2]float64, path [][]int) {
 	w.spread, w.step = apart/(n*float64(len(path))), square/(n*time)
 }
 
-// viterbi is the most likely assignment of every frame.
+// viterbi returns the most likely assignment of every frame.
 func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
 	n := len(w.orders)
 	cost, next := make([]float64, n), make([]float64, n)
@@ -224,7 +224,7 @@ func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int
 	return from
 }
 
-// transitions is the cost of object k going from place i to place j, at (k n + i) n + j.
+// transitions returns the cost of object k going from place i to place j, at (k n + i) n + j.
 func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float64 {
 	stay := math.Exp(-frames * w.step / (2 * w.spread))
 	variance := w.spread * (1 - stay*stay)

@@ -15,7 +15,7 @@ type Looks struct {
 // maxLooks bounds the values of all looks, 128 MiB.
 const maxLooks = 1 << 24
 
-// Looks are those of the given frames, in which the sprite is at places (all frames × 2). It is nil where they are too many.
+// Looks returns the looks of the given frames, with the sprite at places (all frames × 2). It returns nil if they are too many.
 func (m *Set) Looks(c *video.Clip, frames []int, places []float64) *Looks {
 	if len(frames)*m.channels*m.plane.Size() > maxLooks {
 		return nil
@@ -33,7 +33,7 @@ func (m *Set) Looks(c *video.Clip, frames []int, places []float64) *Looks {
 	return l
 }
 
-// within is the spectrum of what a spectrum, moved by the shift, shows in some pixels.
+// within returns the spectrum of a picture restricted to some pixels. The picture is spectrum, moved by the shift.
 func (m *Set) within(some []bool, spectrum []complex128) []complex64 {
 	clear(m.sum)
 	m.shift.Add(m.sum, spectrum, 1)

@@ -27,10 +27,10 @@ const (
 	minSignificance float64 = 6   // tuned sprites.significance: sd above the expected χ² from which a pixel belongs to a template: no pixel of a picture reaches it by chance
 )
 
-// gaussianWidths are those of the first templates, px.
+// gaussianWidths lists the widths of the first templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
-// lowSNRFrames is how many frames are solved together.
+// lowSNRFrames returns how many frames are solved together.
 func lowSNRFrames(c *video.Clip) int {
 	return max(numeric.LongFilm, lowSNRPixels/(c.Height*c.Width))
 }
@@ -56,7 +56,7 @@ func FindLowSNR(ctx context.Context, c *video.Clip, frames []int, n int) *Set {
 	return best
 }
 
-// Area is the share of the picture that the largest template covers.
+// Area returns the share of the picture that the largest template covers.
 func (m *Set) Area() (most float64) {
 	for k := range m.Templates {
 		covered := 0
@@ -70,7 +70,7 @@ func (m *Set) Area() (most float64) {
 	return most
 }
 
-// Gaussian is a round spot of that width, px, in all channels.
+// Gaussian returns a round spot of that width, px, in all channels.
 func (m *Set) Gaussian(width float64) [][]complex128 {
 	spot := make([]float32, m.plane.H*m.plane.W)
 	for i := range spot {
@@ -127,7 +127,7 @@ func (m *Set) locateLowSNR(f *Residual, k int) {
 	}
 }
 
-// likelihoods are those of sprite k's place by each frame alone, at most 1.
+// likelihoods returns the likelihoods of sprite k's place by each frame alone, at most 1.
 func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	noise := f.Energy(m) / float64(len(f.left)*m.channels*m.plane.H*m.plane.W)
 	says := make([][]float64, len(f.left))
@@ -147,7 +147,7 @@ func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	return says
 }
 
-// stepSize is the root mean square of a step along an axis, by the places of sprite k so far.
+// stepSize returns the root mean square of a step along an axis, by the places of sprite k so far.
 func (m *Set) stepSize(f *Residual, k int) float64 {
 	var square, time float64
 	for i, since := range f.intervals {

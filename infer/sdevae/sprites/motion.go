@@ -14,7 +14,7 @@ type motionPrior struct {
 	scratch []float32
 }
 
-// uniform is the distribution that knows nothing.
+// uniform returns the distribution that knows nothing.
 func (c *motionPrior) uniform() []float64 {
 	p := make([]float64, c.plane.H*c.plane.W)
 	for i := range p {
@@ -44,7 +44,7 @@ func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	return out
 }
 
-// characteristic is a normal distribution's characteristic function at a row and column of the spectrum.
+// characteristic returns a normal distribution's characteristic function at a row and column of the spectrum.
 func (c *motionPrior) characteristic(y, x int, frames float64) float64 {
 	if 2*y > c.plane.H {
 		y -= c.plane.H

@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Occluder is a sprite with alpha, which hides what it moves over, wholly or in part:
+// Occluder is a sprite with alpha. It hides its background, wholly or in part:
 //
 //	picture = background (1 - alpha moved to place) + light moved to place
 //
@@ -125,7 +125,7 @@ func (v *Occluder) render(dst []float64, spectrum []complex128) {
 	v.plane.Inverse(dst, v.moved)
 }
 
-// Locate is the place at which the sprite over the background is nearest to the frame. With d = frame - background that is where
+// Locate returns the place at which the sprite over the background is nearest to the frame. With d = frame - background that is where
 //
 //	Σ light d - alpha d background + light alpha background - ½ alpha² background²
 //

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Find learns a background and the templates of n sprites from the given frames; once ctx is done it returns what it has.
+// Find learns a background and the templates of n sprites from the given frames. Once ctx is done it returns its result so far.
 func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) *Set {
 	m := New(c)
 	frames = searched(c, frames)
@@ -32,7 +32,7 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 	return best
 }
 
-// searched are the frames that templates are learnt from.
+// searched returns the frames that templates are learnt from.
 func searched(c *video.Clip, frames []int) []int {
 	return numeric.Spread(frames, max(numeric.LongFilm, min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
@@ -86,7 +86,7 @@ func (m *Set) round(f *Residual, learn bool) {
 	}
 }
 
-// firstTemplate is the core of one frame's residual, or a Gaussian at low SNR.
+// firstTemplate returns the core of one frame's residual, or a Gaussian at low SNR.
 func (m *Set) firstTemplate(f *Residual, rng *rand.Rand) [][]complex128 {
 	if m.LowSNR > 0 {
 		return m.Gaussian(m.LowSNR)

@@ -17,7 +17,7 @@ type Set struct {
 	plane      *numeric.Plane
 	channels   int
 	shared     bool             // one template serves all (shared.go)
-	covered    []bool           // pixels of the background that are filled in and stay so (covered.go); nil where none are
+	covered    []bool           // pixels of the background that are filled in and stay so (covered.go); nil if none are
 	LowSNR     float64          // width of the first template, px, where no single frame shows the sprites (low_snr.go); else 0
 	Background [][]complex128   // a channel
 	Templates  [][][]complex128 // a sprite and channel, centred on the picture's first pixel
@@ -29,7 +29,7 @@ type Set struct {
 // The search for templates.
 const (
 	searchFrames  = 300       // frames that templates are learnt from,
-	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all, but at least numeric.LongFilm
+	searchPixels  = 300 << 12 // fewer if they have more pixels in all, but at least numeric.LongFilm
 	searchGuesses = 4         // first guesses
 	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together
@@ -47,10 +47,10 @@ type Residual struct {
 	frames    []int
 	left      [][][]complex128 // a frame and channel
 	place     [][][2]float64   // a sprite and frame: x and y, px
-	intervals []float64        // from the frame before, in the clip's median intervals; 0 where a trajectory begins
+	intervals []float64        // from the frame before, in the clip's median intervals; 0 if a trajectory begins
 }
 
-// New is an empty set for the clip's pictures.
+// New returns an empty set for the clip's pictures.
 func New(c *video.Clip) *Set {
 	p := numeric.NewPlane(c.Height, c.Width)
 	return &Set{plane: p, channels: c.Channels, shift: p.NewShift(), sum: make([]complex128, p.Size()), picture: make([]float64, c.Height*c.Width)}
@@ -66,7 +66,7 @@ func (m *Set) copy() *Set {
 	return &other
 }
 
-// Spectra is the spectrum of each channel of a picture (CHW).
+// Spectra returns the spectrum of each channel of a picture (CHW).
 func (m *Set) Spectra(picture []float32) [][]complex128 {
 	out := make([][]complex128, m.channels)
 	area := m.plane.H * m.plane.W
@@ -77,7 +77,7 @@ func (m *Set) Spectra(picture []float32) [][]complex128 {
 	return out
 }
 
-// Residual is the frames less the background, with no sprite placed yet.
+// Residual returns the frames less the background, with no sprite placed yet.
 func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	f := &Residual{clip: c, frames: frames, intervals: c.Intervals(frames)}
 	for _, i := range frames {
@@ -90,7 +90,7 @@ func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	return f
 }
 
-// Energy is the squared sum of the residual, over all frames and pixels.
+// Energy returns the squared sum of the residual, over all frames and pixels.
 func (f *Residual) Energy(m *Set) (sum float64) {
 	for _, left := range f.left {
 		sum += m.energy(left)
@@ -109,7 +109,7 @@ func (m *Set) locate(f *Residual, k int) {
 	}
 }
 
-// locateIn is the place of highest correlation of sprite k with a frame's residual.
+// locateIn returns the place of highest correlation of sprite k with a frame's residual.
 func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	clear(m.sum)
 	for ch, s := range m.Templates[k] {
@@ -119,7 +119,7 @@ func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	return peak(m.picture, m.plane.H, m.plane.W)
 }
 
-// peak is the place of the highest value, between pixels by the parabola through it and its neighbours.
+// peak returns the place of the highest value, between pixels by the parabola through it and its neighbours.
 func peak(picture []float64, h, w int) [2]float64 {
 	best := 0
 	for i, v := range picture {
@@ -133,7 +133,7 @@ func peak(picture []float64, h, w int) [2]float64 {
 	return [2]float64{float64(x) + vertex(at(x-1, y), peak, at(x+1, y)), float64(y) + vertex(at(x, y-1), peak, at(x, y+1))}
 }
 
-// vertex is the offset from the middle of the top of the parabola through three values one apart, the middle one the highest.
+// vertex returns the offset from the middle of the top of the parabola through three values one apart, the middle one the highest.
 func vertex(before, top, after float64) float64 {
 	bend := before - 2*top + after
 	if !(bend < 0) {
@@ -192,7 +192,7 @@ func (m *Set) trim(s [][]complex128, edge float64) {
 	}
 }
 
-// centre is the centre of mass of a picture that wraps around: the directions of the means of eⁱˣ and eⁱʸ.
+// centre returns the centre of mass of a picture that wraps around: the directions of the means of eⁱˣ and eⁱʸ.
 func (m *Set) centre(light []float64) (x, y float64) {
 	var cx, sx, cy, sy float64
 	for i, v := range light {
@@ -238,7 +238,7 @@ func (m *Set) updateBackground(f *Residual) {
 	}
 }
 
-// energy is the squared sum of the pixels.
+// energy returns the squared sum of the pixels.
 func (m *Set) energy(spectra [][]complex128) (sum float64) {
 	for _, s := range spectra {
 		for j, v := range s {
@@ -310,7 +310,7 @@ func (m *Set) Draw(pictures []float32, places []float64, n int) {
 	}
 }
 
-// Remove is a copy of the clip without the light of the sprites at their places.
+// Remove returns a copy of the clip without the light of the sprites at their places.
 func (m *Set) Remove(c *video.Clip, places []float64) *video.Clip {
 	bare, less := *m, *c
 	bare.Background = make([][]complex128, m.channels)

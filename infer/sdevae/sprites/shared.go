@@ -19,7 +19,7 @@ const (
 	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not tell them apart
 )
 
-// SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.
+// SharedTemplates returns, for each sprite, the first sprite with a similar template: itself if no earlier one has one.
 func (m *Set) SharedTemplates() []int {
 	group := make([]int, len(m.Templates))
 	for k := range group {
@@ -34,7 +34,7 @@ func (m *Set) SharedTemplates() []int {
 	return group
 }
 
-// commonTemplate is the template that most sprites share; nil where no two do.
+// commonTemplate returns the template that most sprites share; nil if no two do.
 func (m *Set) commonTemplate() [][]complex128 {
 	members := make([]int, len(m.Templates))
 	for _, of := range m.SharedTemplates() {
@@ -80,7 +80,7 @@ func (m *Set) relocateAll(f *Residual) {
 	}
 }
 
-// placesIn are those of all sprites in frame i.
+// placesIn returns the places of all sprites in frame i.
 func (f *Residual) placesIn(i int) [][2]float64 {
 	place := make([][2]float64, len(f.place))
 	for k := range place {
@@ -155,7 +155,7 @@ func (m *Set) updateShared(f *Residual) {
 	}
 }
 
-// similarity is the largest correlation of two sprites' templates, over all shifts.
+// similarity returns the largest correlation of two sprites' templates, over all shifts.
 func (m *Set) similarity(a, b int) float64 {
 	one, other := m.Templates[a], m.Templates[b]
 	clear(m.sum)
@@ -166,7 +166,7 @@ func (m *Set) similarity(a, b int) float64 {
 	return slices.Max(m.picture) / math.Sqrt(m.energy(one)*m.energy(other))
 }
 
-// ShareTemplates gives sprites of like templates one, their mean.
+// ShareTemplates replaces similar templates of sprites by their mean.
 func (m *Set) ShareTemplates(group []int) {
 	for first := range m.Templates {
 		var members []int

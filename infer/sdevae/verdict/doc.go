@@ -1,11 +1,11 @@
-// Package verdict says whether a trained model can be believed on its clip. It is pure: what it judges by is handed to it.
+// Package verdict judges whether a trained model is reliable on its clip. It is pure: the caller passes all evidence.
 //
-//	evidence.go     what lasts from frame to frame in held-out pictures, and is not in the drawings
-//	measurement.go  the latents beside an independent measurement of an object's place, where there is one
-//	latents.go      each latent: whether it varies at all, and whether that is more than noise
+//	evidence.go     the persistent signal of held-out pictures that the drawings lack
+//	measurement.go  the latents compared with an independent measurement of an object's place, if there is one
+//	latents.go      each latent: whether it varies at all, and by more than noise
 //	straight.go     whether the latents diffuse alike everywhere
-//	share.go        ratios of means, with the standard errors that frames which depend on each other leave
+//	share.go        ratios of means, with standard errors for frames that depend on each other
 //
-// A verdict is the worst of its findings. Bad is what a test excludes from being right, with one wrong alarm in twenty (Doubted); doubt is what
-// an estimate says, or what nothing tells.
+// A verdict is the worst of its findings. Bad means that a test excludes a correct model, with one wrong alarm in twenty (Doubted). Doubt means
+// that an estimate is poor, or that nothing tests it.
 package verdict

@@ -10,17 +10,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Shares of the energy of what lasts that drawings leave out. A quarter of the energy is half of the amplitude: what is left out by half is not followed, and a
-// standard error of as much tells nothing. Nothing is drawn where nine tenths or more are left out, and less than half is excluded.
+// Shares of the persistent energy that drawings leave out. A quarter of the energy is half of the amplitude: a signal with half left out is not
+// followed, and a standard error of that size is no evidence. At nine tenths or more nothing is drawn; less than half is then excluded.
 const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent energy that reconstructions may miss: half of the amplitude
 
-// evidence is how much of what lasts in held-out pictures is not in the drawings, by the covariance of consecutive frames, to which white noise of
-// whatever distribution adds nothing:
+// evidence returns the share of the persistent signal of held-out pictures that the drawings lack, by the covariance of consecutive frames,
+// to which white noise of any distribution adds nothing:
 //
 //	left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m)
 //
-// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames, both less the noise that a mean of n frames has,
-// Σ (x₁ - x₀)²/2n. nothing says that the drawings are no better than m.
+// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames, both minus the noise that a mean of n
+// frames has, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better than m.
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
@@ -40,8 +40,8 @@ func (c *Case) evidence() (f Finding, nothing bool) {
 	return Finding{Level: Good, Reason: "the reconstructions explain " + amount + " of the persistent signal in test frames"}, false
 }
 
-// lasting is, for each held-out pair, the product of its two frames' departures from the mean picture, and from their drawings, summed over pixels;
-// chance is the standard deviation that the sum of lasts has where there is only white noise: √(pairs Σ v²), v a pixel's variance.
+// lasting returns, for each held-out pair, the product of its two frames' departures from the mean picture, and from their drawings, summed over
+// pixels. chance is the standard deviation of the sum of lasts under white noise alone: √(pairs Σ v²), v a pixel's variance.
 func (c *Case) lasting() (lasts, left []float64, chance float64) {
 	clip := c.Clip
 	frames := video.FramesOf(c.Held)
@@ -66,7 +66,7 @@ func (c *Case) lasting() (lasts, left []float64, chance float64) {
 	return lasts, left, math.Sqrt(float64(len(c.Held)) * floats.Dot(variance, variance))
 }
 
-// meanOf is the mean picture of some frames.
+// meanOf returns the mean picture of some frames.
 func meanOf(clip *video.Clip, frames []int) []float32 {
 	sum := make([]float64, clip.Size())
 	for _, f := range frames {

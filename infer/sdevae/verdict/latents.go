@@ -13,7 +13,7 @@ import (
 // Latent is what is found of one latent.
 type Latent struct {
 	Still bool    // it varies by far less than the encoder is unsure of it: it holds nothing
-	R     float64 // R/(σ²Δt), the noise of one frame beside the step from frame to frame, by the covariance-based estimate; below 0 where steps go on, infinite where there is no motion
+	R     float64 // R/(σ²Δt), the noise of one frame relative to a frame's step, by the covariance-based estimate; below 0 if steps persist, infinite without motion
 	Noise Share   // R over the latent's variance; a motion that is forgotten from one frame to the next counts as noise
 	Moves Share   // σ²Δt over the mean square of a step
 }
@@ -52,7 +52,7 @@ func (c *Case) latents() (Finding, []Latent) {
 	return Finding{Level: Good, Reason: fmt.Sprintf("every latent exceeds its noise: r is at most %.2g", worst)}, all
 }
 
-// noisy says whether a latent is mostly noise, or its motion cannot be told from it.
+// noisy reports whether a latent is mostly noise, or its motion cannot be told from it.
 func (l *Latent) noisy() bool { return l.Noise.Value > numeric.Majority || !(l.Moves.Low > 0) }
 
 // latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
@@ -76,7 +76,7 @@ func (c *Case) latent(i int) Latent {
 		}
 	}
 	block := blocksOf(at, true)
-	// At low SNR one frame may tell less than half of a place; a padding latent had 1e-16 of the encoder's own variance, those of a ring's place 158 and 306.
+	// At low SNR one frame may resolve less than half of a place. A padding latent had 1e-16 of the encoder's own variance, the latents of a ring's place 158 and 306.
 	l := Latent{Still: !(variance > numeric.LeastLayer*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
 	if l.R = math.Inf(1); l.Moves.Value > 0 {
 		l.R = (1/l.Moves.Value - 1) / 2

@@ -58,7 +58,7 @@ func (c *Case) agreement() Finding {
 	return Finding{Level: Good, Reason: "the latents explain the object's position, compared with its centroid: " + at}
 }
 
-// measuredNoise is the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between things is noise, too.
+// measuredNoise returns the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between things is noise, too.
 func (c *Case) measuredNoise(place []float64) float64 {
 	lagged, n := 0.0, 0.0
 	pairs := c.all()
@@ -89,7 +89,7 @@ func (c *Case) explained(place []float64, degree int) Share {
 	return Share{Value: 1 - left.Value, Low: 1 - left.High, High: 1 - left.Low, Error: left.Error}
 }
 
-// fit is the regression of values on a design, about their mean, with a little ridge.
+// fit returns the regression of values on a design, about their mean, with a little ridge.
 func fit(design *mat.Dense, values []float64) (weights *mat.VecDense, mean float64) {
 	rows, terms := design.Dims()
 	mean = stat.Mean(values, nil)
@@ -111,7 +111,7 @@ func fit(design *mat.Dense, values []float64) (weights *mat.VecDense, mean float
 	return weights, mean
 }
 
-// standardised are the latents of some frames, in units of their sd over the clip.
+// standardised returns the latents of some frames, in units of their sd over the clip.
 func (c *Case) standardised(frames []int) *mat.Dense {
 	out := mat.NewDense(len(frames), c.Dim, nil)
 	for i := range c.Dim {

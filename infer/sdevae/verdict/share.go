@@ -20,7 +20,7 @@ const mostBlocks = 16
 // Share is a ratio of two means.
 type Share struct {
 	Value     float64
-	Low, High float64 // one-sided limits, each at Doubted; infinite where there are fewer than two blocks
+	Low, High float64 // one-sided limits, each at Doubted; infinite if there are fewer than two blocks
 	Error     float64 // standard error
 }
 
@@ -48,7 +48,7 @@ func shareOf(num, den []float64, block []int) Share {
 	return s
 }
 
-// percent is a share with its standard error, in as many digits as that knows.
+// percent returns a share with its standard error, in as many digits as that knows.
 func percent(value, deviation float64) string {
 	digits := 1
 	if deviation >= 0.1 {
@@ -80,7 +80,7 @@ func blocksOf(numbers []int, parts bool) []int {
 	return block
 }
 
-// firsts are the pairs' first frames.
+// firsts returns the pairs' first frames.
 func firsts(pairs []video.Pair) []int {
 	out := make([]int, len(pairs))
 	for k, p := range pairs {

@@ -18,9 +18,9 @@ const (
 
 const bentFactor float64 = 2 // tuned verdict.bent: ratio of the diffusion in two regions that matters: a length is then wrong by √2
 
-// straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
-// three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion
-// has no drift there. judged is false where there is no latent, or too few steps, to ask it of.
+// straight tests whether the latents diffuse alike everywhere, as straight latents of an object in an even medium do: it compares the
+// covariances of their steps in three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). The middle of a step
+// is its place: a reversible motion has no drift there. judged is false without latents, or with too few steps.
 func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 	var axes []int
 	correlated := 0.0
@@ -54,7 +54,7 @@ func chiSquared(df, ratio float64) float64 {
 	return distuv.ChiSquared{K: df}.Survival(max(0, ratio))
 }
 
-// steps are those of the axes, over √Δt, and where their middles are.
+// steps returns the steps along the axes, over √Δt, and their middles.
 func (c *Case) steps(axes []int) (steps, middles [][]float64) {
 	for _, p := range c.all() {
 		var step, middle []float64
@@ -67,7 +67,7 @@ func (c *Case) steps(axes []int) (steps, middles [][]float64) {
 	return steps, middles
 }
 
-// sorted are the steps in the order of their middles along axis k.
+// sorted returns the steps in the order of their middles along axis k.
 func sorted(steps, middles [][]float64, k int) [][]float64 {
 	order := make([]int, len(steps))
 	for i := range order {
@@ -86,7 +86,7 @@ func sorted(steps, middles [][]float64, k int) [][]float64 {
 //	n ln |C| - Σ n_g ln |C_g|,
 //
 // by Box's factor less, and by what the steps' kurtosis adds to the variance of a scale, 1 + κ(d+2)/2; its degrees of freedom; and the factor between the
-// largest and the smallest mean of D'C⁻¹D. It is 0 where a covariance has no inverse.
+// largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
 func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	n := float64(len(steps))
 	all, ok := rootOf(steps, d)

@@ -16,7 +16,7 @@ const (
 	Bad   Level = "bad"
 )
 
-// worse says whether l is a worse level than other.
+// worse reports whether l is a worse level than other.
 func (l Level) worse(other Level) bool {
 	order := []Level{Good, Doubt, Bad}
 	return slices.Index(order, l) > slices.Index(order, other)
@@ -26,7 +26,7 @@ func (l Level) worse(other Level) bool {
 type Finding struct {
 	Level  Level
 	Reason string // in plain words, with its numbers
-	Try    string // what may mend it; empty where it is good
+	Try    string // what may mend it; empty if it is good
 }
 
 // Verdict is what all findings say together.
@@ -47,7 +47,7 @@ type Case struct {
 	Places   int          // so many latents, from the first, are places in the picture, which are straight by what they are
 	Padding  int          // so many latents, from the last, are known to hold nothing
 	Look     bool         // the latents are what objects look like: no place, and free to be bent
-	Measured []float64    // frames × 2, px: the place of the film's one object, measured without the model; nil where there is none
+	Measured []float64    // frames × 2, px: the place of the film's one object, measured without the model; nil without a measurement
 }
 
 // Judge looks at everything that can be looked at.
@@ -77,7 +77,7 @@ func (c *Case) Judge() *Verdict {
 	return v
 }
 
-// Reasons are those of the findings that made the level, each with what to try.
+// Reasons returns the reasons of the findings at the level, each with advice.
 func (v *Verdict) Reasons() (lines []string) {
 	for _, f := range v.Findings {
 		if f.Level == v.Level {
@@ -87,7 +87,7 @@ func (v *Verdict) Reasons() (lines []string) {
 	return lines
 }
 
-// Line is the reason, and what to try.
+// Line returns the reason, and what to try.
 func (f Finding) Line() string {
 	if f.Try == "" {
 		return f.Reason
@@ -95,7 +95,7 @@ func (f Finding) Line() string {
 	return f.Reason + ": " + f.Try
 }
 
-// try is what may mend a model of a scene, or one of what objects look like, of which no crop and no light is chosen.
+// try returns advice for a model of a scene, or for a model of objects' looks, which has no choice of crop or light.
 func (c *Case) try(scene, look string) string {
 	if c.Look {
 		return look

@@ -18,7 +18,7 @@ type Clip struct {
 	Trajectory              []uint64  // no pair is formed across two of these
 }
 
-// Len is the number of frames.
+// Len returns the number of frames.
 func (c *Clip) Len() int { return len(c.Times) }
 
 // Frames lists them all.
@@ -30,7 +30,7 @@ func (c *Clip) Frames() []int {
 	return all
 }
 
-// Size is the number of floats a frame.
+// Size returns the number of floats a frame.
 func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
 
 // Frame lends the pixels of frame i.
@@ -45,7 +45,7 @@ func (c *Clip) Pick(frames []int) []float32 {
 	return x
 }
 
-// DT is the median frame interval within trajectories, seconds; 0 where there is no pair.
+// DT returns the median frame interval within trajectories, seconds, or 0 if there is no pair.
 func (c *Clip) DT() float64 {
 	var steps []float64
 	for _, p := range c.Pairs(math.Inf(1)) {
@@ -60,10 +60,10 @@ func (c *Clip) DT() float64 {
 
 const maxGap float64 = 3 // tuned video.maxGap: longest step that counts as one, in median intervals
 
-// MaxGap is the longest step that still counts as one.
+// MaxGap returns the longest step that still counts as one.
 func (c *Clip) MaxGap() float64 { return maxGap * c.DT() }
 
-// Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
+// Digest returns the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
 func (c *Clip) Digest() string {
 	h := sha256.New()
 	for _, v := range []any{[]int64{int64(c.Channels), int64(c.Height), int64(c.Width)}, c.Times, c.Trajectory, c.Pixels} {
@@ -100,7 +100,7 @@ func (c *Clip) Check() error {
 	return nil
 }
 
-// Intervals is, for each of the frames, how many median intervals it comes after the one before; 0 where a trajectory begins.
+// Intervals is, for each of the frames, how many median intervals it comes after the one before; 0 if a trajectory begins.
 func (c *Clip) Intervals(frames []int) []float64 {
 	since := make([]float64, len(frames))
 	if len(frames) < 2 {
@@ -115,7 +115,7 @@ func (c *Clip) Intervals(frames []int) []float64 {
 	return since
 }
 
-// Ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
+// Ages is each frame's time since its trajectory began, seconds; 0 if the camera's clock goes back behind that.
 func (c *Clip) Ages() []float64 {
 	out, begin := make([]float64, c.Len()), 0.0
 	for i, t := range c.Times {

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Films are the frames of each trajectory; none where there is but one, or one is short.
+// Films returns the frames of each trajectory, or none if there is only one trajectory, or one is short.
 func (c *Clip) Films() (films [][]int) {
 	films = c.byTrajectory(c.Frames())
 	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < numeric.LongFilm }) {
@@ -17,7 +17,7 @@ func (c *Clip) Films() (films [][]int) {
 	return films
 }
 
-// byTrajectory cuts frames, in order, into those of each trajectory.
+// byTrajectory splits frames, in order, by trajectory.
 func (c *Clip) byTrajectory(frames []int) (films [][]int) {
 	for k, f := range frames {
 		if k == 0 || c.Trajectory[f] != c.Trajectory[frames[k-1]] {
@@ -28,7 +28,7 @@ func (c *Clip) byTrajectory(frames []int) (films [][]int) {
 	return films
 }
 
-// Medians are the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
+// Medians returns the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
 // variance): near 1 where films differ only by what moves.
 func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	var within float64
@@ -47,7 +47,7 @@ func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	return own, apart / within
 }
 
-// Median is that of each pixel over frames.
+// Median returns the median of each pixel over frames.
 func (c *Clip) Median(frames []int) []float32 {
 	picture, values := make([]float32, c.Size()), make([]float32, len(frames))
 	for i := range picture {

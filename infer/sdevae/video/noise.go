@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Differences are those of the pairs' frames over √2: one frame's noise, since little moves in between.
+// Differences returns the differences of the pairs' frames over √2: one frame's noise, because little moves in between.
 func (c *Clip) Differences(pairs []Pair) []float32 {
 	noise := make([]float32, 0, len(pairs)*c.Size())
 	for _, p := range pairs {
@@ -30,7 +30,7 @@ func (c *Clip) Roll(dst, picture []float32, x, y int) {
 // noisePairs is how many pairs of frames the noise is estimated from.
 const noisePairs = 50
 
-// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
+// Noise returns the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
 // consecutive frames, of which what moves is a small part; or, where that is most of Energy, everything that does not persist, if that is
 // more. The median assumes a normal distribution, and where three parts in a thousand move it does not see them.
 func (c *Clip) Noise() float64 {
@@ -41,10 +41,10 @@ func (c *Clip) Noise() float64 {
 	return min(noise, energy)
 }
 
-// Moving is the share of Energy that is not noise.
+// Moving returns the share of Energy that is not noise.
 func (c *Clip) Moving() float64 { return 1 - c.Noise()/c.Energy() }
 
-// flicker is the energy of normal noise that has the same median difference between consecutive frames.
+// flicker returns the energy of normal noise that has the same median difference between consecutive frames.
 func (c *Clip) flicker() float64 {
 	var differences []float64
 	for _, p := range numeric.Spread(c.Pairs(c.MaxGap()), noisePairs) {
@@ -60,7 +60,7 @@ func (c *Clip) flicker() float64 {
 	return sd * sd * float64(c.Size())
 }
 
-// LastingNats is what a picture of what lasts from frame to frame would gain over the mean picture, nats a frame: |x - mean|² / 2σ², σ² the pixels' noise.
+// LastingNats returns the gain of a picture of the persistent signal over the mean picture, nats per frame: |x - mean|² / 2σ², σ² the pixels' noise.
 func (c *Clip) LastingNats() float64 {
 	noise := c.flicker() / float64(c.Size())
 	if noise == 0 {
@@ -69,8 +69,8 @@ func (c *Clip) LastingNats() float64 {
 	return c.lasting() / (2 * noise)
 }
 
-// lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
-// moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
+// lasting returns the covariance of consecutive frames, summed over pixels, to which white noise of any distribution adds nothing: the motion,
+// minus the motion within a frame. It is at least the standard error due to noise.
 func (c *Clip) lasting() float64 {
 	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())
 	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())
@@ -89,7 +89,7 @@ func (c *Clip) lasting() float64 {
 	return max(sum, math.Sqrt(white))
 }
 
-// Energy is the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
+// Energy returns the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
 func (c *Clip) Energy() float64 {
 	mean := make([]float64, c.Size())
 	for i := range c.Len() {

@@ -30,7 +30,7 @@ func (c *Clip) Pairs(maxGap float64) []Pair {
 	return pairs
 }
 
-// RowsOf gives each pair's rows among the given frames.
+// RowsOf returns each pair's rows among the given frames.
 func RowsOf(frames []int, pairs []Pair) [][2]int {
 	out := make([][2]int, len(pairs))
 	for k, p := range pairs {

@@ -11,9 +11,10 @@ const (
 	shortSide = 10 // frames on either side of a step, at least: fewer may be an object that comes or goes
 )
 
-// WithoutSteps is a copy of the clip without what is still but for steps: where dust has moved, or a spot has bleached, pixels have one level up to some
-// frame and another from there on. There is a step where pixels do little else, to less than share.leastLayer, go it from one frame to the next, and hold
-// more than as much of what the whole clip does. at are the frames that steps come with, in order; the clip itself is returned where there is none.
+// WithoutSteps returns a copy of the clip without steps of still parts: if dust has moved, or a spot has bleached, pixels have one level up to some
+// frame and another from there on. Pixels have a step if they change otherwise by less than share.leastLayer, make the step from one frame to the next, and
+// hold more than that share of the whole clip's change. at lists the frames of the steps, in order. If there are no steps, WithoutSteps returns the clip
+// itself.
 func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	level = c
 	for range maxSteps {
@@ -28,7 +29,7 @@ func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	return level, at
 }
 
-// step is the frame that the most of a step comes with; 0 where there is none.
+// step returns the frame of most of a step, or 0 if there is none.
 func (c *Clip) step() (at int) {
 	n, all := c.Len(), 0.0
 	most := make([]float64, n)        // of the energy, in pixels with a step at each frame
@@ -71,7 +72,7 @@ func (c *Clip) sudden(at int, pixels []int) bool {
 	return gone > nearlyAll(whole)
 }
 
-// levelled is a copy in which pixels that do little but change their level with the given frames keep their mean level.
+// levelled returns a copy in which pixels that do little but change their level with the given frames keep their mean level.
 func (c *Clip) levelled(at []int) *Clip {
 	level := *c
 	level.Pixels = slices.Clone(c.Pixels)
@@ -96,7 +97,7 @@ func (c *Clip) levelled(at []int) *Clip {
 	return &level
 }
 
-// course is a pixel's mean, and the sum of its squared departures from it.
+// course returns a pixel's mean, and the sum of its squared departures from it.
 func (c *Clip) course(p int) (mean, energy float64) {
 	mean = c.meanOf(p, 0, c.Len())
 	for f := range c.Len() {
@@ -106,7 +107,7 @@ func (c *Clip) course(p int) (mean, energy float64) {
 	return mean, energy
 }
 
-// meanOf is a pixel's mean over the frames from one to before another.
+// meanOf returns a pixel's mean over the frames from one to before another.
 func (c *Clip) meanOf(p, from, to int) (mean float64) {
 	for f := from; f < to; f++ {
 		mean += float64(c.Frame(f)[p]) / float64(to-from)

@@ -1,5 +1,4 @@
-// Package avcodectest makes streams for tests: pictures that show which one they are, and their access units in H.264 and H.265, by the encoders that FFmpeg
-// has in Debian.
+// Package avcodectest makes H.264 and H.265 test streams with FFmpeg's encoders. Each picture shows its own number.
 package avcodectest
 
 /*
@@ -19,11 +18,11 @@ import (
 // Unit is an access unit behind start codes.
 type Unit struct {
 	Data   []byte
-	Number int // of the picture that it holds
+	Number int // picture number
 	Key    bool
 }
 
-// Stream is how pictures are coded: a key frame every GOP, and, where they are reordered, two of three coded from both sides.
+// Stream says how pictures are coded: a key frame every GOP pictures. With reordering, two of three pictures are B-frames.
 type Stream struct {
 	Codec     avcodec.Codec
 	GOP       int
@@ -48,7 +47,7 @@ func (s Stream) Encode(t testing.TB, n int) []Unit {
 	}
 	var units []Unit
 	for i := range n + 1 {
-		var grey *C.uint8_t // at the end none
+		var grey *C.uint8_t // nil at the end
 		if i < n {
 			grey = (*C.uint8_t)(unsafe.SliceData(Picture(i)))
 		}

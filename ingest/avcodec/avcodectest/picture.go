@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// The pictures: of so many blocks a side, each of so many pixels.
+// The pictures have this many blocks a side and this many pixels a block.
 const (
 	Width, Height = 160, 96
 	block         = 16
 	dark, bright  = 40, 200
 )
 
-// Picture is number i: every block is dark or bright by chance, and so unlike in any two pictures that a part of another one is seen.
+// Picture returns picture i. Every block is dark or bright at random, so a part of another picture is detected.
 func Picture(i int) []byte {
 	grey := make([]byte, Width*Height)
 	random := rand.New(rand.NewPCG(uint64(i), 1))
@@ -33,7 +33,8 @@ func Picture(i int) []byte {
 	return grey
 }
 
-// Recognise says which of the first n pictures grey is, from start to start of its rows, step bytes a pixel; -1 where it is none of them whole.
+// Recognise returns which of the first n pictures grey holds, or -1 if grey matches none of them whole. Grey begins at the
+// first row; step is the bytes per pixel.
 func Recognise(grey []byte, step, n int) int {
 	for i := range n {
 		if same(grey, step, Picture(i)) {
@@ -43,7 +44,7 @@ func Recognise(grey []byte, step, n int) int {
 	return -1
 }
 
-// same allows for what a coder adds: it keeps a block's mean within a few levels, while another block differs by 160.
+// same tolerates coding noise: a coder keeps a block's mean within a few levels, and a different block differs by 160.
 func same(grey []byte, step int, want []byte) bool {
 	for y := 0; y < Height; y += block {
 		for x := 0; x < Width; x += block {
@@ -61,10 +62,10 @@ func same(grey []byte, step int, want []byte) bool {
 
 const tolerance = 16
 
-// level is a grey value as it leaves a decoder: coders keep 16 to 235, which become 0 to 255.
+// level returns the decoded value of v: coders map 16..235 to 0..255.
 func level(v byte) int { return (int(v) - 16) * 255 / 219 }
 
-// JPEG is picture i as a JPEG file, in colour as cameras send it.
+// JPEG returns picture i as a colour JPEG file, as cameras send it.
 func JPEG(t testing.TB, i int) []byte {
 	t.Helper()
 	img := image.NewYCbCr(image.Rect(0, 0, Width, Height), image.YCbCrSubsampleRatio420)
@@ -79,7 +80,7 @@ func JPEG(t testing.TB, i int) []byte {
 	return file.Bytes()
 }
 
-// Shown is picture i as a camera shows it, grey from 0 to 255.
+// Shown returns picture i as a camera shows it, in grey values 0 to 255.
 func Shown(i int) []byte {
 	grey := Picture(i)
 	for p, v := range grey {

@@ -9,7 +9,8 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// TransportStream is an MPEG transport stream of the first n pictures, 25 a second, coded as FFmpeg calls it by four letters.
+// TransportStream returns an MPEG transport stream of the first n pictures at 25 per second. code is FFmpeg's four-letter
+// code of the codec.
 func TransportStream(t testing.TB, code string, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.ts")

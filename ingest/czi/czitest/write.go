@@ -1,4 +1,5 @@
-// Package czitest writes CZI files for tests, by the same descriptions as the reader: no program that writes them was at hand.
+// Package czitest writes CZI files for tests, from the same format descriptions as the reader; no writing program was at
+// hand.
 package czitest
 
 import (
@@ -7,11 +8,11 @@ import (
 	"math"
 )
 
-// Axis is where a subblock is along an axis, and how long.
+// Axis is the position and length of a subblock along an axis.
 type Axis struct {
 	Letter      string
 	Start, Size int
-	Stored      int // 0 is Size
+	Stored      int // 0 means Size
 }
 
 // Picture is a subblock.
@@ -24,7 +25,7 @@ type Picture struct {
 	Part        int
 }
 
-// File is what a file is made of.
+// File describes the contents of a file.
 type File struct {
 	Pictures []Picture
 	Metadata string
@@ -34,14 +35,14 @@ type File struct {
 	Unended  bool // without a directory
 }
 
-// At is the axes of a whole picture.
+// At returns the axes of a whole picture.
 func At(t, c, z, width, height int) []Axis {
 	return []Axis{{Letter: "X", Size: width}, {Letter: "Y", Size: height}, {Letter: "C", Start: c, Size: 1}, {Letter: "Z", Start: z, Size: 1}, {Letter: "T", Start: t, Size: 1}}
 }
 
 var little = binary.LittleEndian
 
-// segment appends one, and returns where it begins.
+// segment appends a segment and returns its offset.
 func segment(b *[]byte, name string, data []byte, spare int) int64 {
 	at := len(*b)
 	head := make([]byte, 32)
@@ -53,7 +54,7 @@ func segment(b *[]byte, name string, data []byte, spare int) int64 {
 	return int64(at)
 }
 
-// entry is a directory's entry of a picture that begins at a place.
+// entry returns the directory entry of a picture at an offset.
 func (p *Picture) entry(at int64) []byte {
 	b := make([]byte, 32)
 	copy(b, "DV")
@@ -120,7 +121,7 @@ func (f *File) Bytes() []byte {
 	return b
 }
 
-// attach writes the time stamps, and the directory that leads to them behind another attachment.
+// attach writes the time stamps and a directory that points to them, after another attachment.
 func (f *File) attach(b *[]byte) int64 {
 	attachment := func(name, kind string, content []byte) (entry []byte) {
 		entry = make([]byte, 128)
@@ -148,7 +149,7 @@ func (f *File) attach(b *[]byte) int64 {
 	return segment(b, "ZISRAWATTDIR", list, f.Spare)
 }
 
-// Words are numbers of 16 bits as a picture has them.
+// Words returns 16-bit numbers in the byte order of a picture.
 func Words(values ...uint16) (b []byte) {
 	for _, v := range values {
 		b = little.AppendUint16(b, v)
@@ -156,7 +157,8 @@ func Words(values ...uint16) (b []byte) {
 	return b
 }
 
-// Film is a file of so many times, channels and slices of 4 by 3 pixels of 16 bits: pixel n of one has 1000 t + 100 c + 20 z + n.
+// Film returns a file with the given numbers of times, channels and slices, of 4 by 3 pixels of 16 bits. Pixel n of a picture
+// is 1000 t + 100 c + 20 z + n.
 func Film(times, channels, slices int) *File {
 	f := &File{Spare: 16}
 	for t := range times {

@@ -1,4 +1,5 @@
-// Package nd2test writes ND2 files for tests, by the same descriptions as the reader: no program that writes them was at hand.
+// Package nd2test writes ND2 files for tests, from the same format descriptions as the reader; no writing program was at
+// hand.
 package nd2test
 
 import (
@@ -15,7 +16,7 @@ var little = binary.LittleEndian
 // Record is a name and a value of metadata: int32, uint32, int64, uint64, float64, bool, string, []byte, or []Record, a level.
 type Record [2]any
 
-// units is a text of UTF-16 with a 0 behind it.
+// units returns UTF-16 text with a final 0.
 func units(text string) (b []byte) {
 	for _, u := range append(utf16.Encode([]rune(text)), 0) {
 		b = little.AppendUint16(b, u)
@@ -59,7 +60,7 @@ func (r Record) Bytes() []byte {
 	panic(fmt.Sprintf("a value %T", r[1]))
 }
 
-// Packed is a record's bytes as zlib.
+// Packed returns the record compressed with zlib.
 func (r Record) Packed() []byte {
 	var b bytes.Buffer
 	b.Write([]byte{76, 0})
@@ -68,7 +69,7 @@ func (r Record) Packed() []byte {
 	return b.Bytes()
 }
 
-// Deflated is data as zlib.
+// Deflated returns data compressed with zlib.
 func Deflated(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -83,15 +84,15 @@ type Chunk struct {
 	Data []byte
 }
 
-// Picture is chunk n of a film: milliseconds and pixels as they are stored.
+// Picture returns chunk n of a film: its time in milliseconds, and its stored pixels.
 func Picture(n int, ms float64, pixels []byte) Chunk {
 	return Chunk{fmt.Sprintf("ImageDataSeq|%d!", n), append(little.AppendUint64(nil, math.Float64bits(ms)), pixels...)}
 }
 
-// align is what chunks begin at multiples of.
+// align is the alignment of chunks.
 const align = 4096
 
-// append writes a chunk; its name has room up to the next multiple.
+// append writes a chunk. With room, the name is padded to the next multiple of align.
 func (c Chunk) append(b []byte, room bool) []byte {
 	name := append([]byte(c.Name), 0)
 	if room {
@@ -104,7 +105,7 @@ func (c Chunk) append(b []byte, room bool) []byte {
 	return append(b, make([]byte, (align-len(b)%align)%align)...)
 }
 
-// File writes a file of chunks, with the map of them.
+// File returns a file of chunks with their map.
 func File(version string, chunks ...Chunk) []byte {
 	var b []byte
 	b = append(b, 0xda, 0xce, 0xbe, 0x0a)
@@ -130,12 +131,12 @@ func File(version string, chunks ...Chunk) []byte {
 	return append(b, list...)
 }
 
-// Level is a chunk of metadata with one level.
+// Level returns a metadata chunk with one level.
 func Level(chunk, name string, inside ...Record) Chunk {
 	return Chunk{chunk, Record{name, inside}.Bytes()}
 }
 
-// Attributes are those of pictures of so many pixels, components and bits, not compressed.
+// Attributes returns the attributes of uncompressed pictures of the given size, components and bits.
 func Attributes(width, height, components, bits int, more ...Record) Chunk {
 	return Level("ImageAttributesLV!", "SLxImageAttributes", append([]Record{
 		{"uiWidth", uint32(width)}, {"uiWidthBytes", uint32(width * components * bits / 8)}, {"uiHeight", uint32(height)},
@@ -143,7 +144,7 @@ func Attributes(width, height, components, bits int, more ...Record) Chunk {
 	}, more...)...)
 }
 
-// Loops is an experiment of loops within each other, the outermost first.
+// Loops returns an experiment of nested loops, the outermost first.
 func Loops(loops ...[]Record) Chunk {
 	var inside []Record
 	for i := len(loops) - 1; i >= 0; i-- {
@@ -156,17 +157,17 @@ func Loops(loops ...[]Record) Chunk {
 	return Level("ImageMetadataLV!", "SLxExperiment", inside...)
 }
 
-// Times is a loop of so many times, ms apart.
+// Times returns a loop of count times, ms apart.
 func Times(count int, ms float64) []Record {
 	return []Record{{"eType", uint32(1)}, {"uLoopPars", []Record{{"uiCount", uint32(count)}, {"dPeriod", ms}}}}
 }
 
-// Slices is a loop of so many slices.
+// Slices returns a loop of count slices.
 func Slices(count int) []Record {
 	return []Record{{"eType", uint32(4)}, {"uLoopPars", []Record{{"uiCount", uint32(count)}, {"dZStep", 0.5}}}}
 }
 
-// Pixels are 4 by 3 pixels of 16 bits of so many components: pixel i of component c of picture n has 1000 n + 100 c + i.
+// Pixels returns 4 by 3 pixels of 16 bits. Pixel i of component c of picture n is 1000 n + 100 c + i.
 func Pixels(n, components int) (b []byte) {
 	for i := range 12 {
 		for c := range components {
@@ -176,7 +177,7 @@ func Pixels(n, components int) (b []byte) {
 	return b
 }
 
-// Film is so many of those pictures, ms apart.
+// Film returns count such pictures, ms apart.
 func Film(count, components int, ms float64) (chunks []Chunk) {
 	chunks = append(chunks, Attributes(4, 3, components, 16))
 	for n := range count {

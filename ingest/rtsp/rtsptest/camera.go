@@ -1,4 +1,4 @@
-// Package rtsptest is a network camera for tests: a real server of RTSP, whose packets the test may lose, and whose clock it sets.
+// Package rtsptest is a network camera for tests: a real RTSP server whose packet loss and clock the test controls.
 package rtsptest
 
 import (
@@ -23,27 +23,27 @@ import (
 	"driftscope/ingest/avcodec/avcodectest"
 )
 
-// Options are how a camera is.
+// Options configures a camera.
 type Options struct {
-	Codec     avcodec.Codec // 0: MJPEG
+	Codec     avcodec.Codec // 0 means MJPEG
 	Reordered bool
-	GOP       int // 0: 10
+	GOP       int // 0 means 10
 
 	User, Password string
-	Digest         bool // asks for a digest of them, never for the password
+	Digest         bool // digest authentication only, never the password
 	UDP            bool
-	NoReports      bool          // of its clock
-	Ahead          time.Duration // that clock, of the computer's
-	Bare           bool          // parameter sets are told to who asks, and not sent with pictures
+	NoReports      bool          // no sender reports
+	Ahead          time.Duration // lead of the camera's clock over the computer's
+	Bare           bool          // parameter sets only in the description, not with pictures
 
-	// Lose says that a packet of those of picture n, counted from the camera's start, goes astray.
+	// Lose reports whether to lose a packet of picture n, counted from the camera's start.
 	Lose func(n, packet, packets int) bool
 
-	// Spoil alters a picture's data before it is packed.
+	// Spoil changes a picture's data before packing.
 	Spoil func(data []byte)
 }
 
-// The film that a camera shows, again and again, and how fast.
+// The camera's repeated film and its rate.
 const (
 	Pictures = 60
 	Rate     = 100
@@ -51,7 +51,7 @@ const (
 	user     = 96
 )
 
-// Camera films until the test ends.
+// Camera serves its film until the test ends.
 type Camera struct {
 	t       testing.TB
 	o       Options
@@ -68,7 +68,7 @@ type Camera struct {
 	done   sync.WaitGroup
 }
 
-// Start switches a camera on.
+// Start starts a camera.
 func Start(t testing.TB, o Options) *Camera {
 	t.Helper()
 	if o.GOP == 0 {
@@ -90,7 +90,7 @@ func Start(t testing.TB, o Options) *Camera {
 	return c
 }
 
-// free is an address that nobody listens at.
+// free returns an unused address.
 func free(t testing.TB, network string) string {
 	t.Helper()
 	l, err := net.Listen(network, "127.0.0.1:0")
@@ -101,7 +101,7 @@ func free(t testing.TB, network string) string {
 	return l.Addr().String()
 }
 
-// pair are two addresses for UDP whose ports follow each other, the first even.
+// pair returns two UDP addresses with consecutive ports, the first even.
 func pair(t testing.TB) [2]string {
 	t.Helper()
 	for port := 20000; port < 60000; port += 2 {
@@ -121,7 +121,7 @@ func pair(t testing.TB) [2]string {
 	return [2]string{}
 }
 
-// URL is the camera's address, with who may see it.
+// URL returns the camera's address with user and password.
 func (c *Camera) URL() string {
 	who := ""
 	if c.o.User != "" {
@@ -130,7 +130,7 @@ func (c *Camera) URL() string {
 	return "rtsp://" + who + c.address + "/film"
 }
 
-// On switches it on, with its film from the beginning.
+// On starts the camera at the beginning of its film.
 func (c *Camera) On() {
 	c.t.Helper()
 	methods := []auth.VerifyMethod{auth.VerifyMethodBasic}
@@ -156,7 +156,7 @@ func (c *Camera) On() {
 	c.done.Go(func() { c.run(c.stop) })
 }
 
-// Off switches it off, in the middle of what it sends.
+// Off stops the camera while it is sending.
 func (c *Camera) Off() {
 	if c.server == nil {
 		return
@@ -168,7 +168,7 @@ func (c *Camera) Off() {
 	c.server = nil
 }
 
-// format describes what is sent, and sets how it is packed: into small packets, so that a picture has many.
+// format describes the stream and sets small packets, so that a picture has many.
 func (c *Camera) format() format.Format {
 	const size = 200
 	switch c.o.Codec {
@@ -192,7 +192,7 @@ func (c *Camera) format() format.Format {
 	f := &format.MJPEG{}
 	e, err := f.CreateEncoder()
 	c.check(err)
-	e.PayloadMaxSize = 4 * size // of which the first has tables
+	e.PayloadMaxSize = 4 * size // the first packet has tables
 	c.packets = func(data []byte) []*rtp.Packet { return c.packed(e.Encode(data)) }
 	return f
 }
@@ -208,7 +208,7 @@ func (c *Camera) packed(packets []*rtp.Packet, err error) []*rtp.Packet {
 	return packets
 }
 
-// nals takes a unit apart; of a bare camera without the parameter sets.
+// nals splits a unit; a bare camera omits the parameter sets.
 func (c *Camera) nals(data []byte) (nals [][]byte) {
 	var all h264.AnnexB
 	c.check(all.Unmarshal(data))
@@ -221,7 +221,7 @@ func (c *Camera) nals(data []byte) (nals [][]byte) {
 	return nals
 }
 
-// set says which parameter set a NAL unit is: 's', 'p', 'v', or 0.
+// set returns the type of a parameter set, 's', 'p' or 'v', or 0.
 func (c *Camera) set(nal []byte) byte {
 	if c.o.Codec == avcodec.H264 {
 		return map[byte]byte{7: 's', 8: 'p'}[nal[0]&0x1f]
@@ -245,9 +245,9 @@ func (c *Camera) sets() (sps, pps, vps []byte) {
 	return sps, pps, vps
 }
 
-// run sends the film and reports of the clock, one at once and four a second.
+// run sends the film and sender reports, one at once and then four a second.
 func (c *Camera) run(stop chan struct{}) {
-	const first = 1 << 31 // so that the stamps pass from the highest to the lowest value within a film
+	const first = 1 << 31 // makes the stamps wrap around within a film
 	start, period := time.Now(), time.Second/Rate
 	for i := 0; ; i++ {
 		at := start.Add(time.Duration(i) * period)
@@ -261,7 +261,7 @@ func (c *Camera) run(stop chan struct{}) {
 		stamp := uint32(first) + uint32(first-hertz) + uint32(number*hertz/Rate)
 		if i%(Rate/4) == 0 && !c.o.NoReports {
 			wall := start.Add(time.Duration(number)*period + c.o.Ahead)
-			c.stream.WritePacketRTCP(c.media, &rtcp.SenderReport{NTPTime: ntp(wall), RTPTime: stamp}) // nobody may listen
+			c.stream.WritePacketRTCP(c.media, &rtcp.SenderReport{NTPTime: ntp(wall), RTPTime: stamp}) // there may be no reader
 		}
 		data := unit.Data
 		if c.o.Spoil != nil {
@@ -279,22 +279,22 @@ func (c *Camera) run(stop chan struct{}) {
 	}
 }
 
-// ntp is a time as reports have it: seconds since 1900, and parts of 2^32.
+// ntp returns a time in the form of a report: seconds since 1900, and fractions of 2^32.
 func ntp(t time.Time) uint64 {
 	return uint64(t.Unix()+2208988800)<<32 | uint64(t.Nanosecond())<<32/1e9
 }
 
-// OnDescribe answers who asks what there is.
+// OnDescribe answers a DESCRIBE request.
 func (c *Camera) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream, error) {
 	return c.answer(ctx.Conn, ctx.Request)
 }
 
-// OnSetup answers who wants it.
+// OnSetup answers a SETUP request.
 func (c *Camera) OnSetup(ctx *gortsplib.ServerHandlerOnSetupCtx) (*base.Response, *gortsplib.ServerStream, error) {
 	return c.answer(ctx.Conn, ctx.Request)
 }
 
-// OnPlay lets it begin.
+// OnPlay answers a PLAY request.
 func (c *Camera) OnPlay(*gortsplib.ServerHandlerOnPlayCtx) (*base.Response, error) {
 	return &base.Response{StatusCode: base.StatusOK}, nil
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/bluenviron/gortsplib/v5/pkg/base"
 )
 
-// Replay plays what another server was recorded to send over TCP: its answers to OPTIONS, DESCRIBE, SETUP and PLAY, and then at once the packets of some seconds, to every
-// client alike. ingest/camera/testdata/record.py makes such files. It returns the address.
+// Replay serves the recorded TCP traffic of another server: its answers to OPTIONS, DESCRIBE, SETUP and PLAY, and then at
+// once some seconds of packets, the same for every client. ingest/camera/testdata/record.py makes such files. Replay returns
+// the address.
 func Replay(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -40,7 +41,7 @@ func Replay(t testing.TB, path string) string {
 	var all sync.WaitGroup
 	t.Cleanup(func() {
 		listener.Close()
-		all.Wait() // the test has closed its clients before
+		all.Wait() // the test closed its clients before
 	})
 	all.Go(func() {
 		for {
@@ -61,7 +62,7 @@ type replayed struct {
 	packets []byte
 }
 
-// serve answers one client until it goes.
+// serve answers one client until it disconnects.
 func (s *replayed) serve(conn net.Conn) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
@@ -69,7 +70,7 @@ func (s *replayed) serve(conn net.Conn) {
 		if first, err := r.Peek(1); err != nil {
 			return
 		} else if first[0] == base.InterleavedFrameMagicByte {
-			var report base.InterleavedFrame // of what came
+			var report base.InterleavedFrame // reused for each message
 			if report.Unmarshal(r) != nil {
 				return
 			}

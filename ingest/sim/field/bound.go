@@ -2,8 +2,9 @@ package field
 
 import "math"
 
-// Bound is the Cramér-Rao lower bound of the place of a single spot of full light in focus, px an axis: by the Fisher information of Poisson counts about place, amplitude
-// and a background that is known, the root of the mean over places in a pixel.
+// Bound returns the Cramér-Rao lower bound of the position of a single spot with full light in focus, px per axis: from the
+// Fisher information of Poisson counts about position and amplitude, with a known background. It is the root of the mean
+// square over positions in a pixel.
 func (f *Field) Bound() float64 {
 	const parts = 5
 	sum := 0.0
@@ -14,13 +15,13 @@ func (f *Field) Bound() float64 {
 	return math.Sqrt(sum)
 }
 
-// boundAt is the bound's square for a spot so far from a pixel's middle, the mean of both axes.
+// boundAt returns the squared bound for a spot at this offset from a pixel's centre, the mean of both axes.
 func (f *Field) boundAt(dx, dy float64) float64 {
 	reach := int(math.Ceil(5 * f.o.SD))
 	edge := 1 / (math.Sqrt2 * f.o.SD)
 	norm := math.Erf(0.5 * edge)
 	pdf := func(u float64) float64 { return math.Exp(-u*u/(2*f.o.SD*f.o.SD)) / (f.o.SD * math.Sqrt(2*math.Pi)) }
-	// the share of an axis' light in pixel k, and its derivative by the place
+	// the fraction of an axis' light in pixel k, and its derivative with respect to position
 	share := func(k int, at float64) (s, d float64) {
 		a, b := float64(k)-0.5-at, float64(k)+0.5-at
 		return 0.5 * (math.Erf(b*edge) - math.Erf(a*edge)) / norm, (pdf(a) - pdf(b)) / norm
@@ -39,7 +40,7 @@ func (f *Field) boundAt(dx, dy float64) float64 {
 			}
 		}
 	}
-	// the inverse's lower two diagonal entries, the amplitude eliminated
+	// the lower two diagonal entries of the inverse, with the amplitude eliminated
 	xx, xy, yy := info[1][1]-info[0][1]*info[0][1]/info[0][0], info[1][2]-info[0][1]*info[0][2]/info[0][0], info[2][2]-info[0][2]*info[0][2]/info[0][0]
 	return (xx + yy) / (xx*yy - xy*xy) / 2
 }

@@ -1,11 +1,13 @@
-// Package field simulates fields of many spots with known tracks, after the published description of the ISBI particle tracking challenge (Chenouard
-// et al., Nature Methods 11, 281, 2014): spots of a Gaussian point spread function, integrated over pixels, on an even background, under Poisson noise.
+// Package field simulates fields of many spots with known tracks, after the ISBI particle tracking challenge (Chenouard et
+// al., Nature Methods 11, 281, 2014): spots with a Gaussian point spread function, integrated over pixels, on an even
+// background with Poisson noise.
 //
-// SNR is (peak - background)/√peak, the peak a pixel's that the middle of a spot of full light, in focus, lies in. Places are pixels, whole numbers at
-// pixels' middles. Objects are born and die at random, at rates that keep the density; those that leave the picture have died.
+// SNR is (peak - background)/√peak. The peak is the pixel at the centre of a spot with full light in focus. Positions are in
+// pixels, whole numbers at pixel centres. Objects are born and die at random, at rates that keep the density; an object that
+// leaves the picture dies.
 //
-//	motion.go  lives: where an object is, and how bright        ──► Field   a film whose truth is known before it is drawn
-//	optics.go  light: what an object adds to the pixels about it ──► Stream  the same lives, drawn as they come, without end where so wished
+// motion.go has positions and brightness, optics.go the light in pixels. Field is a film whose truth is known before it is
+// drawn. Stream draws the same lives as they come, endlessly if requested.
 package field
 
 import (
@@ -17,46 +19,46 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Scenario is how objects move and shine.
+// Scenario names how objects move and shine.
 type Scenario string
 
-// The scenarios. Those from Bleaching on are Brownian, sd of a step 1 px an axis.
+// The scenarios. Those from Bleaching on are Brownian with a step sd of 1 px per axis.
 const (
-	Vesicle   Scenario = "vesicle"   // Brownian, sd of a step 1 to 3 px an axis, uniform over objects
-	Receptor  Scenario = "receptor"  // switches between Brownian, sd 1 px, and directed, 2 to 4 px a frame, 0.05 a frame each way
-	Directed  Scenario = "directed"  // 2 to 5 px a frame, with angular noise of 0.1 rad
-	Trapped   Scenario = "trapped"   // Ornstein-Uhlenbeck about where it was born, 0.1 a frame, sd of a step 1 px
-	Bleaching Scenario = "bleaching" // light falls as exp(-age / 60 frames); gone at a tenth
-	Blinking  Scenario = "blinking"  // goes dark with 0.05 a frame, for 3 frames on average; moves on in the dark
-	Crowded   Scenario = "crowded"   // three quarters are born about hot spots, sd 12 px, one for every 128x128 px of the picture
-	Focus     Scenario = "focus"     // also along z, within 12 px of the focus; the spot widens, its light stays
+	Vesicle   Scenario = "vesicle"   // Brownian, step sd 1 to 3 px per axis, uniform over objects
+	Receptor  Scenario = "receptor"  // switches between Brownian, sd 1 px, and directed, 2 to 4 px per frame, at a rate of 0.05 per frame each way
+	Directed  Scenario = "directed"  // 2 to 5 px per frame, with angular noise of 0.1 rad
+	Trapped   Scenario = "trapped"   // Ornstein-Uhlenbeck around its birthplace, 0.1 per frame, step sd 1 px
+	Bleaching Scenario = "bleaching" // light falls as exp(-age / 60 frames); the object ends at a tenth
+	Blinking  Scenario = "blinking"  // goes dark at 0.05 per frame, for 3 frames on average, and moves on in the dark
+	Crowded   Scenario = "crowded"   // three quarters are born around hot spots, sd 12 px, one per 128x128 px
+	Focus     Scenario = "focus"     // also moves along z, within 12 px of the focus; the spot widens, its total light stays
 )
 
-// Scenarios lists them.
+// Scenarios lists all scenarios.
 var Scenarios = []Scenario{Vesicle, Receptor, Directed, Trapped, Bleaching, Blinking, Crowded, Focus}
 
 // Options describe a field.
 type Options struct {
 	Scenario      Scenario
-	Density       int     // objects in a picture
-	SNR           float64 // see the package
+	Density       int     // objects per picture
+	SNR           float64 // see the package comment
 	Width, Height int     // px
-	Frames        int     // of a Stream also 0: endless
+	Frames        int     // 0 makes a Stream endless
 	Seed          uint64
-	SD            float64 // of the point spread function in focus, px; 1.4
-	Background    float64 // photons a pixel; 10
-	Life          float64 // mean, frames; 30, and 60 that of Bleaching's light
+	SD            float64 // of the point spread function in focus, px; default 1.4
+	Background    float64 // photons per pixel; default 10
+	Life          float64 // mean, frames; default 30; Bleaching's light lasts 60
 }
 
-// Bounds of a field: a picture is at most an sCMOS camera's, and its brightest spot stays within 16 bits.
+// Bounds of a field: a picture is at most an sCMOS camera's, and the brightest spot fits 16 bits.
 const (
 	mostSide    = 1 << 12
 	mostObjects = 20_000
 	mostSNR     = 200
-	mostFrames  = 1 << 20 // of a film, all of whose truth is kept
+	mostFrames  = 1 << 20 // of a film, whose whole truth is kept
 )
 
-// complete puts defaults in and refuses what cannot be drawn.
+// complete sets defaults and rejects impossible options.
 func (o *Options) complete(fewestFrames, mostFrames int) error {
 	life := 30.0
 	if o.Scenario == Bleaching {
@@ -93,21 +95,22 @@ func (o *Options) complete(fewestFrames, mostFrames int) error {
 	return nil
 }
 
-// motionStream is the second word of the PCG seed of lives; a film draws its noise from there, too, after all lives.
+// motionStream is the second word of the PCG seed of the motion. A film also draws its noise from this stream, after all
+// lives.
 const motionStream = 0xf1e1d
 
-// Field is a film that is drawn frame by frame.
+// Field is a film drawn frame by frame.
 type Field struct {
-	Tracks [][]Point // the truth; those of one frame alone are none
+	Tracks [][]Point // the truth, without tracks of a single frame
 
 	o      Options
 	optics optics
-	at     [][]Point // a frame
+	at     [][]Point // positions by frame
 	rng    *rand.Rand
 	mean   []float64
 }
 
-// New moves all objects; Draw draws.
+// New computes all tracks; Draw draws the frames.
 func New(o Options) (*Field, error) {
 	if err := o.complete(1, mostFrames); err != nil {
 		return nil, err
@@ -129,10 +132,10 @@ func New(o Options) (*Field, error) {
 	return f, nil
 }
 
-// At lends the true places of a frame.
+// At returns the true positions in a frame. The caller must not change them.
 func (f *Field) At(frame int) []Point { return f.at[frame] }
 
-// Draw draws a frame, in photons. Frames are drawn once each, from the first on: the noise is one stream.
+// Draw draws a frame, in photons. Draw each frame once, in order: the noise is one stream.
 func (f *Field) Draw(frame int, dst []uint16) {
 	for i := range f.mean {
 		f.mean[i] = f.o.Background

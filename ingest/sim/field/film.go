@@ -10,13 +10,13 @@ import (
 // DT is the time between two frames, s. The scenarios are defined in frames.
 const DT = 1.0 / 50
 
-// Film gives a field's frames one after another, for a recording with the truth as tracks.
+// Film returns a field's frames in order, for a recording with true tracks.
 type Film struct {
 	field *Field
 	next  int
 }
 
-// Film begins at the first frame. A field has one: its noise is drawn as frames are.
+// Film starts at the first frame. Use one Film per field: drawing a frame consumes its noise.
 func (f *Field) Film() *Film { return &Film{field: f} }
 
 // Next draws the next frame; io.EOF after the last.
@@ -31,10 +31,10 @@ func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
 	return sim.Truth{T: float64(f.next-1) * DT, Inside: true}, nil
 }
 
-// columns are what Tracks tells of an object in a frame: its place in px, its distance from the focus in px, and the share of its light.
+// columns are the values of an object in a frame: position in px, distance from the focus in px, and fraction of its light.
 var columns = []string{"x", "y", "z", "light"}
 
-// Columns are x and y, and z and light of the scenarios in which these change.
+// Columns returns x and y, and z and light if they change in the scenario.
 func (f *Film) Columns() []string {
 	switch f.field.o.Scenario {
 	case Bleaching, Blinking, Focus:
@@ -43,7 +43,7 @@ func (f *Film) Columns() []string {
 	return columns[:2]
 }
 
-// Tracks tells the true tracks, object by object.
+// Tracks writes the true tracks, object by object.
 func (f *Film) Tracks(write func(frame, particle int, values []float64)) {
 	n := len(f.Columns())
 	for particle, track := range f.field.Tracks {

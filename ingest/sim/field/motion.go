@@ -9,34 +9,35 @@ import (
 type Point struct {
 	Frame int
 	X, Y  float64 // px
-	Z     float64 // px from the focus; 0 but of Focus
-	Light float64 // share of the full light; 0 is dark, which Blinking objects are at times
+	Z     float64 // px from the focus; 0 except in Focus
+	Light float64 // fraction of the full light; 0 is dark, as in Blinking
 }
 
-// Blinking is a chain of two states: a mean of 20 frames of light, and of 3 in the dark.
+// Blinking has two states: a mean of 20 frames bright, and of 3 dark.
 const (
 	toDark  = 0.05
 	toLight = 1.0 / 3
 )
 
-// Where objects of Crowded are born: about hot spots, and the others anywhere.
+// Birthplaces in Crowded: around hot spots, and anywhere for the others.
 const (
 	crowd   = 0.75
-	patch   = 12.0      // px, sd about a hot spot: at 100 objects in 512x512 px the nearest is 10 px away there, not 26
-	acreage = 128 * 128 // px² of the picture for each hot spot
+	patch   = 12.0      // px, sd around a hot spot: with 100 objects in 512x512 px the nearest is 10 px away there, instead of 26
+	acreage = 128 * 128 // px² of the picture per hot spot
 )
 
-// slab is the farthest from the focus that an object of Focus goes, px: its spot is √10 as wide there as in focus, its peak a tenth.
+// slab is the largest distance from the focus in Focus, px. A spot is √10 as wide there as in focus, and its peak a tenth.
 const slab = 3 * depth
 
-// gone is the share of its light at which a bleached object has gone: at SNR 4 its spot then stands 2 standard deviations out of the background.
+// gone is the fraction of light at which a bleached object ends: at SNR 4 its spot is then 2 standard deviations above the
+// background.
 const gone = 0.1
 
-// motion draws lives, one object after another.
+// motion draws the lives of objects, one after another.
 type motion struct {
 	o   Options
 	rng *rand.Rand
-	hot [][2]float64 // px, of Crowded
+	hot [][2]float64 // px, for Crowded
 }
 
 func newMotion(o Options, rng *rand.Rand) *motion {
@@ -49,7 +50,7 @@ func newMotion(o Options, rng *rand.Rand) *motion {
 	return m
 }
 
-// births is how many objects begin in a frame.
+// births returns the number of objects that begin in a frame.
 func (m *motion) births(frame int) int {
 	if frame == 0 {
 		return m.o.Density
@@ -57,7 +58,7 @@ func (m *motion) births(frame int) int {
 	return poisson(m.rng, float64(m.o.Density)/m.life())
 }
 
-// life is the mean number of frames from birth to death.
+// life returns the mean number of frames from birth to death.
 func (m *motion) life() float64 {
 	if m.o.Scenario == Bleaching {
 		return m.o.Life * math.Log(1/gone)
@@ -65,17 +66,17 @@ func (m *motion) life() float64 {
 	return m.o.Life
 }
 
-// object is one of them, in a frame.
+// object is the state of one object in a frame.
 type object struct {
 	x, y, z      float64
 	homeX, homeY float64
 	sd           float64 // px a frame
 	speed, angle float64 // px a frame, rad
 	goes         bool
-	light        float64 // share of the full light
+	light        float64 // fraction of the full light
 }
 
-// live appends one object's path from its birth to its death, or nothing where it is seen in one frame alone.
+// live appends an object's path from birth to death, or nothing if it lasts a single frame.
 func (m *motion) live(track []Point, born int) []Point {
 	end := math.MaxInt
 	if m.o.Frames > 0 {
@@ -96,7 +97,7 @@ func (m *motion) live(track []Point, born int) []Point {
 	return track
 }
 
-// span is how many frames an object lives, geometric from 2 on.
+// span draws the number of frames an object lives, geometric from 2 on.
 func (m *motion) span() int {
 	n := 2
 	for m.rng.Float64() >= 1/m.o.Life {
@@ -105,7 +106,7 @@ func (m *motion) span() int {
 	return n
 }
 
-// birth makes an object. Those of the first frame are in the midst of their lives.
+// birth makes an object. Objects of the first frame start in mid-life.
 func (m *motion) birth(born int) object {
 	rng := m.rng
 	o := object{light: 1}
@@ -115,7 +116,7 @@ func (m *motion) birth(born int) object {
 	switch m.o.Scenario {
 	case Bleaching:
 		if born == 0 {
-			o.light = math.Pow(gone, rng.Float64()) // its age is uniform over its life
+			o.light = math.Pow(gone, rng.Float64()) // age is uniform over its life
 		}
 	case Blinking:
 		if rng.Float64() < toDark/(toDark+toLight) {
@@ -127,7 +128,7 @@ func (m *motion) birth(born int) object {
 	return o
 }
 
-// place is where an object is born.
+// place draws a birthplace.
 func (m *motion) place() (x, y float64) {
 	rng, width, height := m.rng, float64(m.o.Width), float64(m.o.Height)
 	if m.o.Scenario != Crowded || rng.Float64() >= crowd {
@@ -142,13 +143,13 @@ func (m *motion) place() (x, y float64) {
 	}
 }
 
-// holds says whether an object is in the picture and shines yet.
+// holds reports whether an object is in the picture and still shines.
 func (m *motion) holds(o *object) bool {
 	inside := o.x >= 0 && o.y >= 0 && o.x < float64(m.o.Width-1) && o.y < float64(m.o.Height-1)
 	return inside && (m.o.Scenario != Bleaching || o.light >= gone)
 }
 
-// step moves an object by a frame.
+// step moves an object by one frame.
 func (m *motion) step(o *object) {
 	rng := m.rng
 	brownian := func(sd float64) { o.x, o.y = o.x+sd*rng.NormFloat64(), o.y+sd*rng.NormFloat64() }

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// depth is how far from the focus, px, a spot is √2 as wide as in focus.
+// depth is the distance from the focus, px, at which a spot is √2 as wide as in focus.
 const depth = 4.0
 
-// optics draws spots. A point at z spreads as a Gaussian of sd s(z) = s(0) √(1 + (z/depth)²), integrated over pixels, and its light stays what it is.
+// optics draws spots. A point at z spreads as a Gaussian of sd s(z) = s(0) √(1 + (z/depth)²), integrated over pixels, with
+// constant total light.
 type optics struct {
 	o      Options
-	peak   float64      // photons of the pixel that a full spot in focus lies in the middle of
-	norm   float64      // the share of an axis' light in that pixel
+	peak   float64      // photons in the centre pixel of a full spot in focus
+	norm   float64      // fraction of an axis' light in that pixel
 	shares [2][]float64 // scratch: along x and along y
 }
 
@@ -22,16 +23,16 @@ func newOptics(o Options) optics {
 	return optics{o: o, peak: r*r - o.Background, norm: math.Erf(0.5 / (math.Sqrt2 * o.SD))}
 }
 
-// width is the sd of a spot at z, px.
+// width returns the sd of a spot at z, px.
 func (c *optics) width(z float64) float64 { return c.o.SD * math.Sqrt(1+z*z/(depth*depth)) }
 
-// light gives add what an object adds to each pixel about it, in photons.
+// light passes to add the light of an object in each nearby pixel, in photons.
 func (c *optics) light(p Point, add func(pixel int, photons float64)) {
 	if p.Light == 0 {
 		return
 	}
 	sd := c.width(p.Z)
-	reach := int(math.Ceil(4.3 * sd)) // 2e-5 of an axis' light lie beyond
+	reach := int(math.Ceil(4.3 * sd)) // 2e-5 of an axis' light lies beyond
 	x0, y0 := int(math.RoundToEven(p.X))-reach, int(math.RoundToEven(p.Y))-reach
 	for axis := range c.shares {
 		c.shares[axis] = slices.Grow(c.shares[axis][:0], 2*reach+1)[:2*reach+1]
@@ -52,7 +53,7 @@ func (c *optics) light(p Point, add func(pixel int, photons float64)) {
 	}
 }
 
-// share is the light along an axis in the pixels from first on, over that of a spot in focus in its middle pixel.
+// share computes the light along an axis in the pixels from first on, relative to the centre pixel of a spot in focus.
 func (c *optics) share(dst []float64, first int, centre, sd float64) {
 	edge := 1 / (math.Sqrt2 * sd)
 	below := math.Erf((float64(first) - 0.5 - centre) * edge)
@@ -63,10 +64,10 @@ func (c *optics) share(dst []float64, first int, centre, sd float64) {
 	}
 }
 
-// bright is the mean above which a Poisson count is drawn from a rounded normal law, whose error there is below what a film shows.
+// bright is the mean above which a Poisson count is a rounded normal draw, whose error is then invisible in a film.
 const bright = 60
 
-// poisson draws by inversion where the mean is not bright.
+// poisson draws by inversion up to bright.
 func poisson(rng *rand.Rand, mean float64) int {
 	if mean > bright {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))

@@ -9,8 +9,9 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Stream gives the pictures of a field one after another, endlessly where Options.Frames is 0. The lives are those of the Field of the same options;
-// the noise is another, because a background's counts come from a table. Memory is that of the objects alive. Not safe for concurrent use.
+// Stream returns the pictures of a field in order, endlessly if Options.Frames is 0. The lives equal a Field's with the same
+// options. The noise differs, because background counts come from a table. Memory is proportional to the live objects. Not
+// safe for concurrent use.
 type Stream struct {
 	o          Options
 	motion     *motion
@@ -18,17 +19,17 @@ type Stream struct {
 	background *sim.NoiseTable
 	bits       *rand.PCG
 	noise      *rand.Rand // draws from bits
-	wait       float64    // photons that are expected until the next arrives
+	wait       float64    // expected photons until the next arrival
 
-	frame int       // the next
-	alive [][]Point // their whole lives
-	spare [][]Point // room for those to come
+	frame int       // next frame
+	alive [][]Point // whole tracks of the live objects
+	spare [][]Point // memory for further tracks
 }
 
 // noiseStream is the second word of the PCG seed of a stream's noise.
 const noiseStream = 0x9015e
 
-// NewStream begins a stream at its first frame.
+// NewStream returns a stream at its first frame.
 func NewStream(o Options) (*Stream, error) {
 	if err := o.complete(0, sim.MaxFrames); err != nil {
 		return nil, err
@@ -41,7 +42,8 @@ func NewStream(o Options) (*Stream, error) {
 	}, nil
 }
 
-// Next draws the next frame; io.EOF after the last. A sum of Poisson counts is one: every object adds its own to the background's.
+// Next draws the next frame; io.EOF follows the last one. Each object adds its Poisson counts to the background's, because a
+// sum of Poisson counts is a Poisson count.
 func (s *Stream) Next(dst *sim.Picture) (sim.Truth, error) {
 	if s.o.Frames > 0 && s.frame >= s.o.Frames {
 		return sim.Truth{}, io.EOF
@@ -59,8 +61,8 @@ func (s *Stream) Next(dst *sim.Picture) (sim.Truth, error) {
 	return sim.Truth{T: float64(s.frame-1) * DT, Inside: true}, nil
 }
 
-// arrivals is a Poisson count of the given mean: photons arrive exponential waits apart, over the means of all pixels laid end to end, so that the many
-// pixels that expect almost none take no random number. The bright ones are drawn as a film's are.
+// arrivals returns a Poisson count of the given mean. Photons arrive at exponential intervals along the means of all pixels,
+// joined end to end, so pixels with almost no light need no random number. Bright pixels are drawn as in a film.
 func (s *Stream) arrivals(mean float64) int {
 	if mean > bright {
 		return poisson(s.noise, mean)
@@ -73,7 +75,7 @@ func (s *Stream) arrivals(mean float64) int {
 	return n
 }
 
-// advance forgets who died before the next frame, and adds who is born in it.
+// advance removes objects that died before the next frame, and adds those born in it.
 func (s *Stream) advance() {
 	going := s.alive[:0]
 	for _, life := range s.alive {
@@ -97,19 +99,19 @@ func (s *Stream) advance() {
 	}
 }
 
-// Name is the scenario's.
+// Name returns the scenario's name.
 func (s *Stream) Name() string { return string(s.o.Scenario) }
 
-// Frames is how many frames Next gives in all; 0 is endless.
+// Frames returns the total number of frames; 0 is endless.
 func (s *Stream) Frames() int { return s.o.Frames }
 
-// DT is the time between frames, s.
+// DT returns the time between frames, s.
 func (s *Stream) DT() float64 { return DT }
 
-// Format is the format of every picture.
+// Format returns the format of every picture.
 func (s *Stream) Format() sim.Format { return format(s.o) }
 
-// Paced says that a field stands for a running camera: seen live, its frames come every DT.
+// Paced reports that a field simulates a running camera: live, its frames come every DT.
 func (s *Stream) Paced() bool { return true }
 
 func format(o Options) sim.Format {

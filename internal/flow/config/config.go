@@ -1,5 +1,6 @@
-// Package config reads a configuration: one strict YAML file that names the source, the model and the sinks of a stream. An unknown key is an
-// error with its file, line and path. The package knows no source, step or sink: each of them reads its own options through Component.Decode.
+// Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
+// A key that nobody reads is an error with its file, line and path. The package knows no source, step or sink: each of them
+// reads its own options through Component.Decode.
 package config
 
 import (
@@ -35,13 +36,17 @@ type Config struct {
 // Objects configures the tracking of every object of a field, instead of one scene by a model.
 type Objects struct {
 	Enabled  bool    `yaml:"enabled"`
-	Max      int     `yaml:"max"`              // largest number of spots a frame; the faintest beyond it are dropped
-	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
-	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
-	Every    int     `yaml:"population_every"` // frames between two messages about all objects
-	Pairs    bool    `yaml:"interactions"`     // the force between two objects is looked for
-	Lag      int     `yaml:"lag"`              // delay of a frame's objects in frames; a larger one makes identities more reliable
+	Find     string  `yaml:"find" json:",omitempty"` // contents of a recording: "auto" examines it first; else "one", "many" or "bodies"; empty: spots
+	Max      int     `yaml:"max"`                    // largest number of spots a frame; the faintest beyond it are dropped
+	Template float64 `yaml:"template_px"`            // sd of an object's light, px; 0: found in the first frames
+	Polarity string  `yaml:"polarity"`               // "bright", "dark", or empty: found in the first frames
+	Every    int     `yaml:"population_every"`       // frames between two messages about all objects
+	Pairs    bool    `yaml:"interactions"`           // the force between two objects is looked for
+	Lag      int     `yaml:"lag"`                    // delay of a frame's objects in frames; a larger one makes identities more reliable
 }
+
+// FindAuto is Objects.Find if the recording is examined first.
+const FindAuto = "auto"
 
 // Optics describes the view of the specimen.
 type Optics struct {
@@ -89,8 +94,8 @@ type NATS struct {
 
 	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
-	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept messages
-	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept messages, and of the spool
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
 	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
@@ -142,7 +147,7 @@ func Load(path string) (Config, error) {
 	return c, console.About(console.ConfigurationPage, err)
 }
 
-// Parse is Load for bytes already read; name is the file's name in errors.
+// Parse is Load for bytes already read; name stands for the file in errors.
 func Parse(name string, data []byte) (Config, error) {
 	data, rest := shorten(name, data)
 	root, err := parse(name, data)

@@ -66,6 +66,8 @@ func (c *Config) Validate() error {
 	bad(!strings.HasPrefix(c.Model, "nats:") || c.NATS.URL != NATSOff, "model: found %q beside nats.url off: give a server, or the path of an .onnx file", c.Model)
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Objects.Max >= 1 && c.Objects.Max <= maxObjects, "objects.max: found %d, expected 1 to %d", c.Objects.Max, maxObjects)
+	bad(slices.Contains([]string{"", FindAuto, "one", "many", "bodies"}, c.Objects.Find), "objects.find: found %q, expected auto, one, many or bodies", c.Objects.Find)
+	bad(c.Objects.Find == "" || c.Objects.Template == 0 && c.Model == "", "objects.find: is given with template_px or a model: give one of them")
 	bad(c.Objects.Template == 0 || c.Objects.Template >= leastTemplate && c.Objects.Template <= mostTemplate, "objects.template_px: found %g, expected %g to %d, or 0 to have it found", c.Objects.Template, leastTemplate, mostTemplate)
 	bad(slices.Contains([]string{"", "bright", "dark"}, c.Objects.Polarity), "objects.polarity: found %q, expected bright or dark", c.Objects.Polarity)
 	bad(c.Objects.Polarity == "" || c.Objects.Template != 0, "objects.polarity: is given with template_px: give both, or none to have them found")

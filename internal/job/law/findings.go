@@ -11,8 +11,10 @@ import (
 
 // Findings are what the command prints. Lengths are in Unit, times in s.
 type Findings struct {
-	Says       string   `json:"says"` // in a sentence
-	Unit       string   `json:"unit"` // px or µm
+	Says       string   `json:"says"`              // in a sentence
+	Kind       string   `json:"kind,omitempty"`    // free, trapped, directed, fractional, late or switching
+	Remarks    []string `json:"remarks,omitempty"` // what is wrong with the tracks
+	Unit       string   `json:"unit"`              // px or µm
 	Tracks     int      `json:"tracks"`
 	Steps      int      `json:"steps"`
 	Single     int      `json:"single_places"` // tracks of one place, which tell nothing
@@ -25,7 +27,10 @@ type Findings struct {
 	States     []State  `json:"states"`
 	Spectrum   []Share  `json:"spectrum"`
 
-	Switching *Switching         `json:"switching,omitempty"` // where there are two states or more
+	Nats      map[string]float64 `json:"nats,omitempty"`      // of each kind beyond free diffusion; of switching beyond all others
+	Exponent  *Mean              `json:"exponent,omitempty"`  // of the population; not of trapped, directed and late objects
+	Trap      *Trap              `json:"trap,omitempty"`      // where objects are trapped
+	Switching *Switching         `json:"switching,omitempty"` // where objects switch between states
 	Motion    *Motion            `json:"motion,omitempty"`    // where tracks are long enough
 	Map       *message.MapRecord `json:"map,omitempty"`       // where steps are enough; px
 	Outside   int                `json:"map_outside"`         // steps that were not in the map
@@ -44,6 +49,7 @@ type State struct {
 	Interval         [2]float64 `json:"interval"` // of D, 95 %
 	Fraction         float64    `json:"fraction"` // of the objects' time
 	FractionInterval [2]float64 `json:"fraction_interval"`
+	Alpha            *float64   `json:"alpha,omitempty"` // exponent, where objects switch; 0 where they are immobile
 }
 
 // Share is a part of the spectrum.
@@ -62,7 +68,7 @@ func (f *Findings) tell(l *states.Law, spectrum []states.Bin) {
 		f.Spread = &spread
 	}
 	for _, s := range l.States {
-		f.States = append(f.States, State{s.D.Value, [2]float64{s.D.Low, s.D.High}, s.Fraction.Value, [2]float64{s.Fraction.Low, s.Fraction.High}})
+		f.States = append(f.States, State{s.D.Value, [2]float64{s.D.Low, s.D.High}, s.Fraction.Value, [2]float64{s.Fraction.Low, s.Fraction.High}, nil})
 	}
 	for _, b := range spectrum {
 		f.Spectrum = append(f.Spectrum, Share(b))
@@ -71,7 +77,16 @@ func (f *Findings) tell(l *states.Law, spectrum []states.Bin) {
 
 // print writes them for a person.
 func (f *Findings) print(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n%d tracks, %d steps", f.Says, f.Tracks, f.Steps)
+	fmt.Fprintln(w, f.Says)
+	for _, r := range f.Remarks {
+		if !strings.Contains(f.Says, r) {
+			fmt.Fprintln(w, r)
+		}
+	}
+	if f.Steps == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%d tracks, %d steps", f.Tracks, f.Steps)
 	for _, left := range []struct {
 		n    int
 		what string
@@ -95,6 +110,9 @@ func (f *Findings) print(w io.Writer) {
 
 // draw shows the spectrum, four bins of it a line.
 func (f *Findings) draw(w io.Writer) {
+	if len(f.Spectrum) == 0 {
+		return
+	}
 	const together, wide = 4, 60
 	most := 0.0
 	var lines []Share

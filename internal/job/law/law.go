@@ -8,35 +8,55 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"driftscope/internal/kit/console"
 	"driftscope/internal/kit/system"
+	"driftscope/online/exact"
 	"driftscope/online/states"
 )
 
 // Command finds the law of the tracks of a table.
 type Command struct {
-	Tracks     string  `arg:"" help:"Table of tracks with the columns frame, particle (or trajectory), x, y in px." placeholder:"TRACKS.csv" type:"path"`
-	DT         float64 `name:"dt" required:"" help:"Seconds between frames." placeholder:"S"`
-	PixelUM    float64 `name:"pixel-um" help:"Side of a pixel in the specimen, µm: gives D in µm²/s instead of px²/s." placeholder:"UM"`
-	Exposure   float64 `help:"Exposure of a frame, s: corrects motion blur." placeholder:"S"`
-	FocalDepth float64 `help:"Depth in which objects are visible, µm: corrects for fast objects, which leave it sooner. Needs --pixel-um." placeholder:"UM"`
-	States     int     `help:"Number of states; 0 chooses by evidence." default:"0" placeholder:"K"`
-	KeepDrift  bool    `help:"Keep the motion that all objects share, such as the stage's."`
-	Width      float64 `help:"Width of the film, px, for the map; 0 uses the range of the tracks." placeholder:"PX"`
-	Height     float64 `help:"Height of the film, px, for the map; 0 uses the range of the tracks." placeholder:"PX"`
+	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, or packed by gzip." placeholder:"TRACKS.csv" type:"path"`
+	DT     float64 `name:"dt" help:"Seconds between frames." placeholder:"S"`
+	FPS    float64 `name:"fps" help:"Frames a second, in place of --dt." placeholder:"N"`
+
+	Columns    map[string]string `mapsep:"," help:"What the table calls the columns frame, particle, x and y, where it calls them otherwise: frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
+	PixelUM    float64           `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then told in µm²/s, otherwise in px²/s." placeholder:"UM"`
+	Exposure   float64           `help:"Seconds of a frame over which the camera takes light: motion within it blurs a place." placeholder:"S"`
+	FocalDepth float64           `help:"Depth of the slab in which objects are seen, µm: fast ones leave it sooner, and are counted for it. Wants --pixel-um." placeholder:"UM"`
+	States     int               `help:"How many states there are; 0 has the evidence choose." default:"0" placeholder:"K"`
+	KeepDrift  bool              `help:"Leave the motion that all objects share, of the stage, in the tracks."`
+	Width      float64           `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
+	Height     float64           `help:"The same for its height." placeholder:"PX"`
 
 	Interactions bool    `help:"Look for a force between objects by their distance."`
-	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two objects nearer than twice this appear as one." default:"1.5" placeholder:"PX"`
-	Objects      string  `help:"CSV file for every track's states, D, kind of motion and switches." placeholder:"OUT.csv" type:"path"`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
+	Over         string  `help:"Write the probability of every state at every step of every track to this CSV file." placeholder:"OUT.csv" type:"path"`
+	Objects      string  `help:"Write what is known of every track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
 	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 
 // check refuses what cannot be meant.
 func (c *Command) check() error {
+	for ours := range c.Columns {
+		if !slices.Contains([]string{"frame", "particle", "x", "y"}, ours) {
+			return fmt.Errorf("--columns: found %q, expected frame, particle, x or y before =", ours)
+		}
+	}
+	switch {
+	case c.FPS != 0 && c.DT != 0:
+		return errors.New("--fps and --dt: give one of them")
+	case c.FPS != 0 && (!(c.FPS > 0) || math.IsInf(1/c.FPS, 0) || math.IsInf(c.FPS, 0)):
+		return fmt.Errorf("--fps: found %g, expected frames a second above 0", c.FPS)
+	case c.FPS != 0:
+		c.DT = 1 / c.FPS
+	}
 	switch {
 	case !(c.DT > 0) || math.IsInf(c.DT, 0):
-		return fmt.Errorf("--dt: found %g, expected seconds above 0", c.DT)
+		return fmt.Errorf("--dt: found %g, expected seconds above 0, or --fps", c.DT)
 	case !(c.PixelUM >= 0) || math.IsInf(c.PixelUM, 0):
 		return fmt.Errorf("--pixel-um: found %g, expected µm of 0 or more", c.PixelUM)
 	case !(c.Exposure >= 0 && c.Exposure <= c.DT):
@@ -61,13 +81,18 @@ func (c *Command) checkMore() error {
 	case c.Interactions && !(c.TemplatePX > 0 && c.TemplatePX <= mostSide):
 		return fmt.Errorf("--template-px: found %g, expected px above 0", c.TemplatePX)
 	}
-	if c.Objects == "" {
-		return nil
+	for flag, path := range map[string]string{"--objects": c.Objects, "--over": c.Over} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %s is there already, and may hold what somebody wrote: give another file", flag, path)
+		}
+		if err := system.Writable(path); err != nil {
+			return err
+		}
 	}
-	if _, err := os.Lstat(c.Objects); err == nil {
-		return fmt.Errorf("--objects: %s exists already: give another file", c.Objects)
-	}
-	return system.Writable(c.Objects)
+	return nil
 }
 
 // Run prints the law on standard output.
@@ -112,7 +137,7 @@ type film struct {
 
 // open reads the tracks.
 func (c *Command) open() (*film, error) {
-	all, left, err := read(c.Tracks)
+	all, left, err := read(c.Tracks, c.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -130,43 +155,60 @@ func (c *Command) open() (*film, error) {
 	return f, nil
 }
 
-// find is what a film tells. It writes the table of objects, where one is wanted.
+// find is what a film tells. It writes the tables of objects, where they are wanted.
 func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
-	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States, Cores: runtime.GOMAXPROCS(0)}
-	phases.Next(fmt.Sprintf("states of %d tracks", len(f.segments)))
+	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift, Tracks: len(f.used)}
+	e, ok := exact.Infer(f.exactTracks(), exact.Options{Exposure: c.Exposure / c.DT, Each: true, Say: func(what string) {
+		phases.Next(fmt.Sprintf("%s of %d tracks", what, len(f.used)))
+	}})
+	found.Remarks = e.Remarks
+	if !ok {
+		found.Says = strings.Join(e.Remarks, " ")
+		return found, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	phases.Next("states of diffusion")
+	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States, Cores: runtime.GOMAXPROCS(0), Lag: 1}
+	if e.Kind == exact.Late {
+		o.Lag = 0
+	}
+	if c.States == 0 && e.Kind != exact.Free && e.Kind != exact.Late {
+		o.States = 1 // the law has its own
+	}
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
 		return nil, console.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
 	}
-	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift}
 	phases.Next("the spectrum")
 	o.Lag = l.Lag
 	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
-	var ways ways
-	var verdicts []verdict
-	for _, look := range []struct {
-		what string
-		at   func()
-	}{
-		{"switches of state", func() { found.Switching, ways, l = f.switching(l, o) }},
-		{"kinds of motion", func() { found.Motion, verdicts = f.motion() }},
-		{"the map", func() { found.Map, found.Outside = f.fieldMap(c.Width, c.Height, l.Noise) }},
-		{"forces between objects", func() {
-			if c.Interactions {
-				found.Pairs = f.pairs(c.TemplatePX, l.Noise)
-			}
-		}},
-	} {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		phases.Next(look.what)
-		look.at()
-	}
 	found.tell(l, spectrum)
-	found.Says = l.Says(1, f.unit, found.Switching != nil && found.Switching.Told)
-	if c.Objects == "" {
-		return found, nil
+	found.Says = l.Says(1, f.unit, false)
+	if c.States == 0 {
+		f.exactly(found, e)
 	}
-	return found, console.WriteFile(c.Objects, f.table(l, ways, verdicts))
+	f.motion(found, e)
+	phases.Next("the map")
+	if found.Map, found.Outside = f.fieldMap(c.Width, c.Height, found.Noise); found.Map != nil && !mapped(e) {
+		found.Map.Says = nil
+	}
+	if c.Interactions {
+		phases.Next("forces between objects")
+		found.Pairs = f.pairs(c.TemplatePX, found.Noise)
+	}
+	for path, table := range map[string]func() []byte{c.Objects: func() []byte { return f.table(found, l, e) }, c.Over: func() []byte { return f.over(e) }} {
+		if path != "" {
+			if err := console.WriteFile(path, table()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// mapped says whether traps, vortices and a flow are told of a field: not where another law makes objects turn back or go on everywhere, nor along a line.
+func mapped(e *exact.Law) bool {
+	return e.Axes == [2]bool{true, true} && e.Kind != exact.Fractional && e.Kind != exact.Late && e.Kind != exact.Directed
 }

@@ -2,6 +2,7 @@ package law
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -137,7 +138,7 @@ func TestText(t *testing.T) {
 			t.Errorf("found no %q in\n%s", want, out)
 		}
 	}
-	if f := printed(t, Command{Tracks: path, DT: 0.02, KeepDrift: true}); f.Drift != (Velocity{}) || f.D.Mean < 2.2 { // 20 px/s adds v²Δt/4 = 2
+	if f := printed(t, Command{Tracks: path, DT: 0.02, KeepDrift: true}); f.Drift != (Velocity{}) || f.Kind != "directed" || f.D.Mean > 2.2 {
 		t.Errorf("with the drift kept found %+v, D %+v", f.Drift, f.D)
 	}
 }
@@ -145,9 +146,8 @@ func TestText(t *testing.T) {
 // TestMistakes: each is told with what to give instead.
 func TestMistakes(t *testing.T) {
 	good := table(t, "particle", 2, 0)
-	still := filepath.Join(t.TempDir(), "still.csv")
 	bad := filepath.Join(t.TempDir(), "bad.csv")
-	for path, text := range map[string]string{still: "frame,particle,x,y\n0,1,5,5\n1,1,5,5\n", bad: "frame,particle,x,y,marks\n0,1,5,5,many\n"} {
+	for path, text := range map[string]string{bad: "frame,particle,x,y,marks\n0,1,5,5,many\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -161,12 +161,50 @@ func TestMistakes(t *testing.T) {
 		"give --pixel-um as well":            {Tracks: good, DT: 1, FocalDepth: 1},
 		"--states: found 7, expected 0 to 6": {Tracks: good, DT: 1, States: 7},
 		"no such file":                       {Tracks: "nowhere.csv", DT: 1},
-		"1 tracks of which none moves":       {Tracks: still, DT: 1},
+		"--fps and --dt: give one":           {Tracks: good, DT: 1, FPS: 1},
+		"--fps: found -1":                    {Tracks: good, FPS: -1},
+		`--columns: found "time"`:            {Tracks: good, DT: 1, Columns: map[string]string{"time": "t"}},
+		`expected "t", which is to be frame`: {Tracks: good, DT: 1, Columns: map[string]string{"frame": "t"}},
 		`line 2: marks is "many"`:            {Tracks: bad, DT: 1},
 	} {
 		if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected a usage error with %q", err, want)
 		}
+	}
+}
+
+// TestAnyones: a table with names of its own, packed by gzip, is read by the names that the command is told; along a line the law is that of one axis, and what
+// does not move has a sentence in place of numbers.
+func TestAnyones(t *testing.T) {
+	suite.Calculation(t)
+	var b, still bytes.Buffer
+	packed := gzip.NewWriter(&b)
+	fmt.Fprintln(packed, "t,frame,traj_idx,x,y")
+	fmt.Fprintln(&still, "frame,particle,x,y")
+	rng := rand.New(rand.NewPCG(6, 7))
+	for particle := range 40 {
+		x := 100.0
+		for frame := range 30 {
+			fmt.Fprintf(packed, "%d,0,%d,%g,7\n", frame, particle, x)
+			fmt.Fprintf(&still, "%d,%d,5,5\n", frame, particle)
+			x += math.Sqrt(2*2*0.02) * rng.NormFloat64()
+		}
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path, rest := filepath.Join(t.TempDir(), "tracks.csv.gz"), filepath.Join(t.TempDir(), "still.csv")
+	for path, text := range map[string][]byte{path: b.Bytes(), rest: still.Bytes()} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := printed(t, Command{Tracks: path, FPS: 50, Columns: map[string]string{"frame": "t", "particle": "traj_idx"}})
+	if f.Kind != "free" || !strings.Contains(strings.Join(f.Remarks, " "), "along y") || f.D.Mean < 1.7 || f.D.Mean > 2.3 || (f.Map != nil && len(f.Map.Says) > 0) {
+		t.Errorf("along a line: %+v", f)
+	}
+	if f := printed(t, Command{Tracks: rest, DT: 1}); f.Says != "Nothing moves along x or y: there is no law to tell." || len(f.States) != 0 {
+		t.Errorf("at rest: %+v", f)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/interactions/pairstest"
 	"driftscope/online/states"
-	"driftscope/online/switching"
 	"driftscope/online/switching/switchingtest"
 )
 
@@ -72,8 +71,11 @@ func TestSwitching(t *testing.T) {
 	var f Findings
 	for i := range tables {
 		was := runtime.GOMAXPROCS(i + 1)
-		out := filepath.Join(t.TempDir(), "objects.csv")
-		f = printed(t, Command{Tracks: path, DT: dt, Objects: out})
+		out, over := filepath.Join(t.TempDir(), "objects.csv"), filepath.Join(t.TempDir(), "over.csv")
+		f = printed(t, Command{Tracks: path, FPS: 1 / dt, Objects: out, Over: over})
+		if lines, err := os.ReadFile(over); err != nil || bytes.Count(lines, []byte("\n")) != 1+60*149 || !bytes.HasPrefix(lines, []byte("particle,frame,state_1,state_2\n")) {
+			t.Errorf("states over time: %d bytes, %v", len(lines), err)
+		}
 		runtime.GOMAXPROCS(was)
 		var err error
 		if tables[i], err = os.ReadFile(out); err != nil {
@@ -84,10 +86,10 @@ func TestSwitching(t *testing.T) {
 		t.Error("the table of objects differs between one core and two")
 	}
 	s := f.Switching
-	if s == nil || !s.Told || s.Nats < 50 || s.Unused != 0 || !strings.HasSuffix(f.Says, "objects switch between them.") {
+	if s == nil || !s.Told || s.Nats < 50 || f.Kind != "switching" || !strings.Contains(f.Says, "objects switch between them:") {
 		t.Fatalf("found %+v, %q", s, f.Says)
 	}
-	if !s.Cut || len(f.States) != 2 || math.Abs(math.Log(f.States[0].D/0.5)) > 0.3 || math.Abs(math.Log(f.States[1].D/10)) > 0.1 {
+	if len(f.States) != 2 || math.Abs(math.Log(f.States[0].D/0.5)) > 0.3 || math.Abs(math.Log(f.States[1].D/10)) > 0.1 {
 		t.Errorf("states %+v, expected D of 0.5 and 10", f.States)
 	}
 	if s.Rates[0][1] < 0.6*rate || s.Rates[0][1] > 1.5*rate || s.Rates[1][0] < 0.6*rate || s.Rates[1][0] > 1.5*rate || s.Rates[0][0] != 0 {
@@ -111,7 +113,7 @@ func TestSwitching(t *testing.T) {
 			}
 			sum += p
 		}
-		if row[at("frames")] != "150" || math.Abs(sum-1) > 1e-5 || row[at("class")] == "" || row[at("alpha_high")] == "" || row[at("diffusion_shrunk_px2_s_low")] == "" {
+		if row[at("frames")] != "150" || math.Abs(sum-1) > 1e-5 || row[at("class")] == "" || row[at("alpha")] == "" || row[at("diffusion_shrunk_px2_s")] == "" {
 			t.Fatalf("found %q under %q", row, read[0])
 		}
 	}
@@ -139,7 +141,7 @@ func TestNoSwitching(t *testing.T) {
 	}
 	for name, r := range map[string]*rows{"alike": &table, "spread": &spread} {
 		f := printed(t, Command{Tracks: r.file(t), DT: dt})
-		if s := f.Switching; len(f.States) < 2 || s == nil || s.Told || s.Switches != 0 {
+		if s := f.Switching; len(f.States) < 2 || s != nil {
 			t.Errorf("%s: %d states, found %+v", name, len(f.States), s)
 		}
 	}
@@ -163,7 +165,7 @@ func TestMotion(t *testing.T) {
 		path := r.file(t)
 		f := printed(t, Command{Tracks: path, DT: dt})
 		m := f.Motion
-		if m == nil || m.Tracks != 60 || m.Counts[name] < 36 || m.Means[name] < 0.5 || !(m.Quartiles[0] <= m.Alpha && m.Alpha <= m.Quartiles[1]) {
+		if kind := map[string]string{"free": "free", "confined": "trapped"}[name]; f.Kind != kind || m == nil || m.Tracks != 60 || m.Counts[name] < 36 || m.Means[name] < 0.5 || !(m.Quartiles[0] <= m.Alpha && m.Alpha <= m.Quartiles[1]) {
 			t.Fatalf("%s: found %+v", name, m)
 		}
 		if stiff == 0 && math.Abs(m.Alpha-1) > 0.1 {
@@ -213,7 +215,7 @@ func TestPairs(t *testing.T) {
 		})
 		path := r.file(t)
 		p := printed(t, Command{Tracks: path, DT: dt, PixelUM: pixel, Interactions: true, TemplatePX: 1.5}).Pairs
-		if p == nil || len(p.Distance) == 0 || p.Unused != 0 || (p.Nats > switching.Evident) != (force != nil) {
+		if p == nil || len(p.Distance) == 0 || p.Unused != 0 || (p.Nats > evident) != (force != nil) {
 			t.Fatalf("%s: found %+v", name, p)
 		}
 		if force == nil {
@@ -262,18 +264,5 @@ func TestMoreMistakes(t *testing.T) {
 	}
 	if kept, err := os.ReadFile(there); err != nil || string(kept) != "mine" {
 		t.Errorf("the file that was there holds %q, %v", kept, err)
-	}
-}
-
-// TestFew: beyond a number of steps tracks are taken evenly, and never more steps than that, but one track.
-func TestFew(t *testing.T) {
-	f := &film{segments: make([]states.Segment, 10)}
-	for i := range f.segments {
-		f.segments[i].Steps = make([]states.Step, 10)
-	}
-	for most, want := range map[int][]int{1000: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 50: {0, 2, 4, 6, 8}, 5: {0}} {
-		if got := f.few(most); !slices.Equal(got, want) {
-			t.Errorf("of %d steps found %v, expected %v", most, got, want)
-		}
 	}
 }

@@ -4,31 +4,44 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
-	"driftscope/online/motion"
+	"driftscope/online/exact"
 	"driftscope/online/states"
 )
 
 // table is what is known of every track that was used, a row each. What is not known is empty.
-func (f *film) table(l *states.Law, found ways, verdicts []verdict) []byte {
+func (f *film) table(found *Findings, l *states.Law, e *exact.Law) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write(f.header(len(l.States)))
+	w.Write(f.header(len(found.States)))
 	for i := range f.used {
+		o := &e.Objects[i]
 		row := []string{strconv.FormatInt(f.used[i].number, 10), strconv.Itoa(len(f.used[i].points))}
-		o := &l.Objects[i]
-		row = append(row, numbers(o.State...)...)
-		row = append(row, numbers(o.D.Value, o.D.Low, o.D.High)...)
-		var v *motion.Verdict
-		if len(verdicts) > 0 && verdicts[0].track == i {
-			v, verdicts = &verdicts[0].Verdict, verdicts[1:]
+		switch {
+		case o.State != nil && len(o.State) == len(found.States):
+			row = append(row, numbers(o.State...)...)
+		case len(l.Objects[i].State) == len(found.States):
+			row = append(row, numbers(l.Objects[i].State...)...)
+		default:
+			row = append(row, make([]string, len(found.States))...)
 		}
-		row = append(row, judged(v)...)
+		if d := l.Objects[i].D; e.Kind == exact.Free || e.Kind == exact.Late {
+			row = append(row, numbers(d.Value, d.Low, d.High)...)
+		} else {
+			row = append(row, numbers(o.D.Value/f.dt, o.D.Low/f.dt, o.D.High/f.dt)...)
+		}
+		if o.Judged {
+			row = append(append(row, classOf(o).String()), numbers(o.Class[:]...)...)
+		} else {
+			row = append(row, make([]string, 1+exact.Classes)...)
+		}
+		row = append(row, numbers(o.Alpha.Value, o.Alpha.Low, o.Alpha.High)...)
 		var switches []string
-		for _, c := range found[i] {
-			switches = append(switches, fmt.Sprintf("%d:%d>%d", c.frame, c.from, c.to))
+		for _, c := range o.Changes {
+			switches = append(switches, fmt.Sprintf("%d:%d>%d", c.Frame, c.From+1, c.To+1))
 		}
 		w.Write(append(row, strings.Join(switches, " ")))
 	}
@@ -38,32 +51,46 @@ func (f *film) table(l *states.Law, found ways, verdicts []verdict) []byte {
 
 // header names the columns.
 func (f *film) header(k int) []string {
-	header := []string{"particle", "frames"}
-	for j := range k {
-		header = append(header, fmt.Sprintf("state_%d", j+1))
-	}
+	header := append([]string{"particle", "frames"}, stateNames(k)...)
 	d := "diffusion_shrunk_px2_s"
 	if f.unit != "px" {
 		d = "diffusion_shrunk_um2_s"
 	}
 	header = append(header, d, d+"_low", d+"_high", "class")
-	for c := range motion.Classes {
+	for c := range exact.Classes {
 		header = append(header, c.String())
 	}
 	return append(header, "alpha", "alpha_low", "alpha_high", "switches")
 }
 
-// judged is the kind of motion, its probabilities and the exponent; empty where the track was not judged.
-func judged(v *motion.Verdict) []string {
-	if v == nil {
-		return make([]string, 1+motion.Classes+3)
+func stateNames(k int) (out []string) {
+	for j := range k {
+		out = append(out, fmt.Sprintf("state_%d", j+1))
 	}
-	row := append([]string{v.Class.String()}, numbers(v.Probabilities[:]...)...)
-	return append(row, numbers(v.Alpha.Value, v.Alpha.Low, v.Alpha.High)...)
+	return out
 }
 
+// over is the probability of every state in the step that begins in a frame, of every track; empty but for its header where objects do not switch.
+func (f *film) over(e *exact.Law) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(append([]string{"particle", "frame"}, stateNames(len(e.States))...))
+	for i := range e.Objects {
+		for k, row := range e.Objects[i].Over {
+			w.Write(append([]string{strconv.FormatInt(f.used[i].number, 10), strconv.Itoa(f.used[i].points[k].Frame)}, numbers(row...)...))
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// numbers are empty where they are not known.
 func numbers(values ...float64) (out []string) {
 	for _, v := range values {
+		if math.IsNaN(v) {
+			out = append(out, "")
+			continue
+		}
 		out = append(out, strconv.FormatFloat(v, 'g', 6, 64))
 	}
 	return out

@@ -24,7 +24,8 @@ type Pairs struct {
 const (
 	reachWidths      = 12.0
 	resolutionWidths = 2.0
-	mostPaired       = 2_000_000 // rows, the first frames': a step takes some µs
+	mostPaired       = 2_000_000         // rows, the first frames': a step takes some µs
+	evident          = 2.995732273553991 // ln 20: nats from which on a force is told
 )
 
 // seen is a place of a track in a frame.

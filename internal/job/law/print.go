@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"io"
 
-	"driftscope/online/motion"
-	"driftscope/online/switching"
+	"driftscope/online/exact"
 )
 
 // printMore writes what there is beside D.
 func (f *Findings) printMore(w io.Writer) {
+	if f.Exponent != nil {
+		fmt.Fprintf(w, "exponent    %.3f (%.3f to %.3f) of the mean square displacement\n", f.Exponent.Mean, f.Exponent.Interval[0], f.Exponent.Interval[1])
+	}
+	if f.Trap != nil {
+		fmt.Fprintf(w, "trap        rate %.4g (%.4g to %.4g) /s, springs %.3g (%.3g to %.3g) to 1, rotation %.4g (%.4g to %.4g) /s\n", f.Trap.Rate.Mean, f.Trap.Rate.Interval[0], f.Trap.Rate.Interval[1],
+			f.Trap.Ratio.Mean, f.Trap.Ratio.Interval[0], f.Trap.Ratio.Interval[1], f.Trap.Rotation.Mean, f.Trap.Rotation.Interval[0], f.Trap.Rotation.Interval[1])
+	}
 	if f.Switching != nil {
 		f.Switching.print(w)
 	}
@@ -28,20 +34,11 @@ func (f *Findings) printMore(w io.Writer) {
 
 // print writes how objects switch.
 func (s *Switching) print(w io.Writer) {
-	told := "not told"
-	if s.Told {
-		told = fmt.Sprintf("%d seen", s.Switches)
-		if s.Cut {
-			told += ", where tracks were cut for the states above"
-		}
-	}
-	fmt.Fprintf(w, "switching   %s, %.3g nats for it%s", told, s.Nats, left(s.Unused, "tracks"))
-	if s.Told {
-		for i, row := range s.Rates {
-			for j, rate := range row {
-				if i != j {
-					fmt.Fprintf(w, "; %d to %d %.3g /s", i+1, j+1, rate)
-				}
+	fmt.Fprintf(w, "switching   %d seen, %.3g nats for it", s.Switches, s.Nats)
+	for i, row := range s.Rates {
+		for j, rate := range row {
+			if i != j {
+				fmt.Fprintf(w, "; %d to %d %.3g /s", i+1, j+1, rate)
 			}
 		}
 	}
@@ -50,8 +47,8 @@ func (s *Switching) print(w io.Writer) {
 
 // print writes how many tracks move how.
 func (m *Motion) print(w io.Writer) {
-	fmt.Fprintf(w, "motion      of %d tracks of %d places or more", m.Tracks, fewestJudged)
-	for c := range motion.Classes {
+	fmt.Fprintf(w, "motion      of %d tracks", m.Tracks)
+	for c := range exact.Classes {
 		fmt.Fprintf(w, ", %d %s", m.Counts[c.String()], c)
 	}
 	fmt.Fprintf(w, "; α %.2f (half of them %.2f to %.2f)%s\n", m.Alpha, m.Quartiles[0], m.Quartiles[1], left(m.Unused, "tracks"))
@@ -60,7 +57,7 @@ func (m *Motion) print(w io.Writer) {
 // print writes the force.
 func (p *Pairs) print(w io.Writer, unit string) {
 	fmt.Fprintf(w, "force       %.3g nats for one between objects%s\n", p.Nats, left(p.Unused, "rows"))
-	if p.Nats < switching.Evident {
+	if p.Nats < evident {
 		return
 	}
 	for i := range p.Distance {

@@ -8,6 +8,7 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/online/exact"
 	"driftscope/online/states"
 )
 
@@ -25,9 +26,9 @@ type track struct {
 }
 
 // read has the tracks of a table, in the order of their numbers. Places that were not detected, as run's own tables mark them, are left out.
-func read(path string) (tracks []track, left int, err error) {
+func read(path string, as map[string]string) (tracks []track, left int, err error) {
 	byNumber := map[int64][]tracking.Point{}
-	err = tracking.RowsWith(path, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
+	err = tracking.RowsWith(path, as, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
 		detected, err := locate(&at, values, absent)
 		if err != nil {
 			return err
@@ -104,6 +105,21 @@ func segments(tracks []track, dt, pixel float64) []states.Segment {
 			s.Steps = append(s.Steps, states.Step{X: pixel * (b.X - a.X), Y: pixel * (b.Y - a.Y), DT: dt * float64(b.Frame-a.Frame)})
 		}
 		out[k] = s
+	}
+	return out
+}
+
+// exactTracks are those that are used, from where each begins, the shared motion taken off.
+func (f *film) exactTracks() []exact.Track {
+	out := make([]exact.Track, len(f.used))
+	for i := range f.used {
+		points := f.used[i].points
+		t := make(exact.Track, len(points))
+		t[0].Frame = points[0].Frame
+		for k, s := range f.segments[i].Steps {
+			t[k+1] = exact.Place{Frame: points[k+1].Frame, X: t[k].X + s.X, Y: t[k].Y + s.Y}
+		}
+		out[i] = t
 	}
 	return out
 }

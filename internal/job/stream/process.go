@@ -281,6 +281,9 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	if err == nil && s.recorder != nil {
 		err = s.recorder.Failed()
 	}
+	if err == nil && ctx.Err() == nil {
+		err = s.conclude()
+	}
 	return summary, err
 }
 

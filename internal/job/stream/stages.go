@@ -282,7 +282,9 @@ func (s *Stream) introduce() {
 	}
 	what := s.tracking.now.about
 	by := fmt.Sprintf("model %s (%d latents, seed %d)", what.name, what.latents, what.seed)
-	switch {
+	switch seen := s.first(); {
+	case seen != nil:
+		by = seen.finder.String()
 	case cfg.Objects.Enabled && cfg.Model == "":
 		by = "every object in the field"
 	case cfg.Objects.Enabled:

@@ -47,6 +47,13 @@ type builder interface {
 
 // builderOf returns the builder that a configuration asks for.
 func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
+	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
+		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
+		if err != nil {
+			return nil, err
+		}
+		return &firstBuilder{fieldBuilder: *b}, nil
+	}
 	if cfg.Objects.Enabled {
 		return newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
 	}

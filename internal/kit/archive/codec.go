@@ -11,8 +11,8 @@ import (
 // Largest bounds what Float reads, so that no product of two overflows.
 const Largest = 1e100
 
-// Codec writes values to its bytes, or reads them off these, in the order in which it is shown them. Writing, it changes none of them:
-// others may be reading some.
+// Codec appends values to its bytes, or sets values from its bytes, in the order of the calls. A writing Codec changes no value: other
+// goroutines may read them.
 type Codec struct {
 	writing  bool
 	buf      []byte // written so far, or left to read
@@ -20,45 +20,45 @@ type Codec struct {
 	unusable error
 }
 
-// NewWriter is a Codec that writes a part of a checkpoint, without an envelope. Its errors wrap unusable.
+// NewWriter returns a Codec that writes a part of a checkpoint, without an envelope. Its errors wrap unusable.
 func NewWriter(unusable error) *Codec { return &Codec{writing: true, unusable: unusable} }
 
-// NewReader is a Codec that reads what a Codec wrote, and keeps it. Its errors wrap unusable.
+// NewReader returns a Codec that reads the bytes of another Codec, and keeps data. Its errors wrap unusable.
 func NewReader(data []byte, unusable error) *Codec { return &Codec{buf: data, unusable: unusable} }
 
-// Writing says whether values are written.
+// Writing reports whether the Codec writes.
 func (c *Codec) Writing() bool { return c.writing }
 
-// Reading says whether what was shown last was read, and is to be put to use: false after an error.
+// Reading reports whether the last value was read successfully. It returns false after an error.
 func (c *Codec) Reading() bool { return !c.writing && c.err == nil }
 
-// Err is the first error.
+// Err returns the first error.
 func (c *Codec) Err() error { return c.err }
 
-// Bytes is what was written, or what is left to read. It is the Codec's own memory.
+// Bytes returns the written bytes, or the unread ones. They are the Codec's own memory.
 func (c *Codec) Bytes() []byte { return c.buf }
 
-// End is the first error, or one about bytes that are left.
+// End returns the first error, or an error about unread bytes.
 func (c *Codec) End() error {
 	c.Require(c.writing || len(c.buf) == 0, "%d bytes too many", len(c.buf))
 	return c.err
 }
 
-// Fail keeps err, which need not be about damage.
+// Fail records err as the first error. It need not be about damage.
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// Require fails unless ok, as for a checkpoint that is damaged.
+// Require fails unless ok, as for a damaged checkpoint.
 func (c *Codec) Require(ok bool, format string, args ...any) {
 	if !ok && c.err == nil {
 		c.err = fmt.Errorf("%w: %s: it is damaged", c.unusable, fmt.Sprintf(format, args...))
 	}
 }
 
-// take reads the next n bytes, nil after an error.
+// take reads the next n bytes, or returns nil after an error.
 func (c *Codec) take(n int) []byte {
 	if c.Require(len(c.buf) >= n, "its content ends early"); c.err != nil {
 		return nil
@@ -151,7 +151,7 @@ func (c *Codec) Magnitudes(v ...*float64) {
 	}
 }
 
-// Blob passes on at most limit bytes. What is read is the Codec's own memory.
+// Blob passes on at most limit bytes. A read blob is the Codec's own memory.
 func (c *Codec) Blob(v *[]byte, limit int) {
 	n := len(*v)
 	if c.Count(&n, limit); c.writing {
@@ -184,7 +184,7 @@ func (c *Codec) Random(v *rand.PCG) {
 	}
 }
 
-// Expect writes v, or fails unless it reads v: what a checkpoint may only be restored under.
+// Expect writes v, or fails unless it reads v. It guards values that must agree between saved and restored state.
 func (c *Codec) Expect(what string, v uint64) {
 	found := v
 	if c.Uint(&found); found != v {

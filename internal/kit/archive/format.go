@@ -12,28 +12,28 @@ import (
 type Format struct {
 	Magic    string
 	Version  uint32
-	Limit    int   // bytes of a payload, at most: a header that announces more is refused before memory is taken
+	Limit    int   // bytes of a payload, at most: a header with a larger length is refused before any memory is allocated
 	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind. Errors say what was found; callers add what to do
 }
 
-// HeaderSize is the number of bytes before the payload.
+// HeaderSize returns the number of bytes before the payload.
 func (f *Format) HeaderSize() int { return len(f.Magic) + 4 + 8 }
 
-// Writer is an empty Codec that writes. Seal completes what it wrote.
+// Writer returns an empty writing Codec. Seal completes its checkpoint.
 func (f *Format) Writer() *Codec {
 	c := &Codec{writing: true, unusable: f.Unusable, buf: append([]byte(f.Magic), make([]byte, 12)...)}
 	binary.LittleEndian.PutUint32(c.buf[len(f.Magic):], f.Version)
 	return c
 }
 
-// Seal gives the whole checkpoint that a Writer was filled for. The Codec is not used again.
+// Seal returns the whole checkpoint of a filled Writer. The Codec must not be used again.
 func (f *Format) Seal(c *Codec) []byte {
 	binary.LittleEndian.PutUint64(c.buf[len(f.Magic)+4:], uint64(len(c.buf)-f.HeaderSize()))
 	digest := sha256.Sum256(c.buf)
 	return append(c.buf, digest[:]...)
 }
 
-// Open is a Codec that reads the payload of a whole checkpoint, which it keeps. Bytes beyond the checkpoint are an error.
+// Open returns a Codec that reads the payload of a whole checkpoint, and keeps data. Bytes beyond the checkpoint are an error.
 func (f *Format) Open(data []byte) (*Codec, error) {
 	size, err := f.announced(data)
 	if err != nil {
@@ -45,8 +45,8 @@ func (f *Format) Open(data []byte) (*Codec, error) {
 	return f.verified(data, size)
 }
 
-// Read is Open of what r holds. It reads no further than the checkpoint's end, in memory that doubles with what arrives, up to what the
-// header announces.
+// Read reads a checkpoint from r and opens it. It reads no further than the checkpoint's end. Its memory doubles as bytes arrive, up to the
+// length in the header.
 func (f *Format) Read(r io.Reader) (*Codec, error) {
 	header := make([]byte, f.HeaderSize())
 	n, err := io.ReadFull(r, header)
@@ -72,7 +72,7 @@ func (f *Format) Read(r io.Reader) (*Codec, error) {
 	return f.verified(data, size)
 }
 
-// announced is the length of the payload by the header that data begins with.
+// announced returns the length of the payload from the header at the start of data.
 func (f *Format) announced(data []byte) (int, error) {
 	if len(data) < f.HeaderSize() || string(data[:len(f.Magic)]) != f.Magic {
 		return 0, fmt.Errorf("%w: it does not begin like one", f.Unusable)
@@ -87,7 +87,7 @@ func (f *Format) announced(data []byte) (int, error) {
 	return int(size), nil
 }
 
-// verified is a Codec of the payload, once its digest is right.
+// verified returns a Codec of the payload after it has checked the digest.
 func (f *Format) verified(data []byte, size int) (*Codec, error) {
 	end := f.HeaderSize() + size
 	if digest := sha256.Sum256(data[:end]); !bytes.Equal(digest[:], data[end:]) {

@@ -9,18 +9,18 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion is the sub-command that prints what a shell needs to complete the program's commands and flags.
+// Completion is the sub-command that prints the shell completion script.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// Help says how to install the script in each shell.
+// Help explains how to install the script in each shell.
 func (c *Completion) Help() string {
 	return "The Debian package installs the scripts. Elsewhere: bash: source <(driftscope completion bash), in ~/.bashrc; " +
 		"zsh: driftscope completion zsh > _driftscope in a folder of $fpath; fish: driftscope completion fish > ~/.config/fish/completions/driftscope.fish."
 }
 
-// Run prints it.
+// Run prints the script.
 func (c *Completion) Run(k *kong.Kong) error { return complete(os.Stdout, c.Shell, k.Model.Node) }
 
 func complete(w io.Writer, shell string, root *kong.Node) error {
@@ -38,7 +38,7 @@ func complete(w io.Writer, shell string, root *kong.Node) error {
 	return err
 }
 
-// bash walks the words so far down the tree; what is no command or flag is a file.
+// bash walks the words so far down the tree of commands, and completes other words as files.
 func bash(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# bash completion for %s\n_%[1]s() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= i words=\n", name)
@@ -60,7 +60,7 @@ func bash(name string, all []command) string {
 	return b.String()
 }
 
-// zsh does the same; descriptions stand beside commands and flags.
+// zsh does the same, with descriptions of commands and flags.
 func zsh(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#compdef %s\n_%[1]s() {\n\tlocal at= i\n\tlocal -a subs flags\n\tfor ((i = 2; i < CURRENT; i++)); do\n\t\tcase \"$at/${words[i]}\" in\n", name)
@@ -72,7 +72,7 @@ func zsh(name string, all []command) string {
 	return b.String()
 }
 
-// described are a command's flags, for "--", or its sub-commands, as _describe takes them.
+// described returns a command's flags, for "--", or its sub-commands, in the form of _describe.
 func described(c command, prefix string) string {
 	var all []string
 	add := func(word, help string) {
@@ -90,7 +90,7 @@ func described(c command, prefix string) string {
 	return strings.Join(all, " ")
 }
 
-// fish asks __NAME_at where on the tree the words stand.
+// fish calls __NAME_at for the position of the words in the tree.
 func fish(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fish completion for %s\nfunction __%[1]s_at\n\tset -l at\n\tfor word in (commandline -opc)[2..-1]\n\t\tswitch \"$at/$word\"\n", name)
@@ -114,7 +114,7 @@ func fish(name string, all []command) string {
 	return b.String()
 }
 
-// slashed is a command's path as the scripts keep it: /bench/frames, and nothing for the program.
+// slashed returns a command's path in the form of the scripts: /bench/frames, or "" for the program.
 func slashed(path string) string {
 	if path == "" {
 		return ""
@@ -122,7 +122,7 @@ func slashed(path string) string {
 	return "/" + strings.ReplaceAll(path, " ", "/")
 }
 
-// paths are those of all sub-commands, slashed.
+// paths returns the slashed paths of all sub-commands.
 func paths(all []command) []string {
 	var found []string
 	for _, c := range all[1:] {
@@ -131,7 +131,7 @@ func paths(all []command) []string {
 	return found
 }
 
-// words are what may follow a command: its sub-commands and flags; every command takes --help.
+// words returns the words that may follow a command: its sub-commands and flags. Every command takes --help.
 func words(c command) []string {
 	var found []string
 	for _, s := range c.subs {
@@ -145,8 +145,8 @@ func words(c command) []string {
 	return append(found, "--help")
 }
 
-// quoted is text in single quotes, on one line, as all three shells read it: none of them can escape a quote inside in the same way, so it
-// becomes the typographic one.
+// quoted returns text in single quotes, on one line, for all three shells. They escape an inner quote differently, so quoted replaces it by
+// the typographic one.
 func quoted(text string) string {
 	return "'" + strings.NewReplacer("'", "’", "\n", " ", `\`, "").Replace(text) + "'"
 }

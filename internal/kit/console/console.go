@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Say tells the user something on standard error, in one line.
+// Say prints one line on standard error.
 func Say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Warn is Say for what may spoil what comes.
+// Warn prints a warning on standard error, about something that may spoil later work.
 func Warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "warning: "+format+"\n", args...) }
 
-// Left says how long the rest of all will take at the mean pace so far, behind a comma; nothing before there is a pace.
+// Left returns the remaining time at the mean pace so far, behind a comma, or "" before there is a pace.
 func Left(spent time.Duration, made, all int) string {
 	if made == 0 {
 		return ""

@@ -1,8 +1,8 @@
-// Package console is the command line: what it takes, what it says, where it sends the reader, and how it ends.
+// Package console is the command line: its arguments, messages, help pages and exit status.
 //
-//	execute.go, exit.go  one command line from its words to its exit status: a person's mistakes told from what failed while it ran
-//	console.go           lines on standard error; files.go whole files as commands write them; phases.go long calculations
-//	pages.go             where the pages lie that messages name: in the package's folder, beside an unpacked archive's program, or in the checkout
-//	manual.go            the manual page; completion.go what shells complete
-//	version.go           what the linker wrote into the program
+//	execute.go, exit.go  run one command line and return its exit status; a user's mistake and a failure while running differ
+//	console.go           lines on standard error; files.go whole files of commands; phases.go progress of long calculations
+//	pages.go             finds the pages that messages name: in the package's folder, beside an unpacked archive's program, or in the checkout
+//	manual.go            the manual page; completion.go shell completion
+//	version.go           the build information from the linker
 package console

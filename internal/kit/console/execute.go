@@ -11,14 +11,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Program is a command line: what the program is called and does, and its commands, a pointer to a struct as kong wants it.
+// Program is a command line: the program's name, its purpose, and its commands, a pointer to a struct for kong.
 type Program struct {
 	Name, Description string
 	Commands          any
 	Options           []kong.Option
 }
 
-// Main runs the command line of this process under the signals that end it, and leaves with its status.
+// Main runs the command line of this process, ends it on signals, and exits with its status.
 func Main(execute func(ctx context.Context, args []string) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal ends the run in order, a second one at once

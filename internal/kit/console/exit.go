@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// What an error of another package says it is, by its method Is: ErrFailed where it is none of the user's, though one found it in what the user gave;
-// ErrUsage where it is the user's.
+// Errors of other packages match these by their method Is. ErrFailed is no mistake of the user, even if the failure concerns the user's
+// input. ErrUsage is a mistake of the user.
 var (
 	ErrFailed = errors.New("failed while it ran")
 	ErrUsage  = errors.New("wrong usage")
 )
 
-// usageError marks an error as the user's: a wrong flag or configuration, found before anything ran.
+// usageError marks an error as a mistake of the user: a wrong flag or configuration, found before anything ran.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Usage marks err as the user's; nil stays nil.
+// Usage marks err as a mistake of the user. nil stays nil.
 func Usage(err error) error {
 	if err == nil {
 		return nil
@@ -27,7 +27,7 @@ func Usage(err error) error {
 	return usageError{err}
 }
 
-// Status is what the process returns for err.
+// Status returns the exit status for err.
 func Status(err error) int {
 	var u usageError
 	switch {
@@ -41,10 +41,10 @@ func Status(err error) int {
 	return 1
 }
 
-// More is in the line that names a page, behind the program's name.
+// More is the text between the program's name and a page in the line that names the page.
 const More = ": more in "
 
-// Report prints err on standard error, one line a problem, and last the page that says more; pages are where the reader finds them.
+// Report prints err on standard error, one line per problem, and then the page with more. pages are paths that the reader can open.
 func (p *Program) Report(err error) {
 	if err == nil {
 		return

@@ -7,13 +7,13 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// WriteFile puts a whole file at path, and removes what a killed command left of it.
+// WriteFile writes a whole file to path, and removes leftovers of killed commands.
 func WriteFile(path string, data []byte) error {
 	Sweep(path)
 	return system.WriteFile(path, data)
 }
 
-// Sweep removes what killed processes left of writing these files, and says so.
+// Sweep removes the leftovers of killed processes that wrote these files, and reports them.
 func Sweep(paths ...string) {
 	for _, path := range paths {
 		removed, err := system.Sweep(path)

@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// mistaken is the command that was used wrongly, as it was typed, as far as it is known.
+// mistaken returns the misused command as typed, as far as it is known.
 func mistaken(program string, err error) string {
 	var at *kong.ParseError
 	if errors.As(err, &at) && at.Context.Selected() != nil {

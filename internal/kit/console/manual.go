@@ -9,10 +9,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Manual is the sub-command that prints the manual page, as man reads it.
+// Manual is the sub-command that prints the manual page for man.
 type Manual struct{}
 
-// Run prints it.
+// Run prints the page.
 func (Manual) Run(k *kong.Kong) error { return write(os.Stdout, k.Model.Node, k.Model.Help) }
 
 // write writes the page of the program whose commands hang below root.
@@ -39,7 +39,7 @@ the documentation: README.md, and in docs tutorial.md; docs/howto/install.md is 
 	return err
 }
 
-// section is one command: what it takes and does, and its flags.
+// section writes one command: its arguments, its purpose and its flags.
 func section(p *strings.Builder, name string, c command) {
 	fmt.Fprintf(p, ".SS %s\n%s\n", roff(name+" "+usage(c)), roff(c.node.Help))
 	if c.node.Detail != "" {
@@ -60,7 +60,7 @@ func section(p *strings.Builder, name string, c command) {
 	}
 }
 
-// usage is a command with its arguments.
+// usage returns a command with its arguments.
 func usage(c command) string {
 	words := []string{c.path}
 	for _, a := range c.node.Positional {
@@ -72,7 +72,7 @@ func usage(c command) string {
 	return strings.Join(words, " ")
 }
 
-// spelled is a flag as it is typed.
+// spelled returns a flag as typed.
 func spelled(f *kong.Flag) string {
 	text := "--" + f.Name
 	if f.Short != 0 {
@@ -84,7 +84,7 @@ func spelled(f *kong.Flag) string {
 	return text
 }
 
-// roff is text that troff prints as it stands, on one line of the source.
+// roff returns text that troff prints unchanged, on one line of the source.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(strings.TrimSpace(text))
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

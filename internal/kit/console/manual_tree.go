@@ -6,14 +6,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// command is one that a person can type, with its path behind the program's name: "bench frames", "" for the program.
+// command is a visible command, with its path behind the program's name: "bench frames", or "" for the program.
 type command struct {
 	path string
 	node *kong.Node
-	subs []*kong.Node // those a person sees
+	subs []*kong.Node // without hidden ones
 }
 
-// commands are the program and all below it, parents first, in the order of the help.
+// commands returns the program and all commands below it, parents first, in the order of the help.
 func commands(root *kong.Node) []command {
 	var all []command
 	var walk func(path string, n *kong.Node)
@@ -33,7 +33,7 @@ func commands(root *kong.Node) []command {
 	return all
 }
 
-// flags are those a person sees.
+// flags returns the visible flags.
 func (c command) flags() []*kong.Flag {
 	var seen []*kong.Flag
 	for _, f := range c.node.Flags {
@@ -44,7 +44,7 @@ func (c command) flags() []*kong.Flag {
 	return seen
 }
 
-// choices are the words that a flag takes, where they are listed.
+// choices returns the allowed words of a flag, if they are listed.
 func choices(f *kong.Flag) []string {
 	if f.Enum == "" {
 		return nil

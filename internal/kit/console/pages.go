@@ -7,13 +7,13 @@ import (
 	"regexp"
 )
 
-// packaged is where the Debian package has them.
+// packaged is the folder of the pages in the Debian package.
 const packaged = "/usr/share/doc/driftscope/docs"
 
-// named is a page as messages name it, relative to the repository's root.
+// named matches a page in a message, relative to the repository's root.
 var named = regexp.MustCompile(`\b(docs/[\w/-]+|configs/README)\.md\b`)
 
-// Pages of what errors are about.
+// Pages about the subjects of errors.
 const (
 	CamerasPage       = "docs/howto/cameras.md"
 	RecordingsPage    = "docs/howto/recordings.md"
@@ -23,7 +23,7 @@ const (
 	ConfigurationPage = "configs/README.md"
 )
 
-// about is an error with the page that says more.
+// about is an error with its page.
 type about struct {
 	error
 	page string
@@ -31,7 +31,7 @@ type about struct {
 
 func (a about) Unwrap() error { return a.error }
 
-// About is err, of which page says more; its text is the same. nil stays nil.
+// About returns err with a page that says more, and the same text. nil stays nil.
 func About(page string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func About(page string, err error) error {
 	return about{err, page}
 }
 
-// PageOf is the page that says more of err; empty where none is known, or where its text names one.
+// PageOf returns the page that says more about err, or "" if none is known or its text names one.
 func PageOf(err error) string {
 	var a about
 	if !errors.As(err, &a) || named.MatchString(err.Error()) {
@@ -48,12 +48,12 @@ func PageOf(err error) string {
 	return a.page
 }
 
-// Located is text with every page that it names under the path where a reader finds it. A page that lies nowhere keeps its name.
+// Located replaces every page in text by the path where a reader finds it. A page that is nowhere keeps its name.
 func Located(text string) string {
 	return named.ReplaceAllStringFunc(text, func(page string) string { return located(page, folders()) })
 }
 
-// folders are what docs may be; the reader's own comes first, because the name is right there as it is.
+// folders returns the possible folders of docs. The reader's own comes first, because the name is correct there.
 func folders() []string {
 	all := []string{"docs"}
 	if program, err := os.Executable(); err == nil {

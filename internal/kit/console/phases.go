@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// phaseEvery is how often Phases says a line: work that takes less time says none.
+// phaseEvery is the interval of Phases' lines. Faster work prints none.
 const phaseEvery = 10 * time.Second
 
-// Phases says what a long calculation does, a line every ten seconds.
+// Phases prints the progress of a long calculation, one line every ten seconds.
 type Phases struct {
 	mu    sync.Mutex
 	what  string
@@ -48,7 +48,7 @@ func (p *Phases) say() {
 	Say("%s: %v so far", p.what, time.Since(p.since).Round(time.Second))
 }
 
-// End says nothing more.
+// End stops the lines.
 func (p *Phases) End() {
 	close(p.stop)
 	p.ended.Wait()

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Build is what the linker wrote into the program.
+// Build is the build information from the linker.
 type Build struct {
-	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty where the build knows neither
-	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty where it is not known
+	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty if the build knows neither
+	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty if it is not known
 	Date    string `json:"date,omitempty"`    // the commit's
 	Go      string `json:"go"`
-	OpenCV  string `json:"opencv"` // the library's, which the caller fills in; empty where it is built without
+	OpenCV  string `json:"opencv"` // the library's, which the caller fills in; empty if it is built without
 	System  string `json:"system"`
 }
 
-// ReadBuild gives this build.
+// ReadBuild returns the information of this build.
 func ReadBuild() Build {
 	b := Build{Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -45,7 +45,7 @@ func ReadBuild() Build {
 	return b
 }
 
-// CommandLine returns the command line that runs, as a person types it.
+// CommandLine returns the running command line as typed.
 func CommandLine() string {
 	program := "driftscope"
 	if filepath.Base(os.Args[0]) == "driftlab" {

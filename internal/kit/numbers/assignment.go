@@ -1,27 +1,27 @@
 package numbers
 
-// Pair is a row and a column that may be paired, at a cost. To leave a row alone costs 0, so pairs of costs from 0 on are never taken.
+// Pair is a possible pair of a row and a column, at a cost. Leaving a row alone costs 0, so Solve never takes a pair of cost 0 or more.
 type Pair struct {
 	Row, Column int
 	Cost        float64
 }
 
-// Solver keeps its memory from problem to problem. It belongs to one goroutine.
+// Solver keeps its memory between problems. It belongs to one goroutine.
 type Solver struct {
-	first  []int32   // of each row, where its pairs begin in columns and costs; one more at the end
-	column []int32   // a pair
-	cost   []float64 // a pair
-	next   []int32   // where the row's next pair goes, while they are sorted
+	first  []int32   // by row: first of its pairs in columns and costs; one more at the end
+	column []int32   // by pair
+	cost   []float64 // by pair
+	next   []int32   // by row: place of its next pair during sorting
 
-	rowOf   []int32   // a column: the row it is paired with, -1
-	colOf   []int32   // a row; from columns on, the row's own stand-in, which is to be left alone
-	paid    []float64 // a row: the cost of its pair
-	v       []float64 // a column: its price
+	rowOf   []int32   // by column: the row it is paired with, -1
+	colOf   []int32   // by row; from columns on: the row's own dummy column, which means alone
+	paid    []float64 // by row: the cost of its pair
+	v       []float64 // by column: its price
 	dist    []float64
-	from    []int32 // a column: the row that reaches it most cheaply
-	state   []uint8 // a column: not reached, in the heap, done
+	from    []int32 // by column: the row that reaches it most cheaply
+	state   []uint8 // by column: not reached, in the heap, done
 	heap    []int32
-	at      []int32 // a column: its place in the heap
+	at      []int32 // by column: its place in the heap
 	touched []int32
 }
 
@@ -31,8 +31,8 @@ const (
 	done
 )
 
-// Solve pairs rows with columns by successive shortest paths (Jonker and Volgenant 1987, for sparse costs). match has, for every row, its column or -1,
-// and is valid until the next call.
+// Solve pairs rows with columns by successive shortest paths (Jonker and Volgenant 1987, for sparse costs). match holds, for every row, its
+// column or -1. It is valid until the next call.
 func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
 	s.sort(rows, columns, pairs)
 	for r := range rows {
@@ -46,7 +46,7 @@ func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
 	return s.colOf
 }
 
-// sort lays the pairs out row by row, each row's stand-in last.
+// sort orders the pairs by row, each row's dummy column last.
 func (s *Solver) sort(rows, columns int, pairs []Pair) {
 	all := columns + rows
 	s.first, s.next = zeroed(s.first, rows+1), zeroed(s.next, rows)
@@ -116,7 +116,7 @@ func (s *Solver) augment(row, columns int32) {
 	}
 }
 
-// relax reaches the columns of a row that itself is reached at a distance, and whose own column's reduced cost is to be taken off.
+// relax updates the distances of a row's columns. at is the row's distance; own, the reduced cost of its own column, is subtracted.
 func (s *Solver) relax(r int32, at, own float64) {
 	for k := s.first[r]; k < s.first[r+1]; k++ {
 		c := s.column[k]
@@ -146,7 +146,7 @@ func (s *Solver) costOf(r, c int32) float64 {
 	}
 }
 
-// The heap of columns by distance; the number decides ties, so that the result does not depend on the order of pairs.
+// The heap of columns by distance. The number breaks ties, so that the result does not depend on the order of pairs.
 func (s *Solver) less(a, b int32) bool {
 	return s.dist[a] < s.dist[b] || s.dist[a] == s.dist[b] && a < b
 }
@@ -188,7 +188,7 @@ func (s *Solver) swap(i, j int) {
 	s.at[s.heap[i]], s.at[s.heap[j]] = int32(i), int32(j)
 }
 
-// zeroed is v with n zeros, in its own memory where that is enough.
+// zeroed returns n zeros, in the memory of v if it is large enough.
 func zeroed[T int32 | float64 | uint8](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n, n+n/2)

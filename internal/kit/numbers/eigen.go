@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ErrNotFinite is what Principal returns for a matrix with an entry that is no number, or infinite.
+// ErrNotFinite reports a matrix with an entry that is NaN or infinite.
 var ErrNotFinite = errors.New("the matrix has no principal axes: an entry is not a finite number")
 
-// Principal gives x = Q diag(λ) Q', λ ascending: for a covariance the principal axes, as columns, and the variances along them.
+// Principal returns x = Q diag(λ) Q', λ ascending: for a covariance the principal axes, as columns, and the variances along them.
 func Principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
 	var e mat.EigenSym
 	if !finite(x) || !e.Factorize(x, true) {
@@ -22,7 +22,7 @@ func Principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
 	return q, e.Values(nil), nil
 }
 
-// Congruent is Q'XQ.
+// Congruent returns Q'XQ.
 func Congruent(x, q mat.Matrix) *mat.Dense {
 	var half, full mat.Dense
 	half.Mul(x, q)
@@ -30,7 +30,7 @@ func Congruent(x, q mat.Matrix) *mat.Dense {
 	return &full
 }
 
-// Symmetric is ½(X + X').
+// Symmetric returns ½(X + X').
 func Symmetric(x mat.Matrix) *mat.SymDense {
 	n, _ := x.Dims()
 	s := mat.NewSymDense(n, nil)
@@ -42,7 +42,7 @@ func Symmetric(x mat.Matrix) *mat.SymDense {
 	return s
 }
 
-// finite says whether no stored entry of x is NaN or infinite.
+// finite reports whether no stored entry of x is NaN or infinite.
 func finite(x *mat.SymDense) bool {
 	return !slices.ContainsFunc(x.RawSymmetric().Data, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -14,13 +14,14 @@ type list struct {
 	filled      bool
 }
 
-// point is one in its cell's list.
+// point is an entry of its cell's list.
 type point struct {
 	number int32
 	next   int32 // in Grid.points; -1 at the end
 }
 
-// NewGrid is an empty grid for a picture of width by height, with cells of a side, all in px. Reaches are best not much longer than the side.
+// NewGrid returns an empty grid for a picture of width by height, with square cells of side, all in px. Reaches of Near should not be much
+// longer than side.
 func NewGrid(width, height, side float64) Grid {
 	g := Grid{side: side, rows: int(height/side) + 1, columns: int(width/side) + 1}
 	g.cells = make([]list, g.rows*g.columns)
@@ -48,8 +49,8 @@ func (g *Grid) Add(i int32, x, y float64) {
 	cell.last, cell.filled = at, true
 }
 
-// Near calls visit for every point in the cells that are within reach of a place; some are further away than reach. The order is that of cells, in each
-// that of Add.
+// Near calls visit for every point in the cells within reach of a place. Some of these points are further away than reach. The order is by
+// cell, then by Add.
 func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
 	r0, r1 := within((y-reach)/g.side, g.rows), within((y+reach)/g.side, g.rows)
 	c0, c1 := within((x-reach)/g.side, g.columns), within((x+reach)/g.side, g.columns)
@@ -66,9 +67,9 @@ func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
 	}
 }
 
-// within is the row or column of n that v is in, or the nearest.
+// within returns the row or column of n that holds v, or the nearest.
 func within(v float64, n int) int {
-	if !(v > 0) { // and no number
+	if !(v > 0) { // also true for NaN
 		return 0
 	}
 	return int(min(v, float64(n-1)))

@@ -1,6 +1,6 @@
 package numbers
 
-// Nth is the value that sorting v would put at index k. It reorders v, in linear time on average whatever values repeat.
+// Nth returns the value at index k of v once sorted. It reorders v, in linear time on average even with repeated values.
 func Nth[T float32 | float64](v []T, k int) T {
 	for len(v) > 1 {
 		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
@@ -14,7 +14,7 @@ func Nth[T float32 | float64](v []T, k int) T {
 			continue
 		}
 		v, k = v[below:], k-below
-		same := 0 // v[:same] are the pivot, or no numbers
+		same := 0 // v[:same] equal the pivot, or are NaN
 		for i, x := range v {
 			v[i], v[same] = v[same], x
 			same += count(!(x > pivot))
@@ -27,10 +27,10 @@ func Nth[T float32 | float64](v []T, k int) T {
 	return v[k]
 }
 
-// Median is the middle value of v, the upper one of two. It reorders v.
+// Median returns the middle value of v, the upper one of two. It reorders v.
 func Median[T float32 | float64](v []T) T { return Nth(v, len(v)/2) }
 
-// count is 1 for true, without a branch, of which values in no order would make the processor guess every second one wrong.
+// count returns 1 for true, without a branch: on unordered values the processor would mispredict every second branch.
 func count(is bool) int {
 	n := 0
 	if is {

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Suffix ends the name of a file that is not whole yet.
+// Suffix ends the name of an incomplete file.
 const Suffix = ".partial"
 
-// mode is that of a file that others may read.
+// mode lets other users read a file.
 const mode = 0o644
 
-// calls are what Write asks of the file system; a test sees their order, and has them fail.
+// calls are WriteFile's calls to the file system. A test records their order, and makes them fail.
 type calls struct {
 	write  func(f *os.File, data []byte) error
 	sync   func(f *os.File) error // of a file or a folder
@@ -33,8 +33,8 @@ var real = calls{
 	rename: os.Rename,
 }
 
-// WriteFile has path hold data, in place of what it holds. When it returns nil a power cut no longer undoes that. After an error path is whole:
-// the old content, or, where only the folder could not be synced, the new.
+// WriteFile replaces the content of path by data. When it returns nil, the change survives a power cut. After an error path is whole:
+// the old content, or the new if only the sync of the folder failed.
 func WriteFile(path string, data []byte) error { return real.put(path, data) }
 
 func (c calls) put(path string, data []byte) error {
@@ -52,11 +52,11 @@ func (c calls) put(path string, data []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()), f.Close())
 	}
-	f.Close() // what it could say, sync has said
+	f.Close() // Sync has already reported any error
 	return c.syncFolder(path)
 }
 
-// Rename gives a file that is whole and synced its name, and syncs the folder. Both names lie in one folder.
+// Rename gives a complete, synced file its final name, and syncs the folder. Both names are in one folder.
 func Rename(from, to string) error {
 	if err := real.rename(from, to); err != nil {
 		return err
@@ -64,7 +64,7 @@ func Rename(from, to string) error {
 	return real.syncFolder(to)
 }
 
-// syncFolder has a power cut no longer undo what was renamed to path.
+// syncFolder makes the rename to path survive a power cut.
 func (c calls) syncFolder(path string) error {
 	folder, err := OpenToRead(filepath.Dir(path))
 	if err != nil {
@@ -89,22 +89,22 @@ func Writable(path string) error {
 	return errors.Join(os.Remove(f.Name()), f.Close(), real.syncFolder(path))
 }
 
-// beside makes the file that is to become path.
+// beside makes the temporary file that becomes path.
 func beside(path string) (*os.File, error) {
 	var random [8]byte
 	rand.Read(random[:]) // never fails
 	return Create(fmt.Sprintf("%s.%x%s", path, random, Suffix), 0o600)
 }
 
-// Create makes a file that is not there yet and holds it: until it is closed, Take in no process gives it.
+// Create makes a new file and holds it: until it is closed, Take returns nil for it in every process.
 func Create(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		f, err := OpenShared(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 		if err != nil {
 			return nil, err
 		}
-		Hold(f, true)     // where the file system knows no locks Take gives nothing either
-		if !replaced(f) { // else somebody took it for left behind before it was held
+		Hold(f, true)     // if the file system has no locks, Take returns nil too
+		if !replaced(f) { // else another process took it for a leftover before it was held
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
@@ -113,18 +113,18 @@ func Create(path string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// replaced says that f is no longer what lies under its name.
+// replaced reports that f is no longer the file under its name.
 func replaced(f *os.File) bool {
 	mine, err := f.Stat()
 	if err != nil {
-		return false // the writes will say so
+		return false // the writes will fail
 	}
 	there, err := os.Lstat(f.Name())
 	return err != nil || !os.SameFile(mine, there)
 }
 
-// Take opens a file that was left behind and holds it, so that nobody else does at the same time. It gives nil where a process holds the file,
-// where there is none, and where nobody can tell.
+// Take opens a leftover file and holds it, so that no other process does so at the same time. It returns nil if a process holds the file, if
+// the file is missing, or if the file system has no locks.
 func Take(path string) *os.File {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -140,8 +140,8 @@ func Take(path string) *os.File {
 	return nil
 }
 
-// Sweep removes what killed processes left of writing path, and gives the names. What a process writes now stays, and so does every file
-// whose name Write does not make.
+// Sweep removes the leftovers of killed processes that wrote path, and returns their names. It keeps files that a process still writes, and
+// every file whose name WriteFile does not make.
 func Sweep(path string) (removed []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -166,7 +166,7 @@ func Sweep(path string) (removed []string, err error) {
 	return removed, err
 }
 
-// leftover says whether Write makes this name on the way to base.
+// leftover reports whether WriteFile makes this temporary name for base.
 func leftover(name, base string) bool {
 	rest, ok := strings.CutPrefix(name, base+".")
 	digits, ok2 := strings.CutSuffix(rest, Suffix)

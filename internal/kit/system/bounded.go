@@ -20,7 +20,7 @@ func ReadBounded(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > limit {
 		return nil, fmt.Errorf("%s has %d bytes, a file of at most %d expected", path, info.Size(), limit)
 	}
-	data := make([]byte, info.Size()) // at once: growing takes twice as much
+	data := make([]byte, info.Size()) // one allocation: growing takes twice as much
 	_, err = io.ReadFull(f, data)
 	return data, err
 }

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// Grace is how long a child may take to end in order. A camera that is not told of the end refuses others for some seconds.
+// Grace is the time in which a child may end in order. A camera without an orderly end refuses other programs for some seconds.
 const Grace = time.Second
 
-// outputs is the descriptor to which a child writes what its parent reads: not standard output, where libraries print.
+// outputs is the descriptor of a child's output to its parent. Libraries print to standard output.
 const outputs = 3
 
-// inChild is set in the environment of a child, which starts none: a program that does not know the command would start itself for ever.
+// inChild is set in the environment of a child, which may start no child: a program without the command would start itself for ever.
 const inChild = "DRIFTSCOPE_CHILD"
 
-// Child is a process of this program that works on behalf of another. What it prints is kept as its last words.
+// Child is a process of this program that works for another. Its last printed lines are kept.
 type Child struct {
 	Input   io.WriteCloser // its standard input
-	Output  *os.File       // what it writes to ChildOutput()
+	Output  *os.File       // the child's ChildOutput()
 	process *exec.Cmd
 	words   lastWords
 	gone    chan struct{} // closed when the process has been reaped
 }
 
-// ChildOutput is where a child writes what its parent reads. The parent sees this process's end, whatever it has started.
+// ChildOutput returns a child's output to its parent. The parent detects this process's end, whatever it has started.
 func ChildOutput() *os.File {
 	syscall.CloseOnExec(outputs)
 	return os.NewFile(outputs, "output")
 }
 
-// StartChild starts this program's hidden command with more in its environment. The child ends with its parent. It is closed or killed by the caller.
+// StartChild starts this program's hidden command with an extended environment. The child ends with its parent. The caller closes or kills it.
 func StartChild(command string, environment ...string) (*Child, error) {
 	if os.Getenv(inChild) != "" {
 		return nil, errors.New("a process that works for another starts none: unset " + inChild)
@@ -54,7 +54,7 @@ func StartChild(command string, environment ...string) (*Child, error) {
 	c.process.Stdout, c.process.Stderr = &c.words, &c.words
 	c.process.WaitDelay = Grace // a plugin scanner that the child left behind may hold its output
 	c.process.SysProcAttr = alone()
-	c.process.Env = append(os.Environ(), "GOTRACEBACK=none", inChild+"="+command) // last words are a line, not the stacks of every thread
+	c.process.Env = append(os.Environ(), "GOTRACEBACK=none", inChild+"="+command) // last words are a line, without the stacks of all threads
 	c.process.Env = append(c.process.Env, environment...)
 	if c.Input, err = c.process.StdinPipe(); err == nil {
 		started := make(chan error)
@@ -68,8 +68,8 @@ func StartChild(command string, environment ...string) (*Child, error) {
 	return c, nil
 }
 
-// run starts the process and reaps it, all on one thread: the system takes the end of the thread that started a child for its parent's
-// (golang/go#27505).
+// run starts the process and reaps it, all on one thread: when the thread that started a child ends, the system takes that for the parent's
+// end (golang/go#27505).
 func (c *Child) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -78,11 +78,11 @@ func (c *Child) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	_ = c.process.Wait() // ProcessState has it
+	_ = c.process.Wait() // ProcessState holds the result
 	close(c.gone)
 }
 
-// Close ends the child in order, or else kills it, and reaps it.
+// Close lets the child end in order, kills it after Grace, and reaps it.
 func (c *Child) Close() {
 	c.Input.Close()
 	select {
@@ -101,7 +101,7 @@ func (c *Child) Kill() {
 	c.Output.Close()
 }
 
-// Fate says how the child ended and what it said last. A child that has closed its output and goes on is killed.
+// Fate returns how the child ended, and its last lines. It kills a child that has closed its output and still runs.
 func (c *Child) Fate() string {
 	select {
 	case <-c.gone:

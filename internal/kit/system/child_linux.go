@@ -2,10 +2,10 @@ package system
 
 import "syscall"
 
-// executable is this program's file, also after another was put in its place: parent and child stay of one build.
+// executable returns this program's file, even after its replacement, so that parent and child are the same build.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
-// alone has a child end with its parent, and keeps the terminal's Ctrl-C from it: the parent ends it in order.
+// alone ties the child's end to its parent's, and keeps the terminal's Ctrl-C from it: the parent ends it in order.
 func alone() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -9,5 +9,5 @@ import (
 
 func executable() (string, error) { return os.Executable() }
 
-// alone: the end of its standard input tells the child that its parent has gone.
+// alone returns nil: the end of its standard input tells the child that its parent has ended.
 func alone() *syscall.SysProcAttr { return nil }

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// RunChild has a new process of this program run a command to its end in a folder, and says how it ended and what it said last. Unlike a Child it may
-// start children. It ends with this process, and is killed where ctx ends, which is then the error.
+// RunChild runs a command of this program in a new process and folder to its end. It returns how the process ended, and its last lines.
+// Unlike a Child the process may start children. It ends with this process. If ctx ends, RunChild kills it and returns ctx's error.
 func RunChild(ctx context.Context, folder string, args ...string) (how string, err error) {
 	path, err := executable()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// ErrHeld says that a process holds the file.
+// ErrHeld reports that another process holds the file.
 var ErrHeld = errors.New("a process holds the file")
 
 // OpenToRead opens a file, or a folder, to read.

@@ -14,12 +14,12 @@ func OpenShared(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, mode)
 }
 
-// OpenOwn opens to read and write what is no link, and waits for no other end of a pipe.
+// OpenOwn opens a file that is not a link, to read and write. It does not wait for the other end of a pipe.
 func OpenOwn(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
-// Hold takes f for this process: ErrHeld where another has it and wait is false, another error where the file system knows no locks.
+// Hold locks f for this process. It returns ErrHeld if another process holds f and wait is false, or another error if the file system has no locks.
 func Hold(f *os.File, wait bool) error {
 	how := syscall.LOCK_EX
 	if !wait {
@@ -37,7 +37,7 @@ func Hold(f *os.File, wait bool) error {
 	}
 }
 
-// Unsynced says that a file system does not sync folders, as those of some network drives.
+// Unsynced reports that a file system does not sync folders, such as some network drives.
 func Unsynced(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }

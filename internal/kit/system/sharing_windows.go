@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OpenShared opens a file as os.OpenFile does, and lets others read, write, rename and remove it meanwhile. Of the flags it knows those of access,
-// os.O_CREATE and os.O_EXCL. What is made has the permissions of its folder.
+// OpenShared opens a file like os.OpenFile, and lets other processes read, write, rename and remove it meanwhile. It knows the flags for
+// access, os.O_CREATE and os.O_EXCL. A new file has the permissions of its folder.
 func OpenShared(path string, flag int, _ fs.FileMode) (*os.File, error) {
 	return open(path, flag, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_BACKUP_SEMANTICS) // the latter opens folders, too
 }
 
-// OpenOwn opens to read and write what is no link.
+// OpenOwn opens a file that is not a link, to read and write.
 func OpenOwn(path string) (*os.File, error) {
 	return open(path, os.O_RDWR, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 }
@@ -45,10 +45,10 @@ func open(path string, flag int, attributes uint32) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
-// held is the byte that who holds a file has locked, behind the end of any: a locked byte could be read by nobody else.
+// held is the locked byte of a held file, behind any file's end, because no other process can read a locked byte.
 var held = windows.Overlapped{Offset: 0xffff_fffe, OffsetHigh: 0x7fff_ffff}
 
-// Hold takes f for this process: ErrHeld where another has it and wait is false, another error where the file system knows no locks.
+// Hold locks f for this process. It returns ErrHeld if another process holds f and wait is false, or another error if the file system has no locks.
 func Hold(f *os.File, wait bool) error {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {
@@ -62,7 +62,7 @@ func Hold(f *os.File, wait bool) error {
 	return err
 }
 
-// Unsynced says that a folder cannot be synced: on Windows none can that is open to read.
+// Unsynced reports that a folder cannot be synced. On Windows a folder opened to read never can.
 func Unsynced(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }

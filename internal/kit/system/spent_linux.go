@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spent is the processor time of the calling thread. Time in which other threads have the core is not part of it.
+// spent returns the processor time of the calling thread. It excludes the time of other threads on the core.
 func spent() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // of the calling thread it does not fail

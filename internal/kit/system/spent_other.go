@@ -4,8 +4,8 @@ package system
 
 import "time"
 
-// start is when the program began, by a clock that never goes back.
+// start is the start of the program, by the monotonic clock.
 var start = time.Now()
 
-// spent is the time that has passed: a thread's own is known on Linux alone. So a job's rest is longer than its processor time asks for.
+// spent returns the elapsed time: only Linux knows a thread's own. So a job rests longer than its processor time requires.
 func spent() time.Duration { return time.Since(start) }

@@ -2,5 +2,5 @@
 
 package system
 
-// Thread does nothing here: threads have a niceness of their own on Linux alone.
+// Thread does nothing: only Linux has a niceness per thread.
 func Thread() {}

@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// The bounds on what is kept of a child's output.
+// Bounds on the kept output of a child.
 const (
 	maxWords    = 3 // lines
 	maxWordLine = 300
 )
 
-// lastWords keeps the last lines that are written to it. Safe for concurrent use.
+// lastWords keeps the last lines written to it. It is safe for concurrent use.
 type lastWords struct {
 	mu    sync.Mutex
 	lines []string
-	rest  []byte // of a line that has not ended
+	rest  []byte // of an unfinished line
 	over  bool
 }
 
@@ -34,7 +34,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep takes the line that has ended. After a signal or a panic the runtime says where, which helps nobody who reads an error.
+// keep stores a finished line. It drops the stack lines of the runtime after a signal or a panic, which do not help the reader of an error.
 func (w *lastWords) keep() {
 	line := strings.Join(strings.Fields(string(w.rest)), " ")
 	w.rest = w.rest[:0]
@@ -48,7 +48,7 @@ func (w *lastWords) keep() {
 	}
 }
 
-// String is the last lines as one.
+// String returns the last lines as one.
 func (w *lastWords) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// The budget of a live run: jobs have a tenth of one core.
+// The budget of a live run: jobs get a tenth of one core.
 const (
-	restShare = 9                    // times the processor time of a job that a Worker rests
-	slice     = 2 * time.Millisecond // of processor time, after which a job may rest before it is done
+	restShare = 9                    // rest of a Worker as a multiple of the job's processor time
+	slice     = 2 * time.Millisecond // of processor time, after which a job may pause
 )
 
-// Always is a wait without an end.
+// Always is an unlimited wait.
 const Always = time.Duration(math.MaxInt64)
 
-// Worker does one job at a time on a goroutine of its own. In a live run that goroutine gives way to the frame path, a long job rests where it calls pause,
-// and Rested says when the next job may begin. Somebody who waits for a job, or drops it, ends its pauses. The methods are called from one goroutine.
+// Worker does one job at a time on its own goroutine. In a live run that goroutine has low priority, a long job rests where it calls pause,
+// and Rested reports when the next job may begin. A caller that waits for a job, or drops it, ends its pauses. Call the methods from one goroutine.
 type Worker[Out any] struct {
-	Spent func() time.Duration // processor time of the goroutine's thread, read before and after a job; tests put theirs in its place before the first job
-	Now   func() time.Time     // the clock of the rest, read after a job and by Rested; the same
+	Spent func() time.Duration // processor time of the goroutine's thread, read before and after a job; tests replace it before the first job
+	Now   func() time.Time     // the clock of the rest, read after a job and by Rested; tests replace it too
 
 	live    bool
-	running bool   // a job has been begun, was not dropped, and has not come back
+	running bool   // a job has begun, was not dropped, and has not returned
 	number  uint64 // of the job begun last
 	rest    time.Time
-	hurry   func()            // ends the pauses of the job begun last
-	orders  chan order[Out]   // one waits at most, behind a job that was dropped
-	done    chan outcome[Out] // one waits at most
+	hurry   func()            // ends the pauses of the last job
+	orders  chan order[Out]   // at most one waits, behind a dropped job
+	done    chan outcome[Out] // at most one waits
 }
 
 type order[Out any] struct {
 	number  uint64
 	do      func(pause func()) Out
-	hurried <-chan struct{} // closed: the job pauses no more
+	hurried <-chan struct{} // closed: no more pauses
 }
 
 type outcome[Out any] struct {
 	number uint64
 	out    Out
-	rest   time.Time // when the rest after the job is over
+	rest   time.Time // end of the rest after the job
 }
 
 // NewWorker starts the goroutine. Close ends it.
@@ -73,7 +73,7 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 	}
 }
 
-// Begin has a job done. None may be running. The job calls pause now and then, from its own goroutine.
+// Begin starts a job. No other may be running. The job calls pause now and then, from its own goroutine.
 func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.number++
 	hurried := make(chan struct{})
@@ -82,10 +82,10 @@ func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.running = true
 }
 
-// Running says whether a job is under way that somebody wants.
+// Running reports whether a job is running that was not dropped.
 func (w *Worker[Out]) Running() bool { return w.running }
 
-// Drop has what is under way be forgotten: its outcome is dropped when it comes. Began says that the job had begun.
+// Drop drops the running job: its result is discarded. began reports whether the job had begun.
 func (w *Worker[Out]) Drop() (began bool) {
 	if w.running {
 		w.running = false
@@ -99,7 +99,7 @@ func (w *Worker[Out]) Drop() (began bool) {
 	return false
 }
 
-// Take gives what the job has made, and waits for it at most so long; false where nothing has come back.
+// Take returns the result of the job, and waits for it at most wait. ok is false if there is no result.
 func (w *Worker[Out]) Take(wait time.Duration) (out Out, ok bool) {
 	if !w.running {
 		return out, false
@@ -125,9 +125,9 @@ func (w *Worker[Out]) Take(wait time.Duration) (out Out, ok bool) {
 	}
 }
 
-// receive is the next outcome; false where none comes before it is late.
+// receive returns the next result. came is false if none comes before late.
 func (w *Worker[Out]) receive(late <-chan time.Time, wait bool) (o outcome[Out], came bool) {
-	select { // what is there goes before the timer
+	select { // an available result has priority over the timer
 	case o = <-w.done:
 		return o, true
 	default:
@@ -143,10 +143,10 @@ func (w *Worker[Out]) receive(late <-chan time.Time, wait bool) (o outcome[Out],
 	}
 }
 
-// Rested says whether the rest after the last job is over. A recording has none.
+// Rested reports whether the rest after the last job is over. A recording has no rests.
 func (w *Worker[Out]) Rested() bool { return !w.live || !w.Now().Before(w.rest) }
 
-// Close ends the goroutine once its job is done, and waits for that at most so long; beyond, it ends by itself. A second call does nothing.
+// Close ends the goroutine after its job, and waits for that at most wait; later it ends by itself. A second call does nothing.
 func (w *Worker[Out]) Close(wait time.Duration) {
 	if w.orders == nil {
 		return
@@ -158,11 +158,11 @@ func (w *Worker[Out]) Close(wait time.Duration) {
 	defer late.Stop()
 	for {
 		select {
-		case _, there := <-w.done: // nobody wants it
+		case _, there := <-w.done: // drop the result
 			if !there {
 				return
 			}
-		case <-late.C: // done has room for what is under way
+		case <-late.C: // done has room for the result
 			return
 		}
 	}

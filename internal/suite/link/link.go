@@ -1,4 +1,4 @@
-// Package link leads TCP connections to servers, and breaks as networks do: for tests and studies of what happens then.
+// Package link forwards TCP connections to servers, and fails like a network, for tests and studies of network failures.
 package link
 
 import (
@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Way is how a link is.
+// Way is the state of a link.
 type Way int
 
-// The ways a link can be.
+// States of a link.
 const (
 	Whole  Way = iota
-	Held       // nothing passes, and connections stay, as where a switch has lost its power: what was sent comes once the link is whole
+	Held       // nothing passes, and connections stay, as with a switch without power: sent bytes arrive once the link works again
 	Cut        // connections are closed, new ones refused
-	Lost       // what is sent is lost, and connections of then stay dead when the link is whole again, as behind a firewall that has forgotten them
-	Slowed     // everything comes later by Lag
+	Lost       // sent bytes are lost, and connections of that time stay dead afterwards, as behind a firewall that has forgotten them
+	Slowed     // every byte arrives later by Lag
 )
 
 // Lag is the delay of a slowed link, each direction.
 const Lag = 300 * time.Millisecond
 
-// Link leads from ports of its own to servers, one each. It may be used from any goroutine.
+// Link forwards its own ports to servers, one each. It may be used from any goroutine.
 type Link struct {
 	listeners []net.Listener
 	work      sync.WaitGroup
@@ -32,12 +32,12 @@ type Link struct {
 	mu     sync.Mutex
 	turns  *sync.Cond
 	way    Way
-	losses int // times that the link was lost
+	losses int // number of times that the link was lost
 	ends   map[net.Conn]bool
 	shut   bool
 }
 
-// New leads to those addresses, host:port.
+// New forwards to these addresses, host:port.
 func New(to ...string) (*Link, error) {
 	l := &Link{ends: map[net.Conn]bool{}}
 	l.turns = sync.NewCond(&l.mu)
@@ -53,10 +53,10 @@ func New(to ...string) (*Link, error) {
 	return l, nil
 }
 
-// Address is where the link to the first server begins, host:port.
+// Address returns the link's own address for the first server, host:port.
 func (l *Link) Address() string { return l.listeners[0].Addr().String() }
 
-// Addresses are where the links begin.
+// Addresses returns the link's own addresses.
 func (l *Link) Addresses() (all []string) {
 	for _, listener := range l.listeners {
 		all = append(all, "nats://"+listener.Addr().String())
@@ -64,7 +64,7 @@ func (l *Link) Addresses() (all []string) {
 	return all
 }
 
-// Turn makes the link another way.
+// Turn sets the state of the link.
 func (l *Link) Turn(way Way) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *Link) Turn(way Way) {
 	l.turns.Broadcast()
 }
 
-// part closes every connection. The lock is held.
+// part closes every connection. The caller holds the lock.
 func (l *Link) part() {
 	for c := range l.ends {
 		c.Close()
@@ -108,7 +108,7 @@ func (l *Link) accept(listener net.Listener, to string) {
 	}
 }
 
-// keep has c closed with the link; false where that refuses it.
+// keep registers c, to be closed with the link. It returns false if the link refuses c.
 func (l *Link) keep(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (l *Link) drop(c net.Conn) {
 	delete(l.ends, c)
 }
 
-// join leads one connection on.
+// join forwards one connection.
 func (l *Link) join(near net.Conn, to string) {
 	if !l.keep(near) {
 		return
@@ -146,7 +146,7 @@ func (l *Link) join(near net.Conn, to string) {
 	both.Wait()
 }
 
-// carry copies from one end to the other, and swallows what comes once the link was lost.
+// carry copies from one end to the other, and drops bytes once the link was lost.
 func (l *Link) carry(to, from net.Conn, born int) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -165,14 +165,14 @@ func (l *Link) carry(to, from net.Conn, born int) {
 			continue
 		}
 		if !dead || !errors.Is(err, io.EOF) {
-			to.Close() // one half alone is of no use
+			to.Close() // one half alone is useless
 			from.Close()
 		}
 		return
 	}
 }
 
-// pass waits while the link is held, and says how it is then, and how often it was lost.
+// pass waits while the link is held. It returns the state of the link, and how often it was lost.
 func (l *Link) pass() (Way, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

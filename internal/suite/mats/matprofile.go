@@ -4,8 +4,8 @@ package mats
 
 import "gocv.io/x/gocv"
 
-// Profiled says that every Mat leaves a note of where it was made.
+// Profiled reports that every Mat records where it was made.
 const Profiled = true
 
-// Open is how many Mats are open.
+// Open returns the number of open Mats.
 func Open() int { return gocv.MatProfile.Count() }

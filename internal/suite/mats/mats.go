@@ -9,10 +9,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Main runs the tests of a package, and fails them where they leave a goroutine or a Mat behind.
+// Main runs the tests of a package, and fails them if they leave a goroutine or a Mat behind.
 func Main(m *testing.M) { os.Exit(Sound(suite.Goroutines(m.Run()))) }
 
-// Sound is status, or suite.Unsound where a Mat was left open.
+// Sound returns status, or suite.Unsound if a Mat was left open.
 func Sound(status int) int {
 	if n := Open(); n != 0 {
 		fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)

@@ -2,8 +2,8 @@
 
 package mats
 
-// Profiled says that every Mat leaves a note of where it was made.
+// Profiled reports that every Mat records where it was made.
 const Profiled = false
 
-// Open counts nothing here: gocv counts Mats only under -tags matprofile.
+// Open returns 0: gocv counts Mats only under -tags matprofile.
 func Open() int { return 0 }

@@ -1,4 +1,4 @@
-// Package bench measures sides of a comparison in processes of their own, for the packages below it, one a benchmark.
+// Package bench runs the sides of a comparison in separate processes. Each package below it is one benchmark.
 package bench
 
 import (
@@ -18,17 +18,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Contender is one side of a comparison: a program of its own, so that its peak memory is its own too.
-// It prints its figures as one JSON object on the last line of standard output.
+// Contender is one side of a comparison: a separate program, so that its peak memory is measured alone. It prints its figures
+// as one JSON object on the last line of standard output.
 type Contender struct {
 	Program string
 	Args    []string
 	Script  string        // its standard input
-	Threads int           // OpenMP's
-	Limit   time.Duration // after which it and what it started are killed; 0 is never
+	Threads int           // OpenMP threads
+	Limit   time.Duration // time after which it and its children are killed; 0 is never
 }
 
-// Run waits for the figures and puts them into dst. Its error is one line that names the program.
+// Run waits for the figures and decodes them into dst. Its error is one line that names the program.
 func (c *Contender) Run(ctx context.Context, dst any) error {
 	if c.Limit > 0 {
 		var cancel context.CancelFunc
@@ -57,7 +57,7 @@ func (c *Contender) Run(ctx context.Context, dst any) error {
 	return nil
 }
 
-// Driftscope returns the path of the program that is measured: given, or the one that lies beside this program.
+// Driftscope returns the path of the measured program: given, or the one beside this program.
 func Driftscope(given string) (string, error) {
 	if given == "" {
 		self, err := os.Executable()
@@ -82,14 +82,14 @@ func (l *lastLines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line with something in it.
+// last returns the last line that is not empty.
 func (l *lastLines) last() string {
 	lines := strings.Split(strings.TrimSpace(string(l.kept)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// PeakMiB is the most memory this process ever held, its libraries included. It is VmHWM: ru_maxrss would count the process that
-// started this one.
+// PeakMiB returns the peak memory of this process, libraries included. It uses VmHWM: ru_maxrss would count the parent
+// process.
 func PeakMiB() (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -103,7 +103,8 @@ func PeakMiB() (float64, error) {
 	return kib / 1024, nil
 }
 
-// ThreadTime is the processor time of the calling thread: what other processes take of the core is not in it. The goroutine is locked to its thread.
+// ThreadTime returns the processor time of the calling thread, which excludes other processes. The goroutine is locked to its
+// thread.
 func ThreadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -112,7 +113,7 @@ func ThreadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// Median is the value in the middle of v, or the mean of the two there.
+// Median returns the median of v.
 func Median(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2

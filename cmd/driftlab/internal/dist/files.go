@@ -26,7 +26,7 @@ type file struct {
 // shipped are the parts of the repository that go out with the program, each under its own path, so that links between pages hold.
 var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/job/demo/beads.txt"}
 
-// repository reads what git keeps of the shipped parts: what else lies in the folders is anybody's.
+// repository reads the shipped parts that git tracks; other files in the folders are ignored.
 func repository(root string) ([]file, error) {
 	list := exec.Command("git", append([]string{"ls-files", "-z", "--"}, shipped...)...)
 	list.Dir = root

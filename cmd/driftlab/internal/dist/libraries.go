@@ -20,7 +20,7 @@ type library struct {
 // plugins are packages that the program asks for while it runs, which no linker knows: GStreamer's elements that hand frames over.
 var plugins = []string{"gstreamer1.0-plugins-base"}
 
-// libraries are those that the program names, sorted; none of one without cgo.
+// libraries returns the libraries that the program names, sorted; a program without cgo has none.
 func (p *program) libraries() ([]library, error) {
 	if !p.packaged() {
 		return nil, nil

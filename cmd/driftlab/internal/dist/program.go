@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// program is one that was built, with what the linker wrote into it.
+// program is a built program, with the data that the linker wrote into it.
 type program struct {
 	path     string
 	data     []byte

@@ -27,7 +27,7 @@ func main() {
 	fmt.Println(strings.Join(arguments, " "))
 }
 
-// arguments are those of go test for the long tests under a folder.
+// arguments returns the arguments of go test for the long tests under a folder.
 func arguments(root string) ([]string, error) {
 	var names, packages []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

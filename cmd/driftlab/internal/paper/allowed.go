@@ -85,7 +85,8 @@ func newAllowed(row *paperRow, found []*finding) *allowed {
 	return a
 }
 
-// allowedCells are the row's of what one frame allows, of how many times that L_latent is, from the best film to the worst, and the same with the unit.
+// allowedCells returns the cells of a row for one frame's bound: the bound, and the ratio of L_latent to it from the best
+// film to the worst, with the unit.
 func (r *tableRow) allowedCells() []string {
 	if r.Allowed == nil {
 		return []string{"–", "–", "–", "–"}

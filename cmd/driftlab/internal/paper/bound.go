@@ -15,12 +15,12 @@ import (
 // oneFrame is what a film's pictures allow: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It
 // takes the renderer and the noise for known, and is a mean over frames.
 type oneFrame struct {
-	Coord      float64 `json:"coord"`                 // of what changes its shape, the shape's law is known and not the shape
+	Coord      float64 `json:"coord"`                 // for a shape that changes: with the shape's law known and the shape unknown
 	KnownShape float64 `json:"known_shape,omitempty"` // were its shape known
 	Share      float64 `json:"share"`                 // of the frames; in the others some latent does not change the picture
 }
 
-// boundFrames is of how many frames, evenly spread over those that are judged, the bound takes the mean.
+// boundFrames is the number of frames, evenly spread over the judged ones, over which the bound is averaged.
 const boundFrames = 100
 
 // allow finds what the pictures allow. It needs the scene alone, which films anew what was trained on, but for a set's pictures that are not

@@ -109,7 +109,7 @@ func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	return gains, nil
 }
 
-// gain is that of one component; here are the frames as decoded from their own latents.
+// gain returns the gain of one component; here are the frames as decoded from their own latents.
 func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
 	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
 	for i, k := range frames {

@@ -54,7 +54,7 @@ type experiment struct {
 	found   *finding
 }
 
-// trained is what stands in the file beside an experiment's model once that is whole.
+// trained is the content of the file beside an experiment's complete model.
 type trained struct {
 	Settings settings `json:"settings"`
 	Origin   origin   `json:"origin"`
@@ -70,7 +70,7 @@ type finding struct {
 	Oracle   drifting               `json:"oracle"`
 	GP       *drifting              `json:"gp"` // the Gaussian process', nil from builds that knew none
 
-	allows *oneFrame // of the film's pictures, once that was asked for; no file has it
+	allows *oneFrame // of the film's pictures, if it was computed; not stored in a file
 	unit   float64   // what the unit alone leaves, then too; 0 under an affine map
 }
 
@@ -144,10 +144,10 @@ func (e *experiment) recallTraining(c *training.Options) error {
 	return err
 }
 
-// trainedEnding is that of the file beside a model that is whole.
+// trainedEnding is the ending of the file beside a complete model.
 const trainedEnding = ".trained.json"
 
-// read puts a file, where there is one, into dst, whose settings must be the experiment's.
+// read reads a file, if it exists, into dst. Its settings must equal the experiment's.
 func (e *experiment) read(path string, dst any, made *settings) (there bool, err error) {
 	data, err := system.ReadBounded(path, maxFinding)
 	if errors.Is(err, os.ErrNotExist) {
@@ -168,7 +168,7 @@ func (e *experiment) read(path string, dst any, made *settings) (there bool, err
 	return true, nil
 }
 
-// unlike says in what settings differ from those of this command.
+// unlike lists the settings that differ from this command's.
 func (s *settings) unlike(here *settings) string {
 	var words []string
 	made, now := reflect.ValueOf(*s), reflect.ValueOf(*here)
@@ -193,7 +193,7 @@ func writeJSON(path string, src any) error {
 // String names the run.
 func (e *experiment) String() string { return fmt.Sprintf("%s, run %d", e.Row, e.Run) }
 
-// file is the name of what the run leaves, without endings.
+// file returns the name of the run's files, without endings.
 func (e *experiment) file() string { return filepath.Base(e.path) }
 
 // whole says that nothing is left to make.
@@ -228,7 +228,7 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 	return e.complete(ctx)
 }
 
-// record films the scene where frames says, in place of what an earlier run left there.
+// record films the scene into frames and replaces an earlier film.
 func (e *experiment) record(ctx context.Context) error {
 	for _, leftover := range []string{e.frames(), e.frames() + ".partial"} {
 		if err := os.RemoveAll(leftover); err != nil {

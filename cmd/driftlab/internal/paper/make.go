@@ -20,17 +20,17 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// task is one training of the paper's, and what is to be found of it.
+// task is one training of the paper's with its results.
 type task interface {
 	fmt.Stringer                       // names it to people
-	file() string                      // of what it leaves, without endings; no other task's
+	file() string                      // name of its files, without endings; unique among tasks
 	whole() bool                       // nothing is left to make
 	recall() error                     // reads what is there of it
 	perform(ctx context.Context) error // makes what is missing, for minutes
 }
 
-// makeAll makes what is missing of the tasks, as many at a time as there are cores, each by how. One that fails is told and left out;
-// the end of ctx ends all.
+// makeAll runs the missing tasks with how, one per core at a time. It reports a failed task and leaves it out; the end of ctx
+// ends all.
 func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) error) (failed []string, err error) {
 	missing := slices.DeleteFunc(slices.Clone(tasks), task.whole)
 	var mu sync.Mutex

@@ -25,7 +25,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Endings of a row's pictures, which are those of its first run.
+// Endings of a row's pictures, from its first run.
 const (
 	pathPicture   = "-path.svg"
 	driftPicture  = "-drift.svg"
@@ -180,7 +180,7 @@ func (m *measured) drawFrames(ctx context.Context, path string) error {
 		return err
 	}
 	strips := [][][]float32{seen, made}
-	low, high := 0.0, 1.0 // of what is shown
+	low, high := 0.0, 1.0 // range shown
 	if m.experiment.row.clean != "" {
 		clean, err := m.pick(ctx, m.clean(), shown)
 		if err != nil {

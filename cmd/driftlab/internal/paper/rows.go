@@ -24,9 +24,9 @@ type paperRow struct {
 	moved  displacements // the paper's, of its films of DNA
 }
 
-// published is the paper's line: what it calls L_latent and L_mu, of which its code took the mean over coordinates, the mean squared
-// error of reconstruction a pixel, and the Cramér-Rao bound, 0 where it has none; gp is the drift's error of a Gaussian process that was
-// given the true latents (Duncker et al. 2019), zero where the paper has none.
+// published is the paper's line: its L_latent and L_mu, for which its code averaged over coordinates, the mean squared error
+// of reconstruction per pixel, and the Cramér-Rao bound, 0 if missing. gp is the drift's error of a Gaussian process with the
+// true latents (Duncker et al. 2019), zero if missing.
 type published struct {
 	latent, mu, recon spread
 	crlb              float64
@@ -72,7 +72,7 @@ var paperRows = []paperRow{
 // everyRow is what --rows says for the whole table.
 const everyRow = "all"
 
-// chooseRows gives the rows that --rows names, in the table's order, and for all those of scenes that this build draws.
+// chooseRows returns the rows that --rows names, in the table's order; for all, the rows of scenes that this build draws.
 func chooseRows(names []string) (rows []paperRow, err error) {
 	all := slices.Contains(names, everyRow)
 	for _, name := range names {

@@ -15,8 +15,8 @@ import (
 	"driftscope/internal/job/training"
 )
 
-// A study's model is trained for fewer steps than a row's, and once: what is asked of it shows with less. Its film is longer than the
-// row's by as much again, which the training never sees.
+// A study's model is trained once and for fewer steps than a row's, because its question needs less. Its film is twice as
+// long as the row's, and the training never sees the second half.
 const (
 	studySteps    = 200
 	studyRestarts = 1
@@ -108,7 +108,7 @@ func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*stud
 	return r, r.recall()
 }
 
-// file is the name of what the run leaves, that of its experiment.
+// file returns the name of the run's files, from its experiment.
 func (r *studyRun) file() string { return r.experiment.file() }
 
 // recall reads what the run left: its file, or the one beside its model, or a checkpoint.
@@ -217,7 +217,7 @@ type studies struct {
 	Sizes    []sizesRow    `json:"sizes,omitempty"`
 }
 
-// newStudies takes the answers together by row and number of latents; nil where there is none.
+// newStudies groups the answers by row and number of latents, or returns nil if there are none.
 func newStudies(runs []*studyRun) *studies {
 	s := new(studies)
 	for len(runs) > 0 {
@@ -273,7 +273,7 @@ type section struct {
 	Pictures []string
 }
 
-// sections are those of the studies that were made.
+// sections returns the sections of the studies that ran.
 func (s *studies) sections() (all []section) {
 	if s == nil {
 		return nil

@@ -29,7 +29,7 @@ type table struct {
 	Since   time.Time  `json:"since"` // when the first of its runs was made
 }
 
-// tableRow is a row's mean over runs; of the paper's line what it has.
+// tableRow is a row's mean over runs, with the values of the paper's line.
 type tableRow struct {
 	Row     string `json:"row"`
 	Runs    int    `json:"runs"`
@@ -359,7 +359,7 @@ func (t *table) markdown() []byte {
 	return b.Bytes()
 }
 
-// shownRow is a row with those of its pictures that are there.
+// shownRow is a row with its existing pictures.
 type shownRow struct {
 	Name     string
 	Cells    []string

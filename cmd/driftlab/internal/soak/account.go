@@ -127,7 +127,7 @@ func (a *auditor) write(w io.Writer) {
 	}
 }
 
-// known is a figure, or nothing where there is none.
+// known formats a figure, or returns "" if it is missing.
 func known(figure float64) string {
 	if figure < 0 {
 		return ""

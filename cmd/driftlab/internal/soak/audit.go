@@ -12,7 +12,7 @@ import (
 // enough is how long it takes for every fault to do something, and for caches to fill.
 const enough = 10 * time.Minute
 
-// mostWrongs is how many violations are told one by one.
+// mostWrongs bounds the violations reported one by one.
 const mostWrongs = 200
 
 // auditor collects what is wrong, and sums up what was.
@@ -38,7 +38,7 @@ type sum struct {
 	in, tracked uint64
 	dropped     map[string]uint64
 	messages    uint64 // kept
-	refused     uint64 // latents that the full spool refused, counted and told by the program
+	refused     uint64 // latents that the full spool refused, counted and reported by the program
 	lost        uint64
 }
 
@@ -171,7 +171,7 @@ func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 		if run.latents > end.tracked {
 			a.wrong("stream %s: %d latents are kept of a run that tracked %d frames", name, run.latents, end.tracked)
 		}
-		missing = end.tracked - min(end.tracked, run.latents) // what is missing between latents are these, and frames that they would have told of
+		missing = end.tracked - min(end.tracked, run.latents) // gaps between latents contain these frames, and frames that would have reported them
 		one.in, one.tracked = one.in+end.in, one.tracked+end.tracked
 		for cause, n := range dropped {
 			one.dropped[cause] += n
@@ -199,7 +199,7 @@ func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 	}
 }
 
-// toldOf says that the log told of a full disk in this run. The count of one that was killed dies with it.
+// toldOf reports whether the log mentions a full disk in this run. A killed run loses its count.
 func (a *auditor) toldOf(s *stream, run *keptRun) bool {
 	return slices.ContainsFunc(s.program.told(s.name), func(t time.Time) bool { return s.kept.of(t) == run })
 }
@@ -207,8 +207,8 @@ func (a *auditor) toldOf(s *stream, run *keptRun) bool {
 // mayRefuse says whether the spool of a stream may have been full.
 func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.process.name == "b" }
 
-// attribute gives the frames that a killed run's latents say were lost before them the causes that its last health told. What neither told is
-// of the time between that and the kill.
+// attribute assigns the frames lost before a killed run's latents to the causes in its last health message. Frames in neither
+// were lost between that message and the kill.
 func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
 	for cause, n := range told {
 		if lostFrames(map[string]uint64{cause: n}) > 0 {
@@ -222,11 +222,11 @@ func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
 	}
 }
 
-// flat compares what the processes took in the third and in the last quarter of the time.
+// flat compares what the processes used in the third and in the last quarter of the time.
 //
-// What may be more: memory by a tenth and 16 MiB, because Go's heap breathes by its share of garbage; goroutines by a connection's dozen, which
-// one that comes back as this is measured has; descriptors by eight for the same; Mats by the frames that may be on their way. The nats-server beside is
-// told and not judged: it is not ours, and holds blocks of what it keeps.
+// These may grow: memory by a tenth and 16 MiB, because Go's heap varies with its garbage; goroutines by a connection's
+// dozen, because one may reconnect during the measurement; descriptors by eight for the same reason; Mats by the frames that
+// may be in flight. The separate nats-server is reported but not judged: it is not ours, and caches blocks of its store.
 func (a *auditor) flat() {
 	r := a.rig
 	half, three, end := r.begun.Add(r.o.For/2), r.begun.Add(r.o.For*7/10), r.begun.Add(r.plan.length)
@@ -275,7 +275,7 @@ func (a *auditor) flat() {
 	}
 }
 
-// reached wants every fault to have done what it is there for: one that does nothing tries nothing.
+// reached requires that every fault had its effect: a fault without effect tests nothing.
 func (a *auditor) reached() {
 	r := a.rig
 	if r.o.For < enough {

@@ -1,6 +1,7 @@
-// Package soak lets the program run for minutes or hours while everything around it fails, and audits what it did: streams of every live kind
-// in several processes, on the embedded server and on one of their own, under seeded faults. make soak runs it; docs/explanation/reliability.md has
-// what is promised and the last account.
+// Package soak runs the program for minutes or hours under seeded faults and audits its results: streams of every live kind
+// in several processes, on the embedded server and on a separate one. make soak runs it; docs/explanation/reliability.md has
+// the guarantees and the last account.
 //
-// The files: command.go the run, rig.go what runs, plan.go and faults.go what fails and when, the others a part of the rig or of the audit each.
+// command.go has the run, rig.go its processes, plan.go and faults.go the faults and their times; each other file is a part
+// of the rig or of the audit.
 package soak

@@ -182,7 +182,7 @@ func sip(c net.Conn) {
 	}
 }
 
-// stalledReader subscribes to everything over a connection that nobody reads.
+// stalledReader subscribes to everything and never reads its connection.
 func stalledReader(port int) (net.Conn, error) {
 	narrow := net.Dialer{Timeout: time.Second, Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })

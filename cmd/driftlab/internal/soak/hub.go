@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// subjects is how those of every stream begin.
+// subjects is the prefix of every stream's subjects.
 const subjects = "driftscope.local."
 
 // hub is the soak's own connection to one of the two servers.
@@ -27,7 +27,7 @@ type hub struct {
 	commands map[string]map[string]int // by name and outcome
 }
 
-// newHub connects whether somebody listens already or not, and again whenever it is lost.
+// newHub connects even before the server listens, and reconnects after every loss.
 func newHub(name, url string) (*hub, error) {
 	nc, err := nats.Connect(url, nats.Name("soak"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.PingInterval(2*time.Second), nats.MaxPingsOutstanding(3), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
@@ -144,7 +144,7 @@ func (h *hub) session(ctx context.Context, k *kept) {
 				return
 			}
 			if at := k.place(); meta.Sequence.Stream > at+1 && !h.hole(ctx, stream, k, at+1, meta.Sequence.Stream) {
-				return // lost on the way: it is asked for again
+				return // lost in transit: it is requested again
 			}
 			kind := latent.Kind(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:])
 			k.take(meta.Sequence.Stream, kind, m.Headers().Get(jetstream.MsgIDHeader), m.Data())

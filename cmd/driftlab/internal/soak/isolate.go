@@ -41,7 +41,7 @@ func inNamespaces() error {
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM, Setpgid: true}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	runtime.LockOSThread() // the child is told when the thread that started it ends
+	runtime.LockOSThread() // the child gets its signal when the thread that started it ends
 	if err := c.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, "soak: no network of its own:", err)
 		return suite.WithoutRawSockets()

@@ -90,7 +90,8 @@ func (r *rig) stopAndStart(ctx context.Context, rng *rand.Rand, s *stream) {
 	r.order(s, "start", "")
 }
 
-// keepStarted starts what is stopped and nobody is about to start, until ctx ends: a failed stream costs its failure, not the rest of the time.
+// keepStarted starts stopped streams until ctx ends, unless a fault is about to: a failed stream costs one failure, not the
+// rest of the run.
 func (r *rig) keepStarted(ctx context.Context) {
 	for since := map[*stream]time.Time{}; pause(ctx, time.Second); {
 		for _, s := range r.streams {

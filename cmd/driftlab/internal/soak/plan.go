@@ -20,7 +20,7 @@ var (
 // fault is a kind of thing that goes wrong.
 type fault struct {
 	name   string
-	hits   []string // what it happens to: one thing at a time happens to each
+	hits   []string // the fault's targets: at most one fault at a time per target
 	when   share
 	happen func(ctx context.Context, rng *rand.Rand)
 	left   string // why it is left out; empty where it is not

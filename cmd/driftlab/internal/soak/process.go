@@ -16,13 +16,13 @@ import (
 // marker is in the environment of everything that is started, so that what is left over is found. Its value is the run's folder.
 const marker = "DRIFTSCOPE_SOAK"
 
-// process is a child that is killed, frozen and started again. Its output goes to a file and, line by line, to whoever watches.
+// process is a child that faults kill, freeze and restart. Its output goes to a file and, line by line, to watchers.
 type process struct {
 	name    string
 	folder  string // it runs there
 	args    func(life int) ([]string, error)
 	line    func(errors bool, text string) // of its output; may be nil
-	ended   func(status *os.ProcessState)  // where nobody wanted it to end; may be nil
+	ended   func(status *os.ProcessState)  // called at an unexpected end; may be nil
 	root    string
 	mu      sync.Mutex
 	command *exec.Cmd
@@ -102,7 +102,7 @@ func (p *process) read(r io.Reader, log io.Writer, errors bool) {
 	}
 }
 
-// again begins a life where nobody has ended the last one on purpose.
+// again starts a new life unless the last one was ended on purpose.
 func (p *process) again() error {
 	p.mu.Lock()
 	wanted := p.wanted
@@ -113,7 +113,7 @@ func (p *process) again() error {
 	return p.start()
 }
 
-// signal sends what, and says whether there was somebody.
+// signal sends a signal, and reports whether the process was alive.
 func (p *process) signal(what syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *process) end(patience time.Duration) int {
 	}
 }
 
-// alive is the process's number, 0 where there is none, and which life it is, since when.
+// alive returns the process ID, 0 if it is not running, the number of its life, and the start of that life.
 func (p *process) alive() (pid, life int, since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

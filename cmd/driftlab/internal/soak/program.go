@@ -133,8 +133,8 @@ func (p *program) told(stream string) []time.Time {
 	return slices.Clone(p.refused[stream])
 }
 
-// close ends the program in order, as Ctrl-C does. What its server did not confirm in time waits for the next run, which is told and status 1: that run is
-// given. first is called once it has ended for the first time.
+// close ends the program in order, as Ctrl-C does. Messages that its server did not confirm in time wait for the next run,
+// and the program reports them with status 1; close runs it again. It calls first after the first end.
 func (p *program) close(first func(), delivered func() error) {
 	for round := range lives {
 		status := p.process.end(patience)
@@ -203,8 +203,8 @@ func (p *program) printed(stream string) []account {
 	return slices.DeleteFunc(slices.Clone(p.accounts), func(a account) bool { return a.stream != stream })
 }
 
-// exited notes an end that nobody asked for, and starts the program again, as a supervisor does. One that finds its server or camera away when
-// it is started ends with status 1 and says so.
+// exited records an unexpected end and restarts the program, as a supervisor does. A program whose server or camera is away
+// at its start exits with status 1 and says so.
 func (p *program) exited(status *os.ProcessState) {
 	p.mu.Lock()
 	ran, last := p.ran, p.last

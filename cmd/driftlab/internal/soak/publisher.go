@@ -19,7 +19,7 @@ import (
 // side is the pictures' width and height, pixels: what the shipped encoder takes.
 const side = 64
 
-// publisher is a camera's program on a NATS subject: it goes on whether the server is there or not.
+// publisher is a camera's program on a NATS subject. It continues with or without the server.
 type publisher struct {
 	nc      *nats.Conn
 	subject string
@@ -61,7 +61,7 @@ func (*publisher) header(session string, seq uint64, now time.Time) wire.Header 
 	return wire.Header{Session: session, Seq: seq, Time: now, Width: side, Height: side, Channels: 1, Depth: tiff.Uint8}
 }
 
-// send publishes a frame where the server is there; what it counts may still be lost on the way.
+// send publishes a frame if the server is connected; a counted frame may still be lost in transit.
 func (p *publisher) send(h wire.Header, pix []byte) {
 	err := wire.Split(h, pix, 1<<20, func(headers map[string][]string, data []byte) error {
 		return p.nc.PublishMsg(&nats.Msg{Subject: p.subject, Header: copied(headers), Data: data})

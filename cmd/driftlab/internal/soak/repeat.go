@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// recorded runs a simulated camera with its frames recorded, and repeats the run from the recording: the same latents have to come out. Every other time
-// the run is killed, and what it tracked has to be in the recording.
+// recorded runs a simulated camera with recording, and repeats the run from the recording, which must give the same latents.
+// Every other run is killed, and the recording must contain everything it tracked.
 func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 	folder, err := os.MkdirTemp(r.folder, "recorded-")
 	if err != nil {

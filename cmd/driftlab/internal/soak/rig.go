@@ -55,7 +55,7 @@ type rig struct {
 		reserved         suite.ReservedPorts
 		embedded, server int
 	}
-	ctx        context.Context // of what runs in the background
+	ctx        context.Context // for background work
 	cancel     context.CancelFunc
 	background sync.WaitGroup
 	stopWriter context.CancelFunc
@@ -205,7 +205,7 @@ func (r *rig) allTrack() (waits string) {
 	return waits
 }
 
-// until waits for a condition that says what it waits for. The error is what it still waited for.
+// until waits for a condition, which describes what it waits for. The error names what is still missing.
 func (r *rig) until(ctx context.Context, long time.Duration, what string, waits func() string) error {
 	for end := time.Now().Add(long); ; {
 		text := waits()

@@ -22,7 +22,7 @@ type sample struct {
 	subResident                        float64 // theirs, MiB
 }
 
-// samples are those of every process, by name.
+// samples are the measurements of every process, by name.
 type samples struct {
 	every time.Duration
 	mu    sync.Mutex

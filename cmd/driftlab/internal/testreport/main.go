@@ -1,10 +1,11 @@
-// Testreport reads what go test -json prints, and says of every package how long it took and how much of it was covered, of every failed test what it
-// said, and at the end which tests were the longest and which took more than their budget.
+// Testreport reads the output of go test -json. It prints each package's duration and coverage, the output of failed tests,
+// and at the end the longest tests and those over budget.
 //
 //	go test -json -cover ./... | go run ./cmd/driftlab/internal/testreport -recorded cmd/driftlab/internal/testreport/recorded.txt
 //
-// Its exit status is 1 where a test or a package failed, where coverage fell, or, with -budgets, where a test took longer than its budget. Other processes make tests slower:
-// a budget is multiplied by half of the processes that wanted each processor on average while the test ran, once that is more than one (crowd.go).
+// Its exit status is 1 if a test or a package failed, if coverage fell, or, with -budgets, if a test exceeded its budget.
+// Other processes slow tests down: a budget is multiplied by half of the mean number of processes per processor during the
+// test, if that is more than one (crowd.go).
 package main
 
 import (

@@ -33,7 +33,7 @@ func (n name) String() string { return strings.TrimSuffix(n.pkg+" "+n.test, " ")
 // report is what is known of a run so far.
 type report struct {
 	out    io.Writer
-	said   map[name][]string // output of what has not ended
+	said   map[name][]string // output of running tests
 	took   map[name]float64  // seconds, of tests that ran
 	began  map[name]moment   // of tests that run
 	slow   map[name]float64  // of tests that ran: how many times longer than on a quiet machine one may have taken

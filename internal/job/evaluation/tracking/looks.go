@@ -60,7 +60,7 @@ func details(path string, wanted func(string) bool) (names []string, at map[int]
 		}
 	}
 	err = opened(path, func(r io.Reader) error {
-		return rows(r, header, func(_ int64, p Point, row []string) error {
+		return rows(r, nil, header, func(_ int64, p Point, row []string) error {
 			one := detailed{Point: p}
 			for _, c := range columns {
 				v, err := strconv.ParseFloat(row[c], 64)

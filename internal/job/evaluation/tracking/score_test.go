@@ -140,7 +140,7 @@ func TestRowsWith(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %d %g %g %q %v", particle, at.Frame, at.X, at.Y, values[0], absent))
 		return nil
 	}
-	if err := RowsWith(path, []string{"marks", "sd"}, each); err != nil {
+	if err := RowsWith(path, nil, []string{"marks", "sd"}, each); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{`7 0 1 2 "4" [false true]`, `7 1 3 4 "" [false true]`}; !reflect.DeepEqual(got, want) {
@@ -151,10 +151,10 @@ func TestRowsWith(t *testing.T) {
 		t.Errorf("%d rows, %v", places, err)
 	}
 	refuse := func(int64, Point, []string, []bool) error { return errors.New("not wanted") }
-	if err := RowsWith(path, nil, refuse); err == nil || !strings.Contains(err.Error(), "line 2: not wanted") {
+	if err := RowsWith(path, nil, nil, refuse); err == nil || !strings.Contains(err.Error(), "line 2: not wanted") {
 		t.Errorf("found %v", err)
 	}
-	if err := RowsWith(filepath.Join(t.TempDir(), "none.csv"), nil, refuse); err == nil {
+	if err := RowsWith(filepath.Join(t.TempDir(), "none.csv"), nil, nil, refuse); err == nil {
 		t.Error("a file that is not there was read")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -32,17 +33,17 @@ func Place(text string) (v float64, err error) {
 // maxRow bounds a row, which has a few dozen bytes: a quotation mark that is never closed would make the whole file one.
 const maxRow = 1 << 20
 
-// Rows calls each with every row of a table of tracks, in the file's order. The table is CSV with a header that names at least frame,
-// particle, x and y, in any order; trajectory is a synonym of particle. If there is a column light, rows with 0 in it are dark. An error of
-// each is returned with the row's line.
+// Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
+// order; trajectory is taken for particle. Where there is a column light, rows with 0 there are dark. An error of each is told with the row's line.
 func Rows(path string, each func(particle int64, at Point) error) error {
 	return opened(path, func(r io.Reader) error {
-		return rows(r, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
+		return rows(r, nil, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
 	})
 }
 
-// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order.
-func RowsWith(path string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
+// RowsWith is Rows with the values of some columns beside each row, lent. Columns that the table does not have are told by absent, in their order. The map as
+// has the table's own names of columns, by ours.
+func RowsWith(path string, as map[string]string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
 	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
 	named := func(header []string) {
 		for i, c := range columns {
@@ -51,7 +52,7 @@ func RowsWith(path string, columns []string, each func(particle int64, at Point,
 		}
 	}
 	return opened(path, func(r io.Reader) error {
-		return rows(r, named, func(particle int64, point Point, row []string) error {
+		return rows(r, as, named, func(particle int64, point Point, row []string) error {
 			for i, k := range at {
 				if k >= 0 {
 					values[i] = row[k]
@@ -71,6 +72,9 @@ func opened(path string, fn func(io.Reader) error) error {
 	defer f.Close()
 	r, err := utf8Only(f)
 	if err == nil {
+		r, err = unpacked(r)
+	}
+	if err == nil {
 		err = fn(r)
 	}
 	if err != nil {
@@ -79,8 +83,20 @@ func opened(path string, fn func(io.Reader) error) error {
 	return nil
 }
 
+// unpacked reads on through gzip, where the table is packed. Rows and their number are bounded behind it.
+func unpacked(r *bufio.Reader) (*bufio.Reader, error) {
+	if mark, _ := r.Peek(2); string(mark) != "\x1f\x8b" {
+		return r, nil
+	}
+	plain, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return utf8Only(plain)
+}
+
 // utf8Only passes over the mark that spreadsheets put before UTF-8, and refuses that of UTF-16.
-func utf8Only(f io.Reader) (io.Reader, error) {
+func utf8Only(f io.Reader) (*bufio.Reader, error) {
 	r := bufio.NewReader(f)
 	mark, err := r.Peek(3)
 	switch {
@@ -94,14 +110,18 @@ func utf8Only(f io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// rows passes the header, if named is not nil, and every row, both parsed and as text, lent.
-func rows(r io.Reader, named func(header []string), each func(particle int64, at Point, row []string) error) error {
+// rows hands over the header, where somebody wants it, and every row as it is read and as it stands there, lent.
+func rows(r io.Reader, as map[string]string, named func(header []string), each func(particle int64, at Point, row []string) error) error {
 	bounded := &boundedRows{from: r}
 	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
 	header, err := rows.Read()
 	if err != nil {
 		return fmt.Errorf("line 1: no header: %w: expected the columns frame,particle,x,y", err)
+	}
+	header, err = renamed(header, as)
+	if err != nil {
+		return fmt.Errorf("line 1: %w", err)
 	}
 	at, err := columns(header)
 	if err != nil {
@@ -183,7 +203,7 @@ func Read(path string) (tracks [][]Point, err error) {
 
 func read(r io.Reader) ([][]Point, error) {
 	byNumber := map[int64][]Point{}
-	err := rows(r, nil, func(particle int64, at Point, _ []string) error {
+	err := rows(r, nil, nil, func(particle int64, at Point, _ []string) error {
 		byNumber[particle] = append(byNumber[particle], at)
 		return nil
 	})
@@ -214,7 +234,25 @@ func InOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	return tracks, nil
 }
 
-// names are the columns that are read; the last is optional.
+// renamed is a header by our names: of each name in as, the column that the table calls otherwise takes its place.
+func renamed(header []string, as map[string]string) ([]string, error) {
+	out := slices.Clone(header)
+	for ours, theirs := range as {
+		k := slices.Index(header, theirs)
+		if k < 0 {
+			return nil, fmt.Errorf("found the columns %.200q, expected %q, which is to be %s", strings.Join(header, ","), theirs, ours)
+		}
+		for i, name := range header {
+			if name == ours || ours == "particle" && name == "trajectory" {
+				out[i] = ""
+			}
+		}
+		out[k] = ours
+	}
+	return out, nil
+}
+
+// names are those of the columns that are read; the last need not be there.
 var names = [...]string{"frame", "particle", "x", "y", "light"}
 
 // light is that one's index.

@@ -13,7 +13,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// book is what is kept of a stream's results, as it comes.
+// book records a stream's results as they arrive.
 type book struct {
 	stream  string
 	subject bus.Subject
@@ -22,25 +22,25 @@ type book struct {
 	read    uint64 // sequence of the last message
 	next    uint64 // frame
 	results uint64
-	lost    uint64 // frames without a result, though a later one has one
-	doubled uint64 // results of a frame that has one, or of one that comes late
-	fell    uint64 // times that the epoch fell
-	dropped uint64 // frames that the stream itself says it lost
+	lost    uint64 // frames without a result before a later one with a result
+	doubled uint64 // repeated or late results
+	fell    uint64 // times that the epoch decreased
+	dropped uint64 // frames that the stream reports as lost
 	tenures []tenure
-	last    time.Time // of the last result, by the server
+	last    time.Time // server time of the last result
 	longest time.Duration
 	law     *message.SDERecord
-	odd     []string // the first of what is wrong, for people
+	odd     []string // first problems, for people
 }
 
-// tenure is the results under one epoch.
+// tenure is the results of one epoch.
 type tenure struct {
 	epoch uint64
 	first uint64    // frame
-	at    time.Time // the first result was kept, by the server
+	at    time.Time // server time of the first result
 }
 
-// mostOdd bounds what is told of one stream.
+// mostOdd bounds the problems reported per stream.
 const mostOdd = 8
 
 // follow reads from the stream's beginning until ctx ends.
@@ -52,7 +52,7 @@ func (b *book) follow(ctx context.Context, js jetstream.JetStream) {
 	}
 }
 
-// session reads on behind what was read.
+// session continues after the last message read.
 func (b *book) session(ctx context.Context, js jetstream.JetStream) error {
 	kinds := []string{b.subject.Of("kept." + string(latent.KindLatent)), b.subject.Of("kept." + string(latent.KindSDE))}
 	c, err := js.OrderedConsumer(ctx, b.subject.Name(), jetstream.OrderedConsumerConfig{FilterSubjects: kinds, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: b.at() + 1})
@@ -78,14 +78,14 @@ func (b *book) session(ctx context.Context, js jetstream.JetStream) error {
 	}
 }
 
-// at is the sequence of the last message that was read.
+// at returns the sequence of the last message read.
 func (b *book) at() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.read
 }
 
-// take enters one message.
+// take records one message.
 func (b *book) take(m jetstream.Msg) error {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *book) take(m jetstream.Msg) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if meta.Sequence.Stream <= b.read {
-		return nil // an ordered consumer that began again
+		return nil // a restarted ordered consumer
 	}
 	b.read = meta.Sequence.Stream
 	switch r := record.(type) {
@@ -114,7 +114,7 @@ func (b *book) take(m jetstream.Msg) error {
 	return nil
 }
 
-// result enters one. The lock is held.
+// result records one result. The caller holds the lock.
 func (b *book) result(r *message.LatentRecord, at time.Time) {
 	b.results++
 	b.dropped += r.Dropped
@@ -140,21 +140,21 @@ func (b *book) result(r *message.LatentRecord, at time.Time) {
 	b.last = at
 }
 
-// wrong notes what a person should see. The lock is held.
+// wrong records a problem. The caller holds the lock.
 func (b *book) wrong(format string, args ...any) {
 	if len(b.odd) < mostOdd {
 		b.odd = append(b.odd, b.stream+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-// mark begins a new longest pause.
+// mark restarts the longest pause.
 func (b *book) mark() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.longest = 0
 }
 
-// stand is a copy of how a book stands.
+// stand is a snapshot of a book.
 type stand struct {
 	next    uint64
 	moves   int // changes of epoch
@@ -173,7 +173,7 @@ func (b *book) stand() (s stand) {
 	return s
 }
 
-// after is when the first result under a greater epoch was kept; ok is false before.
+// after returns when the first result of a greater epoch was stored; ok is false before that.
 func (b *book) after(epoch uint64) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/site"
 )
 
-// allFaults are what can be asked for.
+// allFaults lists the available faults.
 var allFaults = []string{faultKill, faultFreeze, faultServer, faultMeta, faultPartition, faultLeases, faultStreams, faultWorkers, faultForge, faultRoute, faultClock, faultTwin}
 
 // Command measures a site of many workers.
@@ -36,14 +36,14 @@ type Command struct {
 	Serve      string        `hidden:"" help:"Be a server with this configuration."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
 	return "Servers and workers are processes on this machine; workers reach the servers through proxies that can be cut. The same simulated film is kept on every stream. " +
 		"Every result that is kept is read again: each frame once and in order, epochs that never fall, none of two workers. " +
 		"A takeover lasts from the fault to the first result that is kept under a new epoch. At the end the law of every stream stands beside that of an unbroken run."
 }
 
-// check refuses what cannot be measured.
+// check rejects impossible options.
 func (c *Command) check() error {
 	for _, f := range c.Faults {
 		if !slices.Contains(allFaults, f) {
@@ -69,7 +69,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// found is what a study prints.
+// found is the result of a study.
 type found interface{ print(w io.Writer) }
 
 // Run measures and prints.
@@ -95,7 +95,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return err
 }
 
-// faults is the study of them. What was measured before it failed is told.
+// faults runs the study of faults. On failure it still reports the results so far.
 func (c *Command) faults(ctx context.Context) (found, error) {
 	l, err := staffed(ctx, c, c.Workers)
 	if err != nil {

@@ -1,18 +1,9 @@
-// Package cluster measures a site of many workers while parts of it are killed, frozen and cut off: nats-servers and workers are processes on this machine,
-// the workers reach the servers through proxies that can be cut.
+// Package cluster measures a site of many workers while parts of it are killed, frozen and cut off. nats-servers and workers
+// are processes on this machine; workers reach the servers through proxies that can be cut. lab.go owns servers (servers.go,
+// serve.go), workers (workers.go), proxies (proxy.go), the film on every stream (film.go) and the books of results (book.go).
 //
-//	command.go   driftlab bench cluster: flags, which study
-//	trials.go    the faults, one a trial, chosen and timed by the seed
-//	fault.go     what each fault does, and how it is healed
-//	lab.go       the whole of it: servers, workers, film, books
-//	servers.go   nats-servers, each this program again; serve.go is that process
-//	workers.go   workers, each this program again
-//	proxy.go     the way between the two, which can be cut
-//	film.go      the same simulated film on every stream, kept by JetStream
-//	book.go      what is kept of a stream's results: every frame once, in order, epochs
-//	holders.go   who said to run what, at which epoch
-//	law.go       the laws beside that of an unbroken run
-//	findings.go  what is printed
-//	join.go      a worker comes, one goes; nothing happens for long; frames against workers
-//	load.go      many workers that only hold leases and announce themselves: where that breaks
+// command.go has the flags of driftlab bench cluster. trials.go chooses and times one fault per trial by the seed, fault.go
+// strikes and heals. book.go requires every frame once and in order; holders.go records the process and epoch of each stream;
+// law.go compares with an unbroken run. findings.go prints. join.go adds and removes workers, waits, and measures frames
+// against workers. load.go finds the limit of workers that only hold leases and announce themselves.
 package cluster

@@ -12,30 +12,30 @@ import (
 
 // Faults.
 const (
-	faultKill      = "kill"      // a worker, with SIGKILL
-	faultFreeze    = "freeze"    // a worker, with SIGSTOP, for three TTLs
-	faultPartition = "partition" // a worker's way to the servers, for three TTLs
-	faultServer    = "server"    // a server that does not lead the cluster's records
-	faultMeta      = "meta"      // the one that does
-	faultLeases    = "leases"    // the bucket of leases is deleted
-	faultStreams   = "streams"   // that of streams, which are added again
-	faultWorkers   = "workers"   // that of workers
-	faultForge     = "forge"     // a lease of one stream is written over, as of a worker that nobody knows
-	faultRoute     = "route"     // a server's routes to the others, for three TTLs; its clients stay with it
-	faultClock     = "clock"     // the wall clock of a server or a worker is an hour ahead or behind, for three TTLs
-	faultTwin      = "twin"      // a worker is frozen, another of its name starts, and the first thaws
+	faultKill      = "kill"      // kills a worker with SIGKILL
+	faultFreeze    = "freeze"    // stops a worker with SIGSTOP, for three TTLs
+	faultPartition = "partition" // cuts a worker off from the servers, for three TTLs
+	faultServer    = "server"    // kills a server that does not lead the cluster's records
+	faultMeta      = "meta"      // kills the server that leads them
+	faultLeases    = "leases"    // deletes the bucket of leases
+	faultStreams   = "streams"   // deletes the bucket of streams, which are added again
+	faultWorkers   = "workers"   // deletes the bucket of workers
+	faultForge     = "forge"     // overwrites a stream's lease in the name of an unknown worker
+	faultRoute     = "route"     // cuts a server's routes to the others, for three TTLs; its clients stay connected
+	faultClock     = "clock"     // moves the wall clock of a server or a worker by an hour, for three TTLs
+	faultTwin      = "twin"      // freezes a worker, starts another of its name, and thaws the first
 )
 
-// wound is a fault that was done.
+// wound is a fault in effect.
 type wound struct {
 	at       time.Time
 	who      string
-	affected map[string]bool // streams of the worker that is struck; nil: none in particular
-	least    time.Duration   // before it is healed
+	affected map[string]bool // streams of the struck worker; nil for none in particular
+	least    time.Duration   // shortest time before healing
 	heal     func(ctx context.Context) error
 }
 
-// strike does a fault.
+// strike causes a fault.
 func (l *lab) strike(ctx context.Context, fault string, random *rand.Rand) (w wound, err error) {
 	nothing := func(context.Context) error { return nil }
 	w = wound{at: time.Now(), heal: nothing}
@@ -72,7 +72,7 @@ func (l *lab) strike(ctx context.Context, fault string, random *rand.Rand) (w wo
 	return w, fmt.Errorf("fault: found %s, expected one of %v", fault, allFaults)
 }
 
-// strikeWorker does one to a worker.
+// strikeWorker causes a fault of a worker.
 func (l *lab) strikeWorker(fault string, x *worker) wound {
 	w := wound{who: x.name, affected: map[string]bool{}, least: 3 * l.c.TTL}
 	for name, holder := range l.running() {
@@ -112,7 +112,7 @@ func (l *lab) strikeClock(random *rand.Rand) (w wound, err error) {
 	return w, suite.StepClock(struck.run.Process.Pid, off)
 }
 
-// strikeTwin freezes a worker, starts another of its name, and lets the first go on beside it: the first has to end by itself.
+// strikeTwin freezes a worker, starts another of its name, and thaws the first, which must then end by itself.
 func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
 	i := random.IntN(len(l.workers))
 	x := l.workers[i]
@@ -140,7 +140,7 @@ func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
 	return w, err
 }
 
-// strikeServer kills one.
+// strikeServer kills a server.
 func (l *lab) strikeServer(ctx context.Context, fault string, random *rand.Rand) (w wound, err error) {
 	leads := leader(ctx, l.servers)
 	if leads == nil {
@@ -161,7 +161,7 @@ func (l *lab) strikeServer(ctx context.Context, fault string, random *rand.Rand)
 	return w, nil
 }
 
-// desireAgain adds the streams that vanished with their bucket, as a person does.
+// desireAgain adds the streams that vanished with their bucket, as an operator would.
 func (l *lab) desireAgain(ctx context.Context) error {
 	for _, name := range l.streams {
 		if err := l.desire(ctx, name); err != nil {
@@ -171,7 +171,7 @@ func (l *lab) desireAgain(ctx context.Context) error {
 	return nil
 }
 
-// forge writes a lease over, with the epoch of the one that is there and a stranger's name.
+// forge overwrites a lease, with its current epoch and an unknown name.
 func (l *lab) forge(ctx context.Context, name string) error {
 	for _, x := range l.site.Leases() {
 		if x.Stream != name {

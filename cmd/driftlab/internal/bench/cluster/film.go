@@ -20,11 +20,11 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// region is what the shipped molecule's model looks at: a 28th of the picture. What is outside is left black, or beyond the picture's edge, so that frames
-// are short and the disks are not what is measured.
+// region is the part of the picture that the shipped molecule model uses: 1/28. The rest is black or cropped, so that frames
+// are small and disks do not limit the measurement.
 var region = image.Rect(208, 204, 208+96, 204+96)
 
-// mostKept is how many bytes of frames are kept of a stream: 50 trials are 0.3 GB, and the unbroken run reads them all.
+// mostKept bounds the stored frames of a stream in bytes: 50 trials need 0.3 GB, and the unbroken run reads them all.
 const mostKept = 4 << 30
 
 // film publishes one simulated film on every stream.
@@ -32,16 +32,16 @@ type film struct {
 	conn    *bus.Conn
 	source  pipeline.Source
 	streams []*natsource.DurablePublisher
-	frames  atomic.Uint64 // that every stream has been given
+	frames  atomic.Uint64 // frames published on every stream
 
 	stop  context.CancelFunc
 	ended chan error
 }
 
-// subject is where a stream's frames are.
+// subject returns the subject of a stream's frames.
 func subject(stream string) string { return "bench." + stream }
 
-// newFilm begins to publish, so many frames a second.
+// newFilm starts publishing at a rate in frames per second.
 func newFilm(ctx context.Context, l *lab) (f *film, err error) {
 	f = &film{ended: make(chan error, 1)}
 	defer func() {
@@ -49,7 +49,7 @@ func newFilm(ctx context.Context, l *lab) (f *film, err error) {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	component, err := config.NewComponent("sim", map[string]any{"name": "molecule", "seed": 3, "realtime": false}) // the same for all seeds of faults
+	component, err := config.NewComponent("sim", map[string]any{"name": "molecule", "seed": 3, "realtime": false}) // the same for all fault seeds
 	if err == nil {
 		f.source, err = ingest.New(component.Kind, component.Decode)
 	}
@@ -110,7 +110,7 @@ func (f *film) next(ctx context.Context) error {
 	return nil
 }
 
-// looked is a picture with the region of another.
+// looked returns a picture with only the region of another.
 func looked(at *gocv.Mat) gocv.Mat {
 	m := gocv.Zeros(region.Max.Y, region.Max.X, at.Type())
 	from, to := at.Region(region), m.Region(region)
@@ -120,7 +120,7 @@ func looked(at *gocv.Mat) gocv.Mat {
 	return m
 }
 
-// finish ends publishing, and waits until all is kept.
+// finish stops publishing and waits until everything is stored.
 func (f *film) finish(ctx context.Context) error {
 	f.stop()
 	if err := <-f.ended; err != nil {
@@ -136,7 +136,7 @@ func (f *film) finish(ctx context.Context) error {
 	return nil
 }
 
-// close ends it as it is.
+// close stops publishing at once.
 func (f *film) close() error {
 	if f.stop != nil {
 		f.stop()

@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// spread is a time's median and longest, seconds.
+// spread is the median and the maximum of times, in seconds.
 type spread struct {
 	P50   float64 `json:"p50"`
 	Max   float64 `json:"max"`
 	Count int     `json:"n"`
 }
 
-// spreadOf sorts seconds.
+// spreadOf sorts seconds and returns their spread.
 func spreadOf(seconds []float64) (s spread) {
 	if s.Count = len(seconds); s.Count == 0 {
 		return s
@@ -29,7 +29,7 @@ func spreadOf(seconds []float64) (s spread) {
 	return s
 }
 
-// origin is where figures come from.
+// origin identifies the source of the figures.
 type origin struct {
 	Commit   string    `json:"commit"`
 	Cores    int       `json:"cores"`
@@ -49,20 +49,20 @@ func (c *Command) origin() origin {
 		Servers: c.Replicas, Workers: c.Workers, Streams: c.Streams, Replicas: c.Replicas, TTL: c.TTL.Seconds(), FPS: c.FPS}
 }
 
-// audit is what every book says together.
+// audit sums up all books.
 type audit struct {
-	Frames  uint64   `json:"frames"` // of each stream
+	Frames  uint64   `json:"frames"` // per stream
 	Results uint64   `json:"results"`
 	Lost    uint64   `json:"lost"`
 	Doubled uint64   `json:"doubled"`
-	Dropped uint64   `json:"dropped"` // frames that a stream says it lost
+	Dropped uint64   `json:"dropped"` // frames that a stream reports as lost
 	Fell    uint64   `json:"epochs_fell"`
 	Shared  int      `json:"epochs_shared"`
 	Moves   int      `json:"moves"`
 	Odd     []string `json:"odd,omitempty"`
 }
 
-// audit adds up; frames is how many each stream should have results of.
+// audit sums up the books; frames is the expected number of results per stream.
 func (l *lab) audit(frames uint64) (a audit) {
 	a.Frames = frames
 	for _, name := range l.streams {
@@ -81,7 +81,7 @@ func (l *lab) audit(frames uint64) (a audit) {
 	return a
 }
 
-// again is what new consumers find from the beginning.
+// again is what new consumers read from the beginning.
 type again struct {
 	Results uint64 `json:"results"`
 	Lost    uint64 `json:"lost"`
@@ -98,15 +98,15 @@ func againOf(books map[string]*book) (a again) {
 	return a
 }
 
-// findings are those of the faults.
+// findings are the results of the study of faults.
 type findings struct {
 	origin
 	Trials int `json:"trials"`
 	audit
 	Again     again             `json:"read_again"`
 	Takeover  spread            `json:"takeover_s"`
-	Pause     spread            `json:"server_pause_s"` // the longest of each fault of a server
-	Disturbed int               `json:"disturbed"`      // streams that were not struck and changed their epoch
+	Pause     spread            `json:"server_pause_s"` // longest pause per server fault
+	Disturbed int               `json:"disturbed"`      // streams that changed their epoch without being struck
 	Never     int               `json:"never_taken"`
 	ByFault   map[string]spread `json:"by_fault_s"`
 	Law       laws              `json:"law"`
@@ -125,7 +125,7 @@ func (f *findings) sum(all []trial) {
 		takeovers = append(takeovers, t.Takeover...)
 		switch t.Fault {
 		case faultClock:
-		case faultServer, faultMeta, faultRoute: // no worker is struck
+		case faultServer, faultMeta, faultRoute: // these strike no worker
 			pauses = append(pauses, t.Pause)
 			by[t.Fault] = append(by[t.Fault], t.Pause)
 		default:
@@ -138,7 +138,7 @@ func (f *findings) sum(all []trial) {
 	}
 }
 
-// print writes a table in Markdown.
+// print writes a Markdown table.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "%d trials, %d servers, %d workers, %d streams of %g frames/s, TTL %g s, seed %d, %d cores, commit %s\n\n", f.Trials, f.Servers, f.Workers, f.Streams, f.FPS, f.TTL, f.Seed, f.Cores, f.Commit)
 	fmt.Fprintf(w, "%d frames on each stream, %d results: %d lost, %d doubled; epochs: %d fell, %d shared; %d moves, %d streams disturbed\n\n", f.Frames, f.Results, f.Lost, f.Doubled, f.Fell, f.Shared, f.Moves, f.Disturbed)

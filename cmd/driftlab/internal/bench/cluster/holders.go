@@ -12,11 +12,11 @@ import (
 	"driftscope/sinks/message"
 )
 
-// holders is who said to run what: no epoch of a stream may be two processes'.
+// holders records the process that claims each epoch: an epoch of a stream must not have two.
 type holders struct {
 	mu     sync.Mutex
 	by     map[tenant]holding
-	shared []string // what two said, for people
+	shared []string // epochs claimed twice, for people
 	heard  uint64
 }
 
@@ -26,13 +26,13 @@ type tenant struct {
 	epoch  uint64
 }
 
-// holding is who said so first, and when that was heard here.
+// holding is the first claim and its time of arrival here.
 type holding struct {
 	id string
 	at time.Time
 }
 
-// claimed is when the first epoch of a stream beyond one was heard of; ok is false where none was.
+// claimed returns when the first epoch of a stream after beyond was claimed; ok is false if there is none.
 func (h *holders) claimed(stream string, beyond uint64) (at time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,7 +44,7 @@ func (h *holders) claimed(stream string, beyond uint64) (at time.Time, ok bool) 
 	return at, ok
 }
 
-// note enters one.
+// note records a claim.
 func (h *holders) note(stream string, epoch uint64, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,7 @@ func (h *holders) note(stream string, epoch uint64, id string) {
 	}
 }
 
-// hear enters what a worker says.
+// hear records a worker's message.
 func (h *holders) hear(m *nats.Msg) {
 	record, err := message.Decode(latent.KindWorker, m.Data)
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *holders) hear(m *nats.Msg) {
 	}
 }
 
-// look enters what leases say.
+// look records the claims in leases.
 func (h *holders) look(leases []site.Lease) {
 	for _, l := range leases {
 		if l.State == site.Taken && l.Record.Epoch != 0 {
@@ -81,7 +81,7 @@ func (h *holders) look(leases []site.Lease) {
 	}
 }
 
-// twice is what two processes said.
+// twice returns the epochs with two claims.
 func (h *holders) twice() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,25 +10,25 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// comings are what bench cluster --study join prints.
+// comings is the result of bench cluster --study join.
 type comings struct {
 	origin
 	audit
-	Part     int     `json:"part"`         // streams that the new worker has in the end
-	First    float64 `json:"first_s"`      // from the start of its process until the first result of its own
-	Joined   float64 `json:"joined_s"`     // until all of its part have one
-	JoinGap  float64 `json:"join_pause_s"` // the longest pause of a stream meanwhile
+	Part     int     `json:"part"`         // final streams of the new worker
+	First    float64 `json:"first_s"`      // from process start to its first result
+	Joined   float64 `json:"joined_s"`     // until all its streams have a result
+	JoinGap  float64 `json:"join_pause_s"` // longest pause of a stream meanwhile
 	JoinMove int     `json:"join_moves"`
-	Left     float64 `json:"left_s"`       // from Ctrl-C until the process has ended
-	LeftGap  float64 `json:"left_pause_s"` // the longest pause of a stream meanwhile
+	Left     float64 `json:"left_s"`       // from Ctrl-C to the end of the process
+	LeftGap  float64 `json:"left_pause_s"` // longest pause of a stream meanwhile
 	LeftMove int     `json:"left_moves"`   // of its streams
 	LeftPart int     `json:"left_part"`    // streams that it ran
-	Others   int     `json:"others_moved"` // streams of others that moved when it left
+	Others   int     `json:"others_moved"` // streams of other workers that moved when it left
 	Twice    int     `json:"moved_twice"`  // streams that moved more than once when it left
 	Problem  string  `json:"problem,omitempty"`
 }
 
-// join measures a worker that comes, and one that is told to go.
+// join measures the arrival of a worker and the departure of another.
 func (c *Command) join(ctx context.Context) (found, error) {
 	l, err := staffed(ctx, c, c.Workers-1)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Command) join(ctx context.Context) (found, error) {
 	return f, err
 }
 
-// stands are those of all books, with new longest pauses.
+// stands returns snapshots of all books and restarts their longest pauses.
 func (l *lab) stands() map[string]stand {
 	all := map[string]stand{}
 	for name, b := range l.books {
@@ -60,7 +60,7 @@ func (l *lab) stands() map[string]stand {
 	return all
 }
 
-// comeAndGo has the last worker come, and the first go.
+// comeAndGo starts the last worker and stops the first.
 func (l *lab) comeAndGo(ctx context.Context, f *comings) error {
 	if err := l.settle(ctx); err != nil {
 		return err
@@ -126,20 +126,20 @@ func (f *comings) print(w io.Writer) {
 	fmt.Fprintf(w, "%d results: %d lost, %d doubled\n", f.Results, f.Lost, f.Doubled)
 }
 
-// calm is what bench cluster --study steady prints.
+// calm is the result of bench cluster --study steady.
 type calm struct {
 	origin
 	audit
 	Seconds  float64            `json:"seconds"`
-	Moved    int                `json:"moved"`            // while nothing happened
-	Writes   map[string]float64 `json:"kv_writes_s"`      // of each bucket
-	Bytes    map[string]float64 `json:"kv_bytes_s"`       // as they are stored, one replica
-	Renewals float64            `json:"renewals_bytes_s"` // of the leases, a worker
-	Clients  traffic            `json:"clients"`          // that clients sent to all servers meanwhile
+	Moved    int                `json:"moved"`            // without any event
+	Writes   map[string]float64 `json:"kv_writes_s"`      // per bucket
+	Bytes    map[string]float64 `json:"kv_bytes_s"`       // as stored, one replica
+	Renewals float64            `json:"renewals_bytes_s"` // of the leases, per worker
+	Clients  traffic            `json:"clients"`          // from clients to all servers meanwhile
 	Problem  string             `json:"problem,omitempty"`
 }
 
-// steady has nothing happen.
+// steady measures a site without events.
 func (c *Command) steady(ctx context.Context) (found, error) {
 	l, err := staffed(ctx, c, c.Workers)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *Command) steady(ctx context.Context) (found, error) {
 // buckets of a site.
 var buckets = []string{"leases", "workers", "streams"}
 
-// rest waits, and counts.
+// rest waits and counts.
 func (l *lab) rest(ctx context.Context, f *calm) error {
 	if err := l.settle(ctx); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (l *lab) rest(ctx context.Context, f *calm) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// written is the last sequence of each bucket, and the bytes of a message.
+// written returns the last sequence of each bucket, and the bytes per message.
 func (l *lab) written(ctx context.Context) (sequences map[string]uint64, sizes map[string]float64, err error) {
 	sequences, sizes = map[string]uint64{}, map[string]float64{}
 	names, err := l.conn.Subject("any")
@@ -224,25 +224,25 @@ func (f *calm) print(w io.Writer) {
 	fmt.Fprintf(w, "\nrenewals of leases: %.0f bytes/s a worker\n", f.Renewals)
 }
 
-// growth is what bench cluster --study scale prints.
+// growth is the result of bench cluster --study scale.
 type growth struct {
 	origin
-	Frames int    `json:"frames"` // of each stream
+	Frames int    `json:"frames"` // per stream
 	Sizes  []size `json:"sizes"`
 }
 
-// size is a number of workers.
+// size is the result for one number of workers.
 type size struct {
 	Workers int     `json:"workers"`
-	Rate    float64 `json:"frames_s"` // of all streams together
+	Rate    float64 `json:"frames_s"` // all streams together
 	Lost    uint64  `json:"lost"`
 	Doubled uint64  `json:"doubled"`
 }
 
-// scaleFrames are kept of each stream before the workers come.
+// scaleFrames is the number of frames stored per stream before the workers start.
 const scaleFrames = 500
 
-// scale measures frames a second against workers: doubled from 1 to the most.
+// scale measures frames per second against workers, doubled from 1 to the maximum.
 func (c *Command) scale(ctx context.Context) (found, error) {
 	g := &growth{origin: c.origin(), Frames: scaleFrames}
 	for n := 1; n <= c.Workers; n *= 2 {

@@ -20,10 +20,10 @@ import (
 
 const (
 	siteName = "bench"
-	settling = 3 * time.Minute // for servers, streams and records to come to rest, on a busy machine
+	settling = 3 * time.Minute // time for servers, streams and records to settle on a busy machine
 )
 
-// lab is servers, workers, a film, and what is kept of it.
+// lab holds servers, workers, a film and the records of results.
 type lab struct {
 	c          *Command
 	folder     string
@@ -31,7 +31,7 @@ type lab struct {
 	servers    []*machine
 	ports      suite.ReservedPorts // the servers'
 	workers    []*worker
-	twins      int // workers that were started beside one of their name
+	twins      int // workers started beside one of their name
 	streams    []string
 	conn       *bus.Conn
 	js         jetstream.JetStream
@@ -44,7 +44,7 @@ type lab struct {
 	work sync.WaitGroup
 }
 
-// staffed is a lab with so many workers.
+// staffed returns a lab with the given number of workers.
 func staffed(ctx context.Context, c *Command, workers int) (*lab, error) {
 	l, err := newLab(ctx, c)
 	if err != nil {
@@ -59,7 +59,7 @@ func staffed(ctx context.Context, c *Command, workers int) (*lab, error) {
 	return l, nil
 }
 
-// newLab starts the servers, and desires the streams.
+// newLab starts the servers and requests the streams.
 func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 	l = &lab{c: c, folder: c.Folder, books: map[string]*book{}, holders: holders{by: map[tenant]holding{}}}
 	if l.driftscope, err = bench.Driftscope(c.Driftscope); err != nil {
@@ -79,7 +79,7 @@ func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 	return l, nil
 }
 
-// begin fills l as far as it gets.
+// begin sets up l; on error l is partly set up.
 func (l *lab) begin(ctx, following context.Context) (err error) {
 	if l.servers, err = newServers(l.folder, max(l.c.Replicas, 1), &l.ports); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (l *lab) begin(ctx, following context.Context) (err error) {
 	if l.js, err = jetstream.New(l.conn.NATS()); err != nil {
 		return err
 	}
-	for end := time.Now().Add(settling); ; pause(ctx, 200*time.Millisecond) { // the cluster has a leader a second or two after its servers are well
+	for end := time.Now().Add(settling); ; pause(ctx, 200*time.Millisecond) { // the cluster elects a leader a second or two after its servers are healthy
 		if l.site, err = site.Open(ctx, l.conn, site.Options{Replicas: l.c.Replicas, TTL: l.c.TTL}); err == nil || time.Now().After(end) || ctx.Err() != nil {
 			break
 		}
@@ -128,7 +128,7 @@ func (l *lab) begin(ctx, following context.Context) (err error) {
 	return nil
 }
 
-// desire has a stream run, with patience for a cluster that chooses its leaders.
+// desire requests a stream, with retries while the cluster elects leaders.
 func (l *lab) desire(ctx context.Context, name string) (err error) {
 	for end := time.Now().Add(settling); time.Now().Before(end) && ctx.Err() == nil; pause(ctx, 200*time.Millisecond) {
 		if _, err = l.site.Add(ctx, site.Stream{Name: name, Config: l.configuration(name), Cores: 1}); err == nil || errors.Is(err, site.ErrExists) {
@@ -138,13 +138,13 @@ func (l *lab) desire(ctx context.Context, name string) (err error) {
 	return err
 }
 
-// configuration of a stream, as workers run it and the unbroken run does.
+// configuration returns a stream's configuration, the same for workers and the unbroken run.
 func (l *lab) configuration(name string) string {
 	return fmt.Sprintf("stream: %s\nsource: {nats: {subject: %s}}\nframes: {durable: true, replicas: %d}\nmodel: embedded:molecule\nonline: {checkpoint_every: %v, seed: 1}\n",
 		name, subject(name), l.c.Replicas, l.c.TTL)
 }
 
-// watch looks at the leases until ctx ends.
+// watch reads the leases until ctx ends.
 func (l *lab) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := l.site.Held().Changed()
@@ -157,7 +157,7 @@ func (l *lab) watch(ctx context.Context) {
 	}
 }
 
-// running is who holds each stream's lease.
+// running returns the lease holder of each stream.
 func (l *lab) running() map[string]string {
 	all := map[string]string{}
 	for _, x := range l.site.Leases() {
@@ -168,7 +168,7 @@ func (l *lab) running() map[string]string {
 	return all
 }
 
-// unsettled says why the site is not at rest; empty where every stream runs where the plan has it, and results come.
+// unsettled says why the site is not settled, or returns "" if every stream runs where planned and gives results.
 func (l *lab) unsettled() string {
 	s := l.site.Now()
 	plan, is := s.Plan(), l.running()
@@ -198,7 +198,7 @@ func (l *lab) unsettled() string {
 	return ""
 }
 
-// settle waits until the site has been at rest for a while.
+// settle waits until the site has been settled for a while.
 func (l *lab) settle(ctx context.Context) error {
 	const rest = 2 * time.Second
 	since, why := time.Now(), ""
@@ -217,7 +217,7 @@ func (l *lab) settle(ctx context.Context) error {
 	}
 }
 
-// moves is how often streams changed their worker.
+// moves returns how often streams changed their worker.
 func (l *lab) moves() (n int) {
 	for _, b := range l.books {
 		n += b.stand().moves
@@ -252,7 +252,7 @@ func (l *lab) read(ctx context.Context) error {
 	}
 }
 
-// readAgain reads everything that is kept from the beginning, by new consumers: what one saw that was lost afterwards is missing there.
+// readAgain reads everything stored with new consumers. It reveals results that were seen once and lost afterwards.
 func (l *lab) readAgain(ctx context.Context) (again map[string]*book, err error) {
 	ctx, done := context.WithTimeout(ctx, settling)
 	defer done()
@@ -276,7 +276,7 @@ func (l *lab) readAgain(ctx context.Context) (again map[string]*book, err error)
 	return again, nil
 }
 
-// close ends all, and removes the folder where it was made here and nothing went wrong.
+// close ends everything, and removes its own temporary folder unless something failed.
 func (l *lab) close() {
 	for _, w := range l.workers {
 		w.kill()

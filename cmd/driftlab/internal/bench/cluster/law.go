@@ -17,19 +17,19 @@ import (
 	"driftscope/sinks/message"
 )
 
-// laws compares the last law of every stream with that of an unbroken run of the same frames.
+// laws compares the last law of every stream with an unbroken run of the same frames.
 type laws struct {
 	Streams     int     `json:"streams"`
-	Within      int     `json:"within"`      // whose sigma lies in the unbroken run's interval, in every dimension
-	Largest     float64 `json:"largest"`     // difference of sigma, in half widths of that interval
+	Within      int     `json:"within"`      // laws whose sigma lies in the unbroken run's interval in every dimension
+	Largest     float64 `json:"largest"`     // largest sigma difference, in half widths of that interval
 	Transitions uint64  `json:"transitions"` // of the unbroken run
 	Differ      uint64  `json:"transitions_differ"`
-	Sigma       float64 `json:"sigma"` // of the unbroken run's first dimension, and its interval
+	Sigma       float64 `json:"sigma"` // sigma of the unbroken run's first dimension, and its interval
 	Low         float64 `json:"sigma_low"`
 	High        float64 `json:"sigma_high"`
 }
 
-// compare runs the kept frames of the first stream without a break, and compares.
+// compare runs the stored frames of the first stream without a break, and compares the laws.
 func (l *lab) compare(ctx context.Context) (found laws, err error) {
 	unbroken, err := l.unbroken(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *lab) compare(ctx context.Context) (found laws, err error) {
 	return found, nil
 }
 
-// latest is the last law at a frame or before: a law is told every ten increments, and a takeover may cost one.
+// latest returns the last law up to a frame: a law appears every ten increments, and a takeover may cost one.
 func latest(laws map[uint64]*message.SDERecord, frame uint64) (last *message.SDERecord) {
 	for seq, law := range laws {
 		if seq <= frame && (last == nil || seq > last.Seq) {
@@ -62,7 +62,7 @@ func latest(laws map[uint64]*message.SDERecord, frame uint64) (last *message.SDE
 	return last
 }
 
-// add enters one stream.
+// add includes one stream.
 func (f *laws) add(law, unbroken *message.SDERecord) {
 	f.Streams++
 	within := len(law.Sigma) == len(unbroken.Sigma)
@@ -82,7 +82,7 @@ func (f *laws) add(law, unbroken *message.SDERecord) {
 	f.Differ = max(f.Differ, max(law.Transitions, expected)-min(law.Transitions, expected))
 }
 
-// unbroken are the laws of a run in one process, by frame.
+// unbroken returns the laws of a run in one process, by frame.
 func (l *lab) unbroken(ctx context.Context) (map[uint64]*message.SDERecord, error) {
 	file, out := filepath.Join(l.folder, "unbroken.yaml"), filepath.Join(l.folder, "unbroken.jsonl")
 	name := l.streams[0]
@@ -110,10 +110,10 @@ func (l *lab) unbroken(ctx context.Context) (map[uint64]*message.SDERecord, erro
 	return readLaws(out)
 }
 
-// unbrokenMost is for the frames of an hour.
+// unbrokenMost is the time limit for an hour of frames.
 const unbrokenMost = 20 * time.Minute
 
-// readLaws reads those of a file, by frame; the last of a frame counts.
+// readLaws reads the laws of a file, by frame; the last of a frame counts.
 func readLaws(path string) (map[uint64]*message.SDERecord, error) {
 	f, err := os.Open(path)
 	if err != nil {

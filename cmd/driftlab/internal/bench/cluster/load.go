@@ -15,39 +15,39 @@ import (
 	"driftscope/internal/site"
 )
 
-// simulations is what bench cluster --study load prints.
+// simulations is the result of bench cluster --study load.
 type simulations struct {
 	origin
 	Simulations []simulation `json:"simulations"`
 	Problem     string       `json:"problem,omitempty"`
 }
 
-// simulation is many workers that hold leases and announce themselves, and run nothing.
+// simulation is many workers that only hold leases and announce themselves.
 type simulation struct {
 	Workers  int     `json:"workers"`
 	Streams  int     `json:"streams"`
 	Seconds  float64 `json:"seconds"`
-	Wanted   float64 `json:"kv_writes_wanted_s"` // renewals and announcements, by the TTL
-	Writes   float64 `json:"kv_writes_s"`        // that the server took
+	Wanted   float64 `json:"kv_writes_wanted_s"` // renewals and announcements that the TTL requires
+	Writes   float64 `json:"kv_writes_s"`        // accepted by the server
 	In       float64 `json:"messages_in_s"`
 	Out      float64 `json:"messages_out_s"`
 	OutBytes float64 `json:"bytes_out_s"`
-	P50      float64 `json:"announce_p50_s"` // until the server has confirmed a record
+	P50      float64 `json:"announce_p50_s"` // until the server confirmed a record
 	P99      float64 `json:"announce_p99_s"`
 	Failed   uint64  `json:"announce_failed"`
 	Lost     uint64  `json:"leases_lost"`
-	Seen     int     `json:"workers_seen"` // by one of them, at the end
+	Seen     int     `json:"workers_seen"` // by one worker, at the end
 	Plan     float64 `json:"plan_s"`       // one plan of this site
 	Consumer int     `json:"consumers"`
 }
 
-// simulationSizes are tried up to --workers.
+// simulationSizes are the worker counts tried up to --workers.
 var simulationSizes = []int{10, 30, 100, 300, 1000}
 
-// simulationTime is how long each is measured: some renewals.
+// simulationTime is the duration of each measurement: several renewals.
 const simulationTime = 15 * time.Second
 
-// load measures what a site's records cost where many workers share them.
+// load measures the cost of a site's records with many workers.
 func (c *Command) load(ctx context.Context) (found, error) {
 	f := &simulations{origin: c.origin()}
 	for _, n := range simulationSizes {
@@ -57,7 +57,7 @@ func (c *Command) load(ctx context.Context) (found, error) {
 		x, err := c.simulation(ctx, n)
 		if err != nil {
 			f.Problem = fmt.Sprintf("%d workers: %v", n, err)
-			return f, nil // where it breaks is what is asked for
+			return f, nil // the study asks for the breaking point
 		}
 		f.Simulations = append(f.Simulations, x)
 		console.Say("%d workers: %.0f of %.0f writes/s, %.0f messages/s out, announced within %.3f s (p99), %d failed, %d leases lost", n, x.Writes, x.Wanted, x.Out, x.P99, x.Failed, x.Lost)
@@ -65,7 +65,7 @@ func (c *Command) load(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// simulation measures n workers and the streams of the flags on servers of their own.
+// simulation measures n workers and the flags' streams on new servers.
 func (c *Command) simulation(ctx context.Context, n int) (x simulation, err error) {
 	own := *c
 	own.Streams = 0
@@ -96,11 +96,11 @@ func (c *Command) simulation(ctx context.Context, n int) (x simulation, err erro
 			work.Go(func() { e.hold(running, fmt.Sprint("bead", s)) })
 		}
 	}
-	pause(ctx, 2*c.TTL) // leases of streams that nobody was seen to hold are free after one
+	pause(ctx, 2*c.TTL) // a lease without a known holder is free after one TTL
 	return x, l.count(ctx, &x, all)
 }
 
-// count measures a simulation that is there.
+// count measures a running simulation.
 func (l *lab) count(ctx context.Context, x *simulation, all []*extra) error {
 	for _, e := range all {
 		e.reset()
@@ -145,7 +145,7 @@ func (l *lab) count(ctx context.Context, x *simulation, all []*extra) error {
 	return ctx.Err()
 }
 
-// planned is how long one plan of so many takes.
+// planned returns the time of one plan of this size.
 func planned(workers, streams int) float64 {
 	s := site.Snapshot{Workers: make([]site.Worker, workers), Streams: make([]site.Stream, streams), Leases: make([]site.Lease, streams)}
 	for i := range s.Workers {
@@ -161,7 +161,7 @@ func planned(workers, streams int) float64 {
 	return time.Since(began).Seconds()
 }
 
-// extra is one worker of a simulation.
+// extra is one simulated worker.
 type extra struct {
 	name   string
 	conn   *bus.Conn
@@ -183,7 +183,7 @@ func (l *lab) newExtra(ctx context.Context, i int) (e *extra, err error) {
 	return e, err
 }
 
-// announce says that it is there until ctx ends.
+// announce announces the worker until ctx ends.
 func (e *extra) announce(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -208,7 +208,7 @@ func (e *extra) announce(ctx context.Context, every time.Duration) {
 	}
 }
 
-// hold holds a stream's lease until ctx ends, again where it is lost.
+// hold holds a stream's lease until ctx ends, and takes a lost lease again.
 func (e *extra) hold(ctx context.Context, stream string) {
 	for ctx.Err() == nil {
 		h, err := e.site.Held().Await(ctx, stream, 0)
@@ -228,7 +228,7 @@ func (e *extra) hold(ctx context.Context, stream string) {
 	}
 }
 
-// reset forgets what was counted.
+// reset clears the counts.
 func (e *extra) reset() {
 	e.mu.Lock()
 	e.took = nil

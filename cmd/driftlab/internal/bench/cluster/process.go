@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// process is a program that works beside this one. Its output goes to a file.
+// process is a child program with its output in a file.
 type process struct {
 	program string
 	args    []string
@@ -18,7 +18,7 @@ type process struct {
 	ended   chan struct{}
 }
 
-// start starts it, again where it was killed.
+// start starts the program, also after a kill.
 func (p *process) start() error {
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -37,14 +37,14 @@ func (p *process) start() error {
 	return nil
 }
 
-// signal sends one.
+// signal sends a signal.
 func (p *process) signal(s syscall.Signal) {
 	if p.run != nil {
 		_ = p.run.Process.Signal(s)
 	}
 }
 
-// kill ends it at once, also a frozen one.
+// kill ends the program at once, even if frozen.
 func (p *process) kill() {
 	if p.run != nil {
 		p.signal(syscall.SIGKILL)
@@ -52,7 +52,7 @@ func (p *process) kill() {
 	}
 }
 
-// stop ends it in order, as Ctrl-C does.
+// stop ends the program in order, as Ctrl-C does.
 func (p *process) stop(ctx context.Context, within time.Duration) error {
 	p.signal(syscall.SIGINT)
 	select {
@@ -65,7 +65,7 @@ func (p *process) stop(ctx context.Context, within time.Duration) error {
 	}
 }
 
-// gone says whether it has ended.
+// gone reports whether the program has ended.
 func (p *process) gone() bool {
 	select {
 	case <-p.ended:

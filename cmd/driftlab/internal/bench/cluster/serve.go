@@ -8,10 +8,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// starting is how long a server may take to take connections, on a busy machine.
+// starting bounds the time until a server accepts connections on a busy machine.
 const starting = 30 * time.Second
 
-// serve runs a nats-server by a configuration file until ctx ends: so that none has to be installed.
+// serve runs a nats-server from a configuration file until ctx ends, so that none must be installed.
 func serve(ctx context.Context, file string) error {
 	o, err := server.ProcessConfigFile(file)
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// patience is how many TTLs a stream may take to run again before a trial goes on without it.
+// patience is how many TTLs a trial waits for a stream to run again.
 const patience = 8
 
-// trial is one fault and what became of it.
+// trial is one fault and its effects.
 type trial struct {
 	Fault     string    `json:"fault"`
 	Who       string    `json:"who"`
-	Takeover  []float64 `json:"takeover_s,omitempty"`  // of each stream of the worker that was struck
+	Takeover  []float64 `json:"takeover_s,omitempty"`  // per stream of the struck worker
 	Claimed   []float64 `json:"claimed_s,omitempty"`   // until each of these had a lease again
-	Pause     float64   `json:"pause_s"`               // the longest between two results of a stream that was not struck
-	Disturbed int       `json:"disturbed"`             // streams that were not struck and changed their epoch
-	Never     int       `json:"never_taken,omitempty"` // struck streams that did not run again in time
-	Settle    float64   `json:"settle_s"`              // from healing until the site is at rest
+	Pause     float64   `json:"pause_s"`               // longest between two results of a stream that was not struck
+	Disturbed int       `json:"disturbed"`             // streams that changed their epoch without being struck
+	Never     int       `json:"never_taken,omitempty"` // struck streams that did not recover in time
+	Settle    float64   `json:"settle_s"`              // from healing until the site is settled
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// trials does them all.
+// trials runs all trials.
 func (l *lab) trials(ctx context.Context) (all []trial, err error) {
 	random := rand.New(rand.NewPCG(l.c.Seed, 0))
 	order := make([]string, l.c.Trials)
@@ -53,7 +53,7 @@ func (l *lab) trials(ctx context.Context) (all []trial, err error) {
 	return all, nil
 }
 
-// trial does one fault, measures it, heals it, and waits until the site is at rest.
+// trial causes one fault, measures it, heals it, and waits until the site is settled.
 func (l *lab) trial(ctx context.Context, fault string, random *rand.Rand) (t trial, err error) {
 	pause(ctx, time.Duration(random.Float64()*float64(l.c.TTL)/3)) // renewals come every third of a TTL
 	before := map[string]stand{}
@@ -79,7 +79,7 @@ func (l *lab) trial(ctx context.Context, fault string, random *rand.Rand) (t tri
 	return t, nil
 }
 
-// await waits until every struck stream runs again, and every other has had a result, for as long as the fault lasts.
+// await waits, for as long as the fault lasts, until every struck stream runs again and every other has a result.
 func (l *lab) await(ctx context.Context, w *wound, before map[string]stand) {
 	for ctx.Err() == nil && time.Since(w.at) < patience*l.c.TTL {
 		waits := time.Since(w.at) < w.least
@@ -98,12 +98,12 @@ func (l *lab) await(ctx context.Context, w *wound, before map[string]stand) {
 	}
 }
 
-// measure enters what became of the streams, before the fault is healed.
+// measure records the effects on the streams before the fault is healed.
 func (l *lab) measure(t *trial, w *wound, before map[string]stand) {
 	for name, b := range l.books {
 		now := b.stand()
 		if !w.affected[name] {
-			if t.Fault != faultClock { // results are timed by the servers' clocks
+			if t.Fault != faultClock { // results carry the servers' clocks
 				t.Pause = max(t.Pause, now.longest.Seconds(), time.Since(now.last).Seconds())
 			}
 			if now.epoch != before[name].epoch {

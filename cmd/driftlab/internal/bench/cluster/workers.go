@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// worker is one driftscope work, with its way to the servers.
+// worker is one driftscope work, with its link to the servers.
 type worker struct {
 	process
 	name string
 	way  *link.Link
 }
 
-// newWorker starts one, which may have all streams.
+// newWorker starts a worker that may take all streams.
 func (l *lab) newWorker() (*worker, error) {
 	w, err := l.startWorker(fmt.Sprint("w", len(l.workers)), "")
 	if w != nil {
@@ -24,7 +24,7 @@ func (l *lab) newWorker() (*worker, error) {
 	return w, err
 }
 
-// startWorker starts a worker of a name; which tells its log and folder from those of another of that name.
+// startWorker starts a worker of a name; which distinguishes its log and folder from another worker of that name.
 func (l *lab) startWorker(name, which string) (*worker, error) {
 	var to []string
 	for _, m := range l.servers {

@@ -8,21 +8,22 @@ import (
 	"driftscope/online/alarm"
 )
 
-// alarmThresholds are what the evidence for a change may be held to: frames between two false alarms of one kind, at least.
+// alarmThresholds are thresholds for the evidence of a change: the least mean number of frames between two false alarms of
+// one kind.
 var alarmThresholds = []float64{1e3, 1e4, 1e5, 1e6}
 
-// alarmed is what an alarm at one threshold did about a change, over all runs or in one.
+// alarmed is the result of an alarm at one threshold, for one change, over all runs or in one.
 type alarmed struct {
 	Threshold float64 `json:"alarm_frames"`
-	False     int     `json:"false_alarms"` // before the change, of either kind
-	Quiet     int     `json:"quiet_frames"` // that these may have come in
-	Delay     int     `json:"delay"`        // frames from the change to the alarm, the median over runs; -1 where half had none
-	Missed    int     `json:"missed"`       // changes that no alarm followed before the end
+	False     int     `json:"false_alarms"` // before the change, both kinds
+	Quiet     int     `json:"quiet_frames"` // frames in which false alarms were possible
+	Delay     int     `json:"delay"`        // median frames from the change to the alarm; -1 if at least half had none
+	Missed    int     `json:"missed"`       // changes without an alarm before the end
 
 	on [2]bool // drift and diffusion
 }
 
-// hear takes the evidence after frame k. An alarm that has begun is over at a hundredth of its threshold, as the estimator's is.
+// hear takes the evidence after frame k. As in the estimator, an alarm ends at a hundredth of its threshold.
 func (r *changeRow) hear(k int, e alarm.Evidence) {
 	for i := range r.Alarms {
 		a := &r.Alarms[i]
@@ -42,7 +43,7 @@ func (r *changeRow) hear(k int, e alarm.Evidence) {
 	}
 }
 
-// alarmsOf puts the runs together.
+// alarmsOf summarises the runs.
 func alarmsOf(runs []changeRow) []alarmed {
 	out := make([]alarmed, len(alarmThresholds))
 	for i := range out {
@@ -67,7 +68,7 @@ func alarmsOf(runs []changeRow) []alarmed {
 	return out
 }
 
-// printAlarms writes the alarms for a person.
+// printAlarms prints the alarms.
 func printAlarms(rows []changeRow, w io.Writer) {
 	fmt.Fprintf(w, "\nAlarms, about drift or diffusion: false ones before the change, in as many frames; then the frames that half of the runs' took, and changes missed within %d.\n\n",
 		changeFrames[len(changeFrames)-1]-changeFrame)

@@ -11,11 +11,11 @@ import (
 	"driftscope/online"
 )
 
-// lawChange is a law in two dimensions, with σ = 1, that becomes another one at frame changeFrame.
+// lawChange is a law in two dimensions, with σ = 1, that changes at frame changeFrame.
 type lawChange struct {
 	name          string
 	before, after func(mu, z []float64)
-	sigma         float64 // afterwards
+	sigma         float64 // after the change
 }
 
 var lawChanges = []lawChange{
@@ -26,11 +26,11 @@ var lawChanges = []lawChange{
 
 const (
 	changeFrame  = 1000
-	changeWindow = 300 // frames of the law in force over which the drift is judged, fewer where it is younger
+	changeWindow = 300 // frames of the current law over which the drift is judged, or fewer if it is younger
 )
 
-// changeFrames are how many frames have been seen when the drift is judged, the last when 4096 transitions of the new law, as many as the
-// estimator remembers, have been.
+// changeFrames are the numbers of frames at which the drift is judged. The last comes after 4096 transitions of the new law,
+// which is the estimator's memory.
 var changeFrames = []int{300, 1000, 1100, 1300, 2000, 3000, 5097}
 
 // springAbout is -4(z - c) in both coordinates.
@@ -43,13 +43,13 @@ func turning(omega float64) func(mu, z []float64) {
 	return func(mu, z []float64) { mu[0], mu[1] = -z[0]-omega*z[1], omega*z[0]-z[1] }
 }
 
-// changeRow is L_μ about one change, means over runs.
+// changeRow is L_μ around one change, as means over runs.
 type changeRow struct {
 	SDE    string    `json:"sde"`
-	Change int       `json:"change"`     // the frame at which the law changes
+	Change int       `json:"change"`     // frame of the change
 	Frames []int     `json:"frames"`     // seen
-	LMu    []float64 `json:"l_mu"`       // after as many
-	Fresh  []float64 `json:"fresh_l_mu"` // of an estimator that has seen nothing but the law in force
+	LMu    []float64 `json:"l_mu"`       // after each of Frames
+	Fresh  []float64 `json:"fresh_l_mu"` // an estimator that saw only the current law
 	Zero   []float64 `json:"zero_l_mu"`
 	Alarms []alarmed `json:"alarms"` // at several thresholds
 }
@@ -81,7 +81,7 @@ func measureChange(f *onlineFindings, s *simulations) error {
 	return nil
 }
 
-// follow walks through the change, and judges the drift after so many frames. A second estimator begins at the change.
+// follow walks through the change, and judges the drift at the given frames. A second estimator starts at the change.
 func (c *lawChange) follow(frames []int, rng *rand.Rand) (row changeRow, err error) {
 	var watching []*online.Estimator
 	begin := func() error {
@@ -130,14 +130,14 @@ func (c *lawChange) follow(frames []int, rng *rand.Rand) (row changeRow, err err
 	return row, nil
 }
 
-// judge appends L_μ on the path, of the estimator that has seen all and of the one that began last.
+// judge appends L_μ on the path for the full estimator and the latest one.
 func (r *changeRow) judge(path []passed, watching []*online.Estimator) {
 	r.LMu = append(r.LMu, missed(path, watching[0].Drift))
 	r.Fresh = append(r.Fresh, missed(path, watching[len(watching)-1].Drift))
 	r.Zero = append(r.Zero, missed(path, func(dst, _ []float64) { clear(dst) }))
 }
 
-// printChange writes f.Change for a person.
+// printChange prints f.Change.
 func printChange(f *onlineFindings, w io.Writer) {
 	fmt.Fprintf(w, "Change: L_mu on the last %d frames of the law in force, after so many frames; the law changes at %d. In brackets of an estimator that\n"+
 		"began there, and without a drift.\n\n", changeWindow, changeFrame)

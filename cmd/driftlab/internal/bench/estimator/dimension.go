@@ -14,28 +14,28 @@ import (
 	"driftscope/online/offline"
 )
 
-// regime is how 16 latents are made of one to four that move, dz = -κz dt + σ dW every 0.01 s, and noise. Variances are in units of 0.01 s,
-// a step's of σ = 1.
+// regime defines 16 latents from one to four moving ones, dz = -κz dt + σ dW every 0.01 s, and noise. Variances are in units
+// of 0.01 s, the variance of a step with σ = 1.
 type regime struct {
 	name   string
-	noise  float64 // variance of the noise in those that move
-	still  float64 // and in the others
-	leak   float64 // how much of the first one's motion the others show
+	noise  float64 // noise variance of the moving latents
+	still  float64 // noise variance of the others
+	leak   float64 // fraction of the first one's motion in the others
 	kappa  float64 // 1/s
-	fading float64 // σ of each that moves, over that of the one before
+	fading float64 // σ ratio of each moving latent to the previous one
 	mixed  mixing
 }
 
-// mixing is how the axes of the latents lie to those of the motion.
+// mixing is the map between the axes of motion and of the latents.
 type mixing int
 
 const (
 	straight mixing = iota
 	rotated
-	skewed // by any linear map
+	skewed // any linear map
 )
 
-// dimensionRegimes are those of quiet and loud noise, in what moves and in what does not.
+// dimensionRegimes have quiet and loud noise, in moving and in still latents.
 var dimensionRegimes = []regime{
 	{name: "quiet", noise: 0.02, still: 0.02, fading: 1},
 	{name: "collapsed: the others hardly change", noise: 0.1, still: 1e-6, fading: 1},
@@ -56,14 +56,14 @@ const (
 	dimensionLatents = 16
 	dimensionMost    = 4
 	dimensionFrames  = 1001
-	bareThreshold    = 0.1 // the paper's, of σ in units of the largest
+	bareThreshold    = 0.1 // the paper's, relative to the largest σ
 )
 
-// dimensionRow is the share of runs of one regime in which what moves was found exactly, over one to four that do.
+// dimensionRow is the fraction of runs of one regime that find the moving latents exactly, over one to four moving.
 type dimensionRow struct {
 	Regime string    `json:"regime"`
 	Exact  float64   `json:"exact"`
-	By     []float64 `json:"exact_by_number"` // one that moves, two, three, four
+	By     []float64 `json:"exact_by_number"` // one, two, three and four moving
 	Bare   float64   `json:"bare_threshold"`  // by the paper's rule, √(mean Δz²/Δt) > 0.1
 }
 
@@ -92,14 +92,14 @@ func measureDimension(f *onlineFindings, s *simulations) error {
 		row.Exact = floats.Sum(row.By) / float64(dimensionMost*s.runs)
 		row.Bare /= float64(dimensionMost * s.runs)
 		for k := range row.By {
-			row.By[k] /= float64(s.runs) // counted first: a sum of shares would be off in its last digits
+			row.By[k] /= float64(s.runs) // divided last: summing fractions would add rounding errors
 		}
 		f.Dimension = append(f.Dimension, row)
 	}
 	return err
 }
 
-// draw gives the latents; those that move come first, before any mixing.
+// draw returns the latents; the moving ones come first, before any mixing.
 func (r *regime) draw(moving int, rng *rand.Rand) []latent.Latent {
 	mix, z := r.mixed.draw(rng), make([]float64, moving)
 	seen, dt := make([]latent.Latent, dimensionFrames), sigmaStep.Seconds()
@@ -122,7 +122,7 @@ func (r *regime) draw(moving int, rng *rand.Rand) []latent.Latent {
 	return seen
 }
 
-// draw is a map of that kind, nil for none.
+// draw returns a random map of that kind, or nil for none.
 func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 	if m == straight {
 		return nil
@@ -137,7 +137,7 @@ func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 	return axes
 }
 
-// counts says whether what moves is found: the very latents as they come in, or, where they are mixed, as many components.
+// counts reports whether the moving part is found: the same latents, or with mixing the same number of components.
 func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 	c := offline.Config{Dim: dimensionLatents}
 	if r.mixed != straight {
@@ -165,7 +165,7 @@ func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 	return true, nil
 }
 
-// motion is σ² of each component in the latents' units.
+// motion returns σ² of each component in the latents' units.
 func motion(parts *offline.Components) []float64 {
 	var v []float64
 	for i, diffusion := range parts.Diffusion {
@@ -175,7 +175,7 @@ func motion(parts *offline.Components) []float64 {
 	return v
 }
 
-// bareCount counts the latents that the paper's rule finds moving: σ above 0.1, of the raw latents.
+// bareCount counts moving latents by the paper's rule: σ above 0.1, of the raw latents.
 func bareCount(seen []latent.Latent) (n int) {
 	seconds := seen[len(seen)-1].Time.Sub(seen[0].Time).Seconds()
 	for i := range dimensionLatents {
@@ -191,7 +191,7 @@ func bareCount(seen []latent.Latent) (n int) {
 	return n
 }
 
-// printDimension writes f.Dimension for a person.
+// printDimension prints f.Dimension.
 func printDimension(f *onlineFindings, w io.Writer) {
 	fmt.Fprintf(w, "Dimension: share of runs in which exactly the latents that move are called active, 1 to %d of %d, after %d transitions; mixed latents are taken\n"+
 		"apart first. Beside it the paper's bare threshold, σ > %g on the raw latents.\n\n", dimensionMost, dimensionLatents, dimensionFrames-1, bareThreshold)

@@ -22,12 +22,12 @@ var driftScenes = []string{
 
 const driftFrames = 1000 // 10 s
 
-// driftRow is one law's drift, learnt from the true latents. L_μ is the mean over the path of |μ̂ - μ|², summed over coordinates, (1/s)²
-// because σ = 1 s^-½; all are means over runs.
+// driftRow is one law's drift, learnt from the true latents. L_μ is the mean over the path of |μ̂ - μ|², summed over
+// coordinates, (1/s)² because σ = 1 s^-½. All values are means over runs.
 type driftRow struct {
 	SDE     string  `json:"sde"`
-	LMu     float64 `json:"l_mu"`         // the estimator's after one pass
-	Teacher float64 `json:"teacher_l_mu"` // offline.Fit's, of the whole recording
+	LMu     float64 `json:"l_mu"`         // estimator after one pass
+	Teacher float64 `json:"teacher_l_mu"` // offline.Fit on the whole recording
 	Zero    float64 `json:"zero_l_mu"`    // no drift
 	CRLB    float64 `json:"crlb"`         // for a constant shift
 }
@@ -91,10 +91,10 @@ func learnDrift(scene string, seed uint64) (row driftRow, err error) {
 	return row, nil
 }
 
-// passed is a point of a path, and the law's drift there.
+// passed is a point of a path with the law's drift.
 type passed struct{ z, mu []float64 }
 
-// missed is L_μ of a drift over the points.
+// missed returns L_μ of a drift over the points.
 func missed(path []passed, drift func(dst, z []float64)) float64 {
 	sum, mu := 0.0, make([]float64, len(path[0].z))
 	for _, p := range path {
@@ -106,7 +106,7 @@ func missed(path []passed, drift func(dst, z []float64)) float64 {
 	return sum / float64(len(path))
 }
 
-// printDrift writes f.Drift for a person.
+// printDrift prints f.Drift.
 func printDrift(f *onlineFindings, w io.Writer) {
 	fmt.Fprintf(w, "Drift: L_mu, summed over coordinates, after one pass over %d true latents; of a fit of the whole recording, of no drift, and the\n"+
 		"Cramér-Rao bound of a constant shift. Means over runs.\n\n", driftFrames)

@@ -1,4 +1,4 @@
-// Package estimator measures the online estimator on simulated latents whose law is known.
+// Package estimator measures the online estimator on simulated latents with known laws.
 package estimator
 
 import (
@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures the online estimator on simulated latents, whose law is known.
+// Command measures the online estimator on simulated latents with known laws.
 type Command struct {
 	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of the others." placeholder:"N"`
 	Seed uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
@@ -27,14 +27,14 @@ type Command struct {
 	JSON bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
-// Help says what is in the tables, under the command's own help.
+// Help describes the tables, under the command's own help.
 func (c *Command) Help() string {
 	return "sigma: how often the 95 % interval of the diffusion holds the true one, and how far the estimate scatters beside the least that any could, in noise and with frames lost. " +
 		"dimension: how often exactly the dimensions that move are called active, of 16. hidden: how often latents are said to be too few that are, and that are not. drift: the drift's error after one pass, beside that of the recording's own fit. " +
 		"change: the drift's error before and after the law changes. The same seed gives the same figures on any number of cores."
 }
 
-// onlineFindings is what bench online prints; what was not asked for is left out.
+// onlineFindings is the result of bench online; it omits studies that were not requested.
 type onlineFindings struct {
 	Seed      uint64         `json:"seed"`
 	Sigma     []sigmaRow     `json:"sigma,omitempty"`
@@ -47,7 +47,7 @@ type onlineFindings struct {
 // onlineStudy is one of bench online's tables.
 type onlineStudy struct {
 	name string
-	runs int // unless --runs says otherwise
+	runs int // default of --runs
 	run  func(f *onlineFindings, s *simulations) error
 	show func(f *onlineFindings, w io.Writer)
 }
@@ -95,7 +95,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// studies gives those that --only names, in the order of the list.
+// studies returns the studies that --only names, in list order.
 func (c *Command) studies() (chosen []onlineStudy, err error) {
 	for _, name := range c.Only {
 		if !slices.ContainsFunc(onlineStudies, func(s onlineStudy) bool { return s.name == name }) {
@@ -114,12 +114,12 @@ func (c *Command) studies() (chosen []onlineStudy, err error) {
 type simulations struct {
 	ctx  context.Context
 	name string
-	runs int // a cell
+	runs int // per cell
 	seed uint64
 }
 
-// each calls one for every cell and run, on all cores, and says on standard error how far it is. What a run gives depends on its cell and
-// number alone: one writes it where no other does.
+// each calls one for every cell and run, on all cores, and prints its progress on standard error. The result of a run depends
+// only on its cell and number; each run writes to its own place.
 func (s *simulations) each(cells, runs int, one func(cell, run int) error) error {
 	group, ctx := errgroup.WithContext(s.ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -143,12 +143,12 @@ func (s *simulations) each(cells, runs int, one func(cell, run int) error) error
 	return err
 }
 
-// random is the generator of one run of one cell, which no other shares.
+// random returns the generator of one run of one cell, shared with no other.
 func (s *simulations) random(cell, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, uint64(cell)<<32|uint64(run)))
 }
 
-// progress counts what is done and says so every ten seconds.
+// progress prints the number of finished runs every ten seconds.
 type progress struct {
 	name        string
 	total       int

@@ -11,17 +11,18 @@ import (
 	"driftscope/online"
 )
 
-// partialObservation is a law of which the latents show the first coordinates, and the variance of the noise in them in units of a step's, σ = 1.
+// partialObservation is a law whose first coordinates are the latents, with the noise variance in units of a step's variance,
+// σ = 1.
 type partialObservation struct {
 	name   string
 	law    func(mu, z []float64)
 	dim    int
 	shown  int
 	noise  float64
-	hidden bool // whether what is not shown matters
+	hidden bool // the hidden coordinates matter
 }
 
-// partialObservations are laws that the latents are too few for, and laws that they are not.
+// partialObservations are laws with too few latents, and laws with enough.
 var partialObservations = []partialObservation{
 	{"free, driven slowly", pushed(0.5, 4, 1), 3, 2, 0, true},
 	{"free, driven slowly, r = 1", pushed(0.5, 4, 1), 3, 2, 1, true},
@@ -34,27 +35,27 @@ var partialObservations = []partialObservation{
 
 const hiddenFrames = 4000
 
-// hiddenAfter are the frames by which a report counts.
+// hiddenAfter are the frames at which reports are counted.
 var hiddenAfter = []int{1000, 2000, 4000}
 
-// pushed are two coordinates on springs of k, the first of which a third one pushes, which springs back at rate.
+// pushed has two coordinates on springs of k. A third coordinate, which relaxes at rate, pushes the first.
 func pushed(k, by, rate float64) func(mu, z []float64) {
 	return func(mu, z []float64) { mu[0], mu[1], mu[2] = -k*z[0]+by*z[2], -k*z[1], -rate*z[2] }
 }
 
-// twoWells are at ±1, in either coordinate.
+// twoWells has wells at ±1 in either coordinate.
 func twoWells(mu, z []float64) {
 	for i, v := range z {
 		mu[i] = 4 * v * (1 - v*v)
 	}
 }
 
-// hiddenRow is how often it was said of one law's latents that they are too few.
+// hiddenRow is how often too few latents were reported for one law.
 type hiddenRow struct {
 	Law    string    `json:"law"`
 	Hidden bool      `json:"hidden"`
 	Frames []int     `json:"frames"`
-	Told   []float64 `json:"told"` // share of runs, by then
+	Told   []float64 `json:"told"` // fraction of runs by each frame
 }
 
 // measureHidden fills f.Hidden.
@@ -81,7 +82,7 @@ func measureHidden(f *onlineFindings, s *simulations) error {
 	return err
 }
 
-// told is the frame at which the latents are said to be too few, hiddenFrames where they never are.
+// told returns the frame at which too few latents are reported, or hiddenFrames if never.
 func (s *partialObservation) told(rng *rand.Rand) (int, error) {
 	estimator, err := online.New(online.Config{Dim: s.shown, Seed: rng.Uint64(), Deterministic: true})
 	if err != nil {
@@ -109,7 +110,7 @@ func (s *partialObservation) told(rng *rand.Rand) (int, error) {
 	return hiddenFrames, nil
 }
 
-// printHidden writes f.Hidden for a person.
+// printHidden prints f.Hidden.
 func printHidden(f *onlineFindings, w io.Writer) {
 	fmt.Fprint(w, "Hidden: share of runs in which the latents are said to be too few, by frame; below the gap they are not.\n\n")
 	fmt.Fprintf(w, "%-31s", "law")

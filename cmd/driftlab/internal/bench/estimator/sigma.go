@@ -13,24 +13,24 @@ import (
 	"driftscope/online/offline"
 )
 
-// sigmaRow is one cell of the table of the diffusion: dz = dW, seen with noise of variance R = r·0.01 s every 0.01 s.
+// sigmaRow is one cell of the table of the diffusion: dz = dW with noise of variance R = r·0.01 s every 0.01 s.
 type sigmaRow struct {
 	R        float64 `json:"r"`
-	N        int     `json:"n"`              // transitions seen
-	Dropped  float64 `json:"dropped"`        // share of the frames that were lost, at random
+	N        int     `json:"n"`              // transitions
+	Dropped  float64 `json:"dropped"`        // fraction of frames lost at random
 	Coverage float64 `json:"coverage"`       // of the 95 % interval of σ
 	Error    float64 `json:"relative_error"` // of σ²: standard deviation over mean
-	Bound    float64 `json:"bound"`          // the least relative error, by the information about σ² and R in the increments
-	Mean     float64 `json:"mean"`           // of σ², which is 1
-	Naive    float64 `json:"naive_mean"`     // the quadratic variation's
+	Bound    float64 `json:"bound"`          // smallest relative error, from the information about σ² and R in the increments
+	Mean     float64 `json:"mean"`           // mean of σ²; the truth is 1
+	Naive    float64 `json:"naive_mean"`     // mean of the quadratic variation
 }
 
 const (
 	sigmaStep  = 10 * time.Millisecond
-	sigmaBatch = 10 // simulations that share the times of their frames, as dimensions of one latent
+	sigmaBatch = 10 // simulations with common frame times, as dimensions of one latent
 )
 
-// sigmaCells lists the cells, rates of loss outermost.
+// sigmaCells lists the cells, loss rates outermost.
 func sigmaCells() (cells []sigmaRow) {
 	for _, dropped := range []float64{0, 0.1, 0.5} {
 		for _, n := range []int{100, 300, 1000, 3000, 10000} {
@@ -64,7 +64,7 @@ func measureSigma(f *onlineFindings, s *simulations) error {
 	})
 }
 
-// sigmaRun is what one simulation gave.
+// sigmaRun is the result of one simulation.
 type sigmaRun struct {
 	v, naive float64 // σ²; the quadratic variation
 	covered  bool    // the interval holds σ = 1
@@ -101,7 +101,7 @@ func (r *sigmaRow) simulate(dst []sigmaRun, rng *rand.Rand) error {
 	return nil
 }
 
-// frames is how many frames pass until one is not lost.
+// frames returns the number of frames up to the next one that is not lost.
 func frames(dropped float64, rng *rand.Rand) int {
 	n := 1
 	for dropped > 0 && rng.Float64() < dropped {
@@ -110,7 +110,7 @@ func frames(dropped float64, rng *rand.Rand) int {
 	return n
 }
 
-// sum fills in what the runs say together.
+// sum summarises the runs.
 func (r *sigmaRow) sum(runs []sigmaRun) {
 	v := make([]float64, len(runs))
 	for i, run := range runs {
@@ -125,9 +125,9 @@ func (r *sigmaRow) sum(runs []sigmaRun) {
 	r.Mean, r.Error = mean, sd/mean
 }
 
-// bound fills in the relative error of an efficient estimator of σ² = v where R is unknown too: the root of the inverse of the information
-// in the increments, which for equal steps is Whittle's integral over their spectrum vΔt + 2R(1 - cos ω). With frames lost it is averaged
-// over draws of the steps.
+// bound computes the relative error of an efficient estimator of σ² = v with unknown R: the root of the inverse of the
+// information in the increments. For equal steps the information is Whittle's integral over their spectrum vΔt + 2R(1 - cos
+// ω). With lost frames it is averaged over draws of the steps.
 func (r *sigmaRow) bound(rng *rand.Rand) {
 	draws := 1
 	if r.Dropped > 0 {
@@ -140,11 +140,11 @@ func (r *sigmaRow) bound(rng *rand.Rand) {
 	r.Bound = math.Sqrt(float64(draws) * all.rr / (all.vv*all.rr - all.vr*all.vr))
 }
 
-// information is Fisher's, of increments about v and R.
+// information is the Fisher information of increments about v and R.
 type information struct{ vv, vr, rr float64 }
 
-// add adds that of n increments at v = 1. Their covariance C, with vΔt + 2R on the diagonal and -R beside it, is linear in v and R, so that
-// the information ½ tr(C⁻¹CᵢC⁻¹Cⱼ) is -½ ∂ᵢ∂ⱼ ln det C, and
+// add adds the information of n increments at v = 1. Their covariance C, with vΔt + 2R on the diagonal and -R beside it, is
+// linear in v and R. So the information ½ tr(C⁻¹CᵢC⁻¹Cⱼ) is -½ ∂ᵢ∂ⱼ ln det C, and
 //
 //	ln det C = Σ ln δ,  δ ← vΔt + 2R - R²/δ.
 func (i *information) add(n int, noise float64, step func() float64) {
@@ -167,7 +167,7 @@ func (i *information) add(n int, noise float64, step func() float64) {
 	}
 }
 
-// printSigma writes f.Sigma for a person: a line for every number of transitions and share of frames lost.
+// printSigma prints f.Sigma: one line per number of transitions and fraction of lost frames.
 func printSigma(f *onlineFindings, w io.Writer) {
 	fmt.Fprintln(w, "σ: dz = dW, frames every 0.01 s, noise of variance R = r·0.01 s. Share of runs whose 95 % interval holds σ; relative error of σ², in\n"+
 		"brackets over the least possible where R is unknown too (the information of the increments about both); mean of the quadratic variation.")

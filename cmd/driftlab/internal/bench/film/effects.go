@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// flicker is an unsteady lamp: the gain is 1 + N(0, amount) a frame, and stray light, a tenth of the picture's median, is four times as unsteady. Where
-// the median is 0, stray light is a twentieth of the file's range.
+// flicker is an unsteady lamp: the gain is 1 + N(0, amount) per frame. Stray light, a tenth of the picture's median, varies
+// four times as much. If the median is 0, stray light is a twentieth of the file's range.
 func flicker(o Options, rng *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		off := o.Amount * rng.NormFloat64()
@@ -19,7 +19,7 @@ func flicker(o Options, rng *rand.Rand) effect {
 	}
 }
 
-// step is a lamp that becomes brighter by amount of its light in the middle of the film.
+// step is a lamp that becomes brighter by the fraction amount in the middle of the film.
 func step(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		if frame > o.Frames/2 {
@@ -29,18 +29,18 @@ func step(o Options, _ *rand.Rand) effect {
 	}
 }
 
-// bleach fades what is above or below the median by exp(-amount t/T).
+// bleach fades the departure from the median by exp(-amount t/T).
 func bleach(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		left, median := math.Exp(-o.Amount*float64(frame)/float64(o.Frames)), p.median()
 		for i, v := range p.values {
-			p.values[i] = median + left*(v-median) // v itself where it is the median: levels are cut off
+			p.values[i] = median + left*(v-median) // exactly v at the median: levels are truncated
 		}
 		return nil
 	}
 }
 
-// uneven is a lit side, amount of the picture's own range, that turns once round the picture.
+// uneven is a bright side, amount of the picture's own range, that turns once around the picture.
 func uneven(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		sin, cos := math.Sincos(2 * math.Pi * float64(frame) / float64(o.Frames))
@@ -53,8 +53,8 @@ func uneven(o Options, _ *rand.Rand) effect {
 	}
 }
 
-// stage moves the picture amount px down over the film, and as much to and fro; edges are repeated, pixels interpolated linearly. A truth
-// in pixels is off by that.
+// stage moves the picture amount px down over the film, and oscillates by the same amount. It repeats edges and interpolates
+// linearly. A truth in pixels is off by that motion.
 func stage(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		done := float64(frame) / float64(o.Frames)
@@ -80,7 +80,7 @@ func (p *levels) shift(right, down float64) {
 	}
 }
 
-// between are the pixels of n about a place, and how far it is from the first to the second.
+// between returns the pixels around a position, and its fraction of the way from the first to the second.
 func between(place float64, n int) (first, second int, far float64) {
 	place = min(max(place, 0), float64(n-1))
 	whole, far := math.Modf(place)
@@ -89,20 +89,20 @@ func between(place float64, n int) (first, second int, far float64) {
 
 const (
 	specks     = 12
-	speckDepth = 0.3 // of the picture's range, at amount 1
-	speckMoves = 10  // px, by which the first is elsewhere after the middle of the film
+	speckDepth = 0.3 // fraction of the picture's range, at amount 1
+	speckMoves = 10  // px by which the first moves in the middle of the film
 )
 
 // speck is a Gaussian shadow.
-type speck struct{ x, y, sd float64 } // its place from 0 to 1 of the picture, and px
+type speck struct{ x, y, sd float64 } // position from 0 to 1 of the picture, and sd in px
 
-// dust is still shadows on a window near the camera, each amount times speckDepth deep; one moves once.
+// dust is fixed shadows on a window near the camera, each amount times speckDepth deep; one moves once.
 func dust(o Options, rng *rand.Rand) effect {
 	var all [specks]speck
 	for i := range all {
 		all[i] = speck{rng.Float64(), rng.Float64(), 1 + 3*rng.Float64()}
 	}
-	var shade []float64 // of every pixel, at a depth of 1
+	var shade []float64 // per pixel, at a depth of 1
 	return func(p *levels, frame int) error {
 		switch frame {
 		case 0:
@@ -132,10 +132,10 @@ func (s *speck) darken(shade []float64, width, height int) {
 	}
 }
 
-// hotShare is that of a camera's pixels, at amount 1.
+// hotShare is the fraction of hot pixels at amount 1.
 const hotShare = 1e-3
 
-// hot is pixels that always have the highest level: amount times hotShare of them.
+// hot sets amount times hotShare of the pixels to the highest level.
 func hot(o Options, rng *rand.Rand) effect {
 	var places []int
 	return func(p *levels, frame int) error {
@@ -155,7 +155,7 @@ func hot(o Options, rng *rand.Rand) effect {
 	}
 }
 
-// lines is an interlaced camera: rows 0, 2, 4.. are brighter by amount of their light in frames 1, 3, 5...
+// lines is an interlaced camera: rows 0, 2, 4.. are brighter by the fraction amount in frames 1, 3, 5...
 func lines(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		if frame%2 == 0 {
@@ -171,7 +171,7 @@ func lines(o Options, _ *rand.Rand) effect {
 	}
 }
 
-// saturate is a camera that shows nothing above 1/amount of its range.
+// saturate clips above 1/amount of the camera's range.
 func saturate(o Options, _ *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		for i, v := range p.values {

@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/picture"
 )
 
-// compress is a film kept as JPEG pictures of 8 bits, whose quality is amount.
+// compress stores the film as 8-bit JPEG pictures of quality amount.
 func compress(o Options, _ *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		if err := picture.CheckSize(p.width, p.height, p.channels); err != nil {
@@ -39,7 +39,7 @@ func compress(o Options, _ *rand.Rand) effect {
 	}
 }
 
-// encode is the picture as a JPEG; size and channels have been checked.
+// encode returns the picture as a JPEG; the caller has checked size and channels.
 func (p *levels) encode(quality int) ([]byte, error) {
 	kind := gocv.MatTypeCV8UC1
 	if p.channels == 3 {

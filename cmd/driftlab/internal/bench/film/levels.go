@@ -8,13 +8,13 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// levels is a picture in the grey levels of its file, row by row, a pixel's channels side by side. It keeps its memory from frame to frame.
+// levels is a picture in its file's grey levels, row by row with interleaved channels. It reuses its memory for every frame.
 type levels struct {
 	width, height, channels int
 	top                     float64 // the highest level: 255 or 65535
 	values                  []float64
-	before                  []float64 // room for a copy of values
-	counts                  []int     // room for a histogram
+	before                  []float64 // memory for a copy of values
+	counts                  []int     // memory for a histogram
 }
 
 func (p *levels) read(src *sim.Picture) error {
@@ -29,7 +29,7 @@ func (p *levels) read(src *sim.Picture) error {
 	case sim.Unit:
 		p.top = math.MaxUint8
 		for i, v := range src.F32 {
-			p.values[i] = math.Round(float64(min(max(v, 0), 1)) * math.MaxUint8) // as the picture's file has it
+			p.values[i] = math.Round(float64(min(max(v, 0), 1)) * math.MaxUint8) // as in the picture's file
 		}
 	default:
 		return errors.New("the picture has real values, 8 or 16 bits expected: give a scene without noise of its own")
@@ -37,7 +37,7 @@ func (p *levels) read(src *sim.Picture) error {
 	return nil
 }
 
-// write cuts off what lies between and beyond the levels.
+// write truncates to the levels of the file.
 func (p *levels) write(dst *sim.Picture) {
 	for i, v := range p.values {
 		level := math.Floor(min(max(v, 0), p.top))
@@ -49,7 +49,7 @@ func (p *levels) write(dst *sim.Picture) {
 	}
 }
 
-// median is that of all channels' levels, the mean of the two in the middle; the picture is as read left it.
+// median returns the median level of all channels, right after read.
 func (p *levels) median() float64 {
 	p.counts = slices.Grow(p.counts[:0], int(p.top)+1)[:int(p.top)+1]
 	clear(p.counts)
@@ -60,7 +60,7 @@ func (p *levels) median() float64 {
 	return (low + high) / 2
 }
 
-// ranked is the level that rank others of counts lie before.
+// ranked returns the level with the given rank in counts.
 func (p *levels) ranked(rank int) float64 {
 	for level, n := range p.counts {
 		if rank -= n; rank < 0 {
@@ -70,7 +70,7 @@ func (p *levels) ranked(rank int) float64 {
 	return p.top
 }
 
-// span is the distance from the lowest level to the highest.
+// span returns the range of levels.
 func (p *levels) span() float64 { return slices.Max(p.values) - slices.Min(p.values) }
 
 // scale maps every level v to gain v + offset.
@@ -80,7 +80,7 @@ func (p *levels) scale(gain, offset float64) {
 	}
 }
 
-// add adds to all channels of every pixel what is given of its column and row.
+// add adds light(x, y) to all channels of every pixel.
 func (p *levels) add(light func(x, y int) float64) {
 	for y := range p.height {
 		for x := range p.width {

@@ -1,5 +1,5 @@
-// Package nuisance does to a film what real cameras and lamps do: an unsteady or bleaching light, dust, hot pixels, a lossy file. What moves in the
-// film and the truth about it stay as they are. A new kind is its effect, its test and one line in the table.
+// Package film adds the defects of real cameras and lamps to a film: unsteady or bleaching light, dust, hot pixels, lossy
+// compression. Motion and truth stay the same. A new kind needs its effect, its test and one line in the table.
 package film
 
 import (
@@ -12,24 +12,24 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Options choose what is done to a film.
+// Options selects the defect of a film.
 type Options struct {
 	Kind   string  // one of Names
 	Amount float64 // in the kind's own unit; see Amount
-	Seed   uint64  // of what is drawn
+	Seed   uint64  // random seed
 	Frames int     // of the whole film, over which lamps drift
 }
 
-// effect changes one picture; frames come in order, from 0.
+// effect changes one picture. Frames come in order, from 0.
 type effect func(p *levels, frame int) error
 
-// compression is the kind whose amount is a quality: the smaller, the worse.
+// compression is the kind whose amount is a quality: smaller is worse.
 const compression = "jpeg"
 
-// kinds is the only list of what can be done to a film.
+// kinds is the only list of defects.
 var kinds = []struct {
 	name   string
-	amount float64 // a common one
+	amount float64 // a common amount
 	effect func(o Options, rng *rand.Rand) effect
 }{
 	{"flicker", 0.05, flicker},
@@ -53,7 +53,7 @@ func Names() []string {
 	return names
 }
 
-// Amount is the kind's common amount, so many times as strong: a quality is divided where all others are multiplied.
+// Amount returns the kind's common amount, made times as strong: a quality is divided, all others are multiplied.
 func Amount(kind string, times float64) (float64, error) {
 	for _, k := range kinds {
 		if k.name == kind && kind == compression {
@@ -70,7 +70,7 @@ func unknown(kind string) error {
 	return fmt.Errorf("nuisance %q is not known: give one of %s", kind, strings.Join(Names(), ", "))
 }
 
-// Film is another film with a nuisance on it. Not safe for concurrent use.
+// Film is another film with a defect. Not safe for concurrent use.
 type Film struct {
 	clean  sim.Film
 	effect effect
@@ -78,10 +78,10 @@ type Film struct {
 	grey   levels
 }
 
-// nuisanceStream is the second word of the PCG seed: a scene draws its own with the same first word.
+// nuisanceStream is the second word of the PCG seed. A scene uses the same first word.
 const nuisanceStream = 5
 
-// Check refuses options that no film can have on it.
+// Check rejects invalid options.
 func (o Options) Check() error {
 	switch {
 	case !slices.Contains(Names(), o.Kind):
@@ -96,7 +96,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// New lays a nuisance on a film of one scene, whose pictures have 8 or 16 bits: sim.Unit or sim.Counts.
+// New adds a defect to a film of one scene with 8- or 16-bit pictures: sim.Unit or sim.Counts.
 func New(clean sim.Film, o Options) (*Film, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func New(clean sim.Film, o Options) (*Film, error) {
 	return &Film{clean: clean, effect: k.effect(o, rand.New(rand.NewPCG(o.Seed, nuisanceStream)))}, nil
 }
 
-// Next gives the clean film's next picture with the nuisance on it, and the truth about the clean one.
+// Next returns the clean film's next picture with the defect, and the clean picture's truth.
 func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
 	truth, err := f.clean.Next(dst)
 	if err != nil {

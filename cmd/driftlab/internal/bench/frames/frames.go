@@ -1,4 +1,5 @@
-// Package frames measures the way of a frame, from the camera to NATS and on to a subscriber, beside the bare kernels and a loop of Python's.
+// Package frames measures the path of a frame from the camera to NATS and a subscriber, beside the bare kernels and a Python
+// loop.
 package frames
 
 import (
@@ -17,7 +18,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
+// Command measures the whole path of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
 type Command struct {
 	Size    []int   `default:"64,256,512,1024,2048" help:"Sides of the square pictures." placeholder:"N,..."`
 	Bits    []int   `default:"8,16" help:"8, 16 or both." placeholder:"B,..."`
@@ -30,7 +31,7 @@ type Command struct {
 	Streams int     `hidden:"" default:"1" help:"How many of them."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
 	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
 		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop on each core, once with the path's own CLAHE and convolutions and once with OpenCV's, " +
@@ -43,14 +44,14 @@ const (
 	maxSeconds       = 3600 // measured
 )
 
-// Loads are the parts of capacity at which latencies are measured; the last is more than the path can take.
+// Loads are the fractions of capacity at which latencies are measured; the last exceeds it.
 var Loads = []float64{0.25, 0.5, 0.8, 0.95, 2}
 
-// sideCost is what one process prints of itself.
+// sideCost is one process' own figures.
 type sideCost struct {
 	FPS    float64     `json:"fps"`
-	CPU    float64     `json:"cpu_ms"`           // of a frame, all threads
-	Allocs float64     `json:"allocs_per_frame"` // Go's
+	CPU    float64     `json:"cpu_ms"`           // per frame, all threads
+	Allocs float64     `json:"allocs_per_frame"` // Go allocations
 	P50    float64     `json:"p50_ms"`           // from the camera to the end of publishing
 	P95    float64     `json:"p95_ms"`
 	P99    float64     `json:"p99_ms"`
@@ -64,34 +65,34 @@ type stageCost struct {
 	MS   float64 `json:"p50_ms"`
 }
 
-// frameRow is one kind of picture. Its own percentiles are those at half of the capacity.
+// frameRow is one kind of picture. Its own percentiles are at half of the capacity.
 type frameRow struct {
 	Size    int     `json:"size"`
 	Bits    int     `json:"bits"`
 	Kernels float64 `json:"kernels_fps"`
 	Ratio   float64 `json:"ratio_to_kernels"` // median of the rounds' ratios
-	OpenCV  float64 `json:"opencv_fps"`       // of the kernels with OpenCV's CLAHE and convolutions in the place of the path's
-	Over    float64 `json:"ratio_to_opencv"`  // likewise
+	OpenCV  float64 `json:"opencv_fps"`       // kernels with OpenCV's CLAHE and convolutions instead of the path's
+	Over    float64 `json:"ratio_to_opencv"`  // median of the rounds' ratios
 	sideCost
 	Loads  []loadCost   `json:"loads"`
 	Python *pythonLoop  `json:"python,omitempty"`
 	Calls  *pythonCalls `json:"python_calls,omitempty"`
 }
 
-// loadCost is the latency at a part of the capacity.
+// loadCost is the latency at a fraction of the capacity.
 type loadCost struct {
-	Load float64 `json:"load"` // frames offered over frames that can be taken
+	Load float64 `json:"load"` // frames offered over capacity
 	sideCost
 }
 
-// Findings is what bench frames prints.
+// Findings is the result of bench frames.
 type Findings struct {
 	Cores   int        `json:"cores"`
 	Rounds  int        `json:"rounds"`
 	Seconds float64    `json:"seconds"`
 	Sizes   []frameRow `json:"sizes"`
-	Missing string     `json:"python_missing,omitempty"`       // why there is no such comparison
-	NoCalls string     `json:"python_calls_missing,omitempty"` // and none of single calls
+	Missing string     `json:"python_missing,omitempty"`       // why the comparison is missing
+	NoCalls string     `json:"python_calls_missing,omitempty"` // why the comparison of single calls is missing
 }
 
 // Run measures and prints.
@@ -161,7 +162,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// alone measures one side on the first size and prints what it costs.
+// alone measures one side on the first size and prints its cost.
 func (c *Command) alone(ctx context.Context) error {
 	p := pictures{side: c.Size[0], bits: c.Bits[0]}
 	var cost streamsCost
@@ -185,7 +186,8 @@ func (c *Command) alone(ctx context.Context) error {
 	return json.NewEncoder(os.Stdout).Encode(cost)
 }
 
-// measure runs the rounds of one kind of picture, one side after the other, so that a machine that slows down slows both; then as many of each load.
+// measure runs the rounds of one kind of picture, alternating sides so that a slowdown of the machine affects both, and then
+// the rounds of each load.
 func (c *Command) measure(ctx context.Context, size, bits int) (frameRow, error) {
 	var paths []sideCost
 	var kernels, ratios, opencv, over []float64
@@ -220,7 +222,7 @@ func (c *Command) measure(ctx context.Context, size, bits int) (frameRow, error)
 	return row, nil
 }
 
-// bear measures the path behind a camera of a rate: of the rounds it gives the one whose p99 is in the middle.
+// bear measures the path at a camera rate, and returns the round with the median p99.
 func (c *Command) bear(ctx context.Context, size, bits int, rate float64) (sideCost, error) {
 	var costs []sideCost
 	for range c.Rounds {
@@ -234,7 +236,7 @@ func (c *Command) bear(ctx context.Context, size, bits int, rate float64) (sideC
 	return costs[len(costs)/2], nil
 }
 
-// contend measures one side in a process of its own.
+// contend measures one side in a separate process.
 func (c *Command) contend(ctx context.Context, size, bits int, side string, rate float64) (cost sideCost, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -246,7 +248,7 @@ func (c *Command) contend(ctx context.Context, size, bits int, side string, rate
 	return cost, err
 }
 
-// print writes the findings for a person.
+// print prints the findings.
 func (f *Findings) print(w io.Writer) {
 	fmt.Fprintf(w, "From the camera to NATS on %d cores; medians of %d rounds of %g s. Latencies in ms, at half and at twice the capacity.\n\n", f.Cores, f.Rounds, f.Seconds)
 	fmt.Fprintln(w, "| pixels | bits | frames/s | kernels | ratio | OpenCV's kernels | ratio | CPU ms a frame | allocations | p50 at 50 % | p95 | p99 | frames/s at 200 % | p99 | peak MiB |")

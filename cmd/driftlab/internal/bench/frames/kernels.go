@@ -17,7 +17,8 @@ import (
 	"driftscope/preprocess"
 )
 
-// measureKernels runs the bare kernels on p in one tight loop on each core, with the path's own CLAHE and convolutions or OpenCV's.
+// measureKernels runs the bare kernels on p in a tight loop on each core, with the path's own CLAHE and convolutions or
+// OpenCV's.
 func measureKernels(ctx context.Context, p pictures, seconds float64, opencv bool) (sideCost, error) {
 	model, err := stream.LoadModel(ctx, config.Default(), nil)
 	if err != nil {
@@ -48,12 +49,12 @@ func measureKernels(ctx context.Context, p pictures, seconds float64, opencv boo
 	for _, n := range counts {
 		cost.FPS += float64(n) / seconds
 	}
-	all := cost.FPS * (seconds + warmUp.Seconds()) // those of the warm-up too
+	all := cost.FPS * (seconds + warmUp.Seconds()) // includes the warm-up
 	cost.CPU = float64(used) / float64(time.Millisecond) / all
 	return cost, nil
 }
 
-// kernelLoop is what every core runs: 8 bits, CLAHE, resize, float32, forward, into memory that is used again.
+// kernelLoop is the loop on every core: 8 bits, CLAHE, resize, float32, forward, in reused memory.
 type kernelLoop struct {
 	model  *infer.Model
 	window [2]float64

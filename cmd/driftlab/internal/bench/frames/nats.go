@@ -22,7 +22,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// NATSCommand measures how old a latent is when somebody else has it.
+// NATSCommand measures the age of a latent when a subscriber receives it.
 type NATSCommand struct {
 	FPS     float64 `name:"fps" default:"100" help:"Frames a second."`
 	Seconds float64 `default:"20" help:"Seconds measured." placeholder:"S"`
@@ -31,13 +31,13 @@ type NATSCommand struct {
 	Alone   int     `hidden:"" help:"Track in this process, with the server on this port."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help describes the measurement, under the command's own help.
 func (c *NATSCommand) Help() string {
 	return "The molecule of sim:molecule is shown as a camera would, every frame with the time at which it arrived, and tracked and published as run does, views and all, on the embedded server. " +
 		"Another process subscribes to the latents over loopback: latencies are from the frame's arrival until that process has the latent. Publishing is what it takes of the run's own time to hand a latent over."
 }
 
-// Quantiles are of a time, milliseconds.
+// Quantiles are quantiles of a time, milliseconds.
 type Quantiles struct {
 	P50 float64 `json:"p50_ms"`
 	P95 float64 `json:"p95_ms"`
@@ -54,21 +54,21 @@ func quantilesOf(took []time.Duration) Quantiles {
 	return Quantiles{at(0.5), at(0.95), at(0.99), at(1)}
 }
 
-// publisherCost is what the tracking process prints of itself.
+// publisherCost is the tracking process' own figures.
 type publisherCost struct {
 	Publish Quantiles      `json:"publish"`
 	Stages  []latent.Stage `json:"stages"`
 	Dropped uint64         `json:"dropped"` // frames
 }
 
-// NATSFindings is what bench nats prints.
+// NATSFindings is the result of bench nats.
 type NATSFindings struct {
 	Cores   int       `json:"cores"`
 	FPS     float64   `json:"fps"`
 	Seconds float64   `json:"seconds"`
 	Durable bool      `json:"durable"`
 	Latents int       `json:"latents"`
-	Missed  uint64    `json:"missed"` // latents that did not come, though tracked
+	Missed  uint64    `json:"missed"` // tracked latents that did not arrive
 	Latency Quantiles `json:"latency"`
 	publisherCost
 }
@@ -94,7 +94,7 @@ func (c *NATSCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// measure subscribes to what a process of its own tracks.
+// measure subscribes to a separate tracking process.
 func (c *NATSCommand) measure(ctx context.Context) (found NATSFindings, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *NATSCommand) measure(ctx context.Context) (found NATSFindings, err erro
 	return found, nil
 }
 
-// consumer is somebody who subscribes to latents.
+// consumer subscribes to latents.
 type consumer struct {
 	mu     sync.Mutex
 	first  time.Time
@@ -144,7 +144,7 @@ type consumer struct {
 	err    error
 }
 
-// take notes how old a latent is, once the first ones have warmed everything up.
+// take records the age of a latent, after a warm-up.
 func (c *consumer) take(m *nats.Msg) {
 	now := time.Now()
 	record, err := message.Decode(latent.KindLatent, m.Data)
@@ -165,7 +165,7 @@ func (c *consumer) take(m *nats.Msg) {
 	}
 }
 
-// print writes the findings for a person.
+// print prints the findings.
 func (f *NATSFindings) print(w io.Writer) {
 	kept := "live"
 	if f.Durable {

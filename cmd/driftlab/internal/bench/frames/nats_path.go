@@ -17,14 +17,14 @@ import (
 	"driftscope/sinks"
 )
 
-// pacedSource shows a simulation as a camera would: a frame every period, with the time at which it arrived. It draws ahead.
+// pacedSource shows a simulation as a camera would: a frame every period with its arrival time. It draws ahead.
 type pacedSource struct {
 	pipeline.Source
 	period time.Duration
 	begun  time.Time
 }
 
-// Info says that frames come by the clock.
+// Info says that the source is live.
 func (*pacedSource) Info() pipeline.Info { return pipeline.Info{Live: true} }
 
 func (s *pacedSource) Open(ctx context.Context) error {
@@ -39,12 +39,12 @@ func (s *pacedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	due := s.begun.Add(time.Duration(f.Seq) * s.period)
 	time.Sleep(time.Until(due))
-	f.Time = due // also where the machine let us sleep too long: a camera does not wait
+	f.Time = due // even if this process overslept: a camera does not wait
 	f.Meta.Arrived = due
 	return f, nil
 }
 
-// timedSink is a sink that notes how long another takes of the run to publish a latent.
+// timedSink is a sink that measures another sink's time to publish a latent.
 type timedSink struct {
 	sinks.Sink
 	took []time.Duration
@@ -59,7 +59,7 @@ func (s *timedSink) Write(ctx context.Context, m latent.Message) error {
 	return err
 }
 
-// alone tracks the molecule for the time measured, a second more, and prints a publisherCost.
+// alone tracks the molecule for the measured time plus a second, and prints a publisherCost.
 func (c *NATSCommand) alone(ctx context.Context) (err error) {
 	cfg := config.Default()
 	cfg.Stream, cfg.NATS.Port = "molecule", c.Alone

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	ringLength = 8                      // pictures that come again and again
-	warmUp     = 500 * time.Millisecond // before anything is counted
+	ringLength = 8                      // pictures in the repeated loop
+	warmUp     = 500 * time.Millisecond // before counting starts
 
-	mostLatencies = 1 << 16 // for which there is room from the beginning
+	mostLatencies = 1 << 16 // preallocated latencies
 )
 
-// pictures are a spot on a noisy ground, a little further on its circle in each.
+// pictures are a spot on a noisy background, which moves along a circle.
 type pictures struct {
 	side, bits int
 }
 
-// window is the grey window that they are shown in.
+// window returns the grey window of the pictures.
 func (p pictures) window() [2]float64 {
 	if p.bits == 8 {
 		return [2]float64{20, 230}
@@ -43,7 +43,7 @@ func (p pictures) window() [2]float64 {
 	return [2]float64{400, 4000}
 }
 
-// make draws them. The caller closes them.
+// make draws the pictures. The caller closes them.
 func (p pictures) make() []gocv.Mat {
 	rng := rand.New(rand.NewPCG(1, 1))
 	window := p.window()
@@ -77,7 +77,7 @@ func (p pictures) make() []gocv.Mat {
 	return ring
 }
 
-// steps bring them to the shipped encoder's input.
+// steps converts them to the shipped encoder's input.
 func (p pictures) steps() []config.Component {
 	var made []config.Component
 	for _, s := range []struct {
@@ -98,7 +98,8 @@ func (p pictures) steps() []config.Component {
 	return made
 }
 
-// memorySource is a source of pictures in memory: it copies the next one, as a driver does, as soon as it is asked or, with a period, at its time.
+// memorySource returns pictures from memory: it copies the next one, as a driver does, on request or, with a period, at its
+// time.
 type memorySource struct {
 	ring         []gocv.Mat    // its own from Open on
 	period, late time.Duration // 0: whenever asked; before the first
@@ -108,16 +109,16 @@ type memorySource struct {
 	seq        uint64
 	frames     frame.Pool
 	begun      time.Time
-	warm, cold mark // where counting begins and ends
+	warm, cold mark // start and end of counting
 	counting   atomic.Bool
 }
 
-// mark is what the process had used at a moment.
+// mark is the process' use of resources at a moment.
 type mark struct {
 	at     time.Time
 	cpu    time.Duration
 	allocs uint64
-	frames uint64 // that the source has given
+	frames uint64 // frames returned by the source
 }
 
 func (s *memorySource) mark() mark {
@@ -126,14 +127,14 @@ func (s *memorySource) mark() mark {
 	return mark{time.Now(), cpuTime(), memory.Mallocs, s.seq}
 }
 
-// cpuTime is what all threads of this process have used.
+// cpuTime returns the processor time of all threads of this process.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Info says that frames come by the clock where they have a period.
+// Info says that a source with a period is live.
 func (s *memorySource) Info() pipeline.Info { return pipeline.Info{Live: s.period > 0} }
 
 func (s *memorySource) Open(context.Context) error {
@@ -141,14 +142,14 @@ func (s *memorySource) Open(context.Context) error {
 	return nil
 }
 
-// Read returns the next picture, and io.EOF when enough was measured.
+// Read returns the next picture, and io.EOF when the measurement is complete.
 func (s *memorySource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	at := time.Now()
 	if s.period > 0 {
-		at = s.begun.Add(time.Duration(s.seq) * s.period) // also where we are late: a camera does not wait
+		at = s.begun.Add(time.Duration(s.seq) * s.period) // even if late: a camera does not wait
 		sleepUntil(at)
 	}
 	switch {
@@ -165,7 +166,7 @@ func (s *memorySource) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// sleepUntil waits in the system, as a driver does. Go's own timers are late by up to a millisecond where a core has nothing else to do.
+// sleepUntil waits in the system, as a driver does. Go's own timers are late by up to a millisecond on an idle core.
 func sleepUntil(at time.Time) {
 	for left := time.Until(at); left > 0; left = time.Until(at) {
 		wait := syscall.NsecToTimespec(left.Nanoseconds())
@@ -180,7 +181,7 @@ func (s *memorySource) Close() error {
 	return nil
 }
 
-// stopwatch is a sink that notes when another has published.
+// stopwatch is a sink that records when another sink has published.
 type stopwatch struct {
 	sinks.Sink
 	source    *memorySource
@@ -202,7 +203,7 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 	return err
 }
 
-// measurePath runs the stages of run on p, for a time, with a camera of a rate, or as fast as they go.
+// measurePath runs run's stages on p for a time, at a camera rate or at full speed.
 func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCost, error) {
 	source := &memorySource{ring: p.make(), seconds: seconds}
 	if rate > 0 {
@@ -226,7 +227,7 @@ func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCo
 	return watch.cost(summary), ctx.Err()
 }
 
-// watched makes the stages behind pictures in memory, with a stopwatch around the first sink.
+// watched makes the stages after pictures in memory, with a stopwatch around the first sink.
 func watched(ctx context.Context, cfg config.Config, server *bus.Conn, own stream.Own) (*stream.Stream, *stopwatch, error) {
 	watch := &stopwatch{source: own.Source.(*memorySource), latencies: make([]time.Duration, 0, mostLatencies)}
 	own.Sink = func(s sinks.Sink) sinks.Sink {
@@ -237,7 +238,7 @@ func watched(ctx context.Context, cfg config.Config, server *bus.Conn, own strea
 	return s, watch, err
 }
 
-// add takes over what another has noted.
+// add merges another stopwatch's records.
 func (s *stopwatch) add(other *stopwatch) {
 	if len(other.latencies) == 0 {
 		return
@@ -251,7 +252,7 @@ func (s *stopwatch) add(other *stopwatch) {
 	s.latencies = append(s.latencies, other.latencies...)
 }
 
-// cost is what was counted.
+// cost returns the counts.
 func (s *stopwatch) cost(summary pipeline.Summary) sideCost {
 	n := len(s.latencies)
 	if n < 2 {

@@ -19,24 +19,24 @@ import (
 //go:embed peers/frames.py
 var pythonFrames string
 
-// pythonLoop is the Python loop of OpenCV and PyTorch on the same pictures.
+// pythonLoop is the Python loop with OpenCV and PyTorch on the same pictures.
 type pythonLoop struct {
 	sideCost
-	Ratio   float64 `json:"ratio"` // the path's frames a second over its
-	Rate    float64 `json:"rate"`  // half of what it can take, at which both were asked for their latencies
+	Ratio   float64 `json:"ratio"` // the path's frames per second over the loop's
+	Rate    float64 `json:"rate"`  // half of the loop's capacity, the rate for both latencies
 	P99     float64 `json:"p99_at_rate_ms"`
 	OursP99 float64 `json:"path_p99_at_rate_ms"`
 }
 
-// pythonCalls are single calls of Python's on the same pictures, medians in milliseconds.
+// pythonCalls are the times of single Python calls on the same pictures, medians in milliseconds.
 type pythonCalls struct {
 	Equalise float64 `json:"equalize_adapthist_ms"` // scikit-image's, which the paper's code used
-	Locate   float64 `json:"locate_ms"`             // a spot's place without any model
+	Locate   float64 `json:"locate_ms"`             // locating a spot without any model
 	Locator  string  `json:"locator"`
 	Version  string  `json:"version"`
 }
 
-// measurePython measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
+// measurePython measures the Python loop beside row. Its errors end only its part.
 func (c *Command) measurePython(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.Missing != "" {
 		return nil
@@ -49,7 +49,7 @@ func (c *Command) measurePython(ctx context.Context, found *Findings, row *frame
 	return err
 }
 
-// comparePython is the loop's frames a second beside row's, and both latencies at half of what the loop can take.
+// comparePython returns the loop's frames per second beside row's, and both latencies at half of the loop's capacity.
 func (c *Command) comparePython(ctx context.Context, row *frameRow) (*pythonLoop, error) {
 	var fps []float64
 	for range c.Rounds {
@@ -82,7 +82,7 @@ func (c *Command) python(ctx context.Context, row *frameRow, rate float64) (cost
 	return cost, err
 }
 
-// measureCalls times single calls on row's pictures. Without them the rest stands.
+// measureCalls times single calls on row's pictures. If they fail, the rest remains valid.
 func (c *Command) measureCalls(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.NoCalls != "" {
 		return nil
@@ -100,7 +100,7 @@ func (c *Command) measureCalls(ctx context.Context, found *Findings, row *frameR
 	return nil
 }
 
-// runPython runs the script in the python3 of the path, for the packages that it wants there.
+// runPython runs the script in the python3 of the path, which needs the script's packages.
 func (c *Command) runPython(ctx context.Context, row *frameRow, dst any, packages string, args ...string) error {
 	p := bench.Contender{Program: "python3", Script: pythonFrames, Threads: runtime.NumCPU(), Limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
 		Args: append([]string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds)}, args...)}
@@ -111,7 +111,7 @@ func (c *Command) runPython(ctx context.Context, row *frameRow, dst any, package
 	return err
 }
 
-// printPython writes the comparison with the Python loop as far as there is one, and why there is no more.
+// printPython prints the comparison with the Python loop, or why it is missing.
 func (f *Findings) printPython(w io.Writer) {
 	compared := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Python == nil })
 	if len(compared) > 0 {
@@ -128,7 +128,7 @@ func (f *Findings) printPython(w io.Writer) {
 	}
 }
 
-// printCalls writes what single calls of Python's take beside ours as far as that is known, and why no more is.
+// printCalls prints the times of single Python calls beside ours, or why they are missing.
 func (f *Findings) printCalls(w io.Writer) {
 	known := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Calls == nil })
 	if len(known) > 0 {
@@ -144,7 +144,7 @@ func (f *Findings) printCalls(w io.Writer) {
 	}
 }
 
-// stage is the median time of the stage of that name, in milliseconds; 0 where there is none.
+// stage returns the median time of the named stage, in milliseconds, or 0.
 func (r *frameRow) stage(name string) float64 {
 	for _, s := range r.Stages {
 		if s.Name == name {

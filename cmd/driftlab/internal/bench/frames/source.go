@@ -25,17 +25,17 @@ import (
 )
 
 const (
-	sampledFrames = ringLength + 1 // frames that are read of the source, whose distances in time are its rate
+	sampledFrames = ringLength + 1 // frames read from the source; their distances give its rate
 	samplingTime  = 30 * time.Second
-	ringBytes     = 256 << 20 // of the pictures that stand for the source, at most
-	MaxStreams    = 256       // that are tried
-	mayLose       = 0.01      // the part of its frames that a stream which is held may lose
+	ringBytes     = 256 << 20 // bound on the pictures that represent the source
+	MaxStreams    = 256       // most streams tried
+	mayLose       = 0.01      // largest fraction of frames that a sustained stream may lose
 )
 
-// sampledSource is the first pictures of a source, and its rate.
+// sampledSource is the first pictures of a source and its rate.
 type sampledSource struct {
 	ring []gocv.Mat
-	rate float64 // frames a second by the frames' own times; 0 where one frame is all
+	rate float64 // frames per second by the frames' own times; 0 for a single frame
 }
 
 // look reads the source's first frames. The caller closes the pictures.
@@ -66,7 +66,7 @@ func look(ctx context.Context, component config.Component) (g *sampledSource, er
 		case errors.As(err, &skip):
 			continue
 		case err != nil && len(g.ring) > 0:
-			return g.paced(periods), nil // a short recording, or a camera that stands still
+			return g.paced(periods), nil // a short recording, or an idle camera
 		case err != nil:
 			return g, fmt.Errorf("source: frame %d: %w", n, err)
 		}
@@ -85,7 +85,7 @@ func look(ctx context.Context, component config.Component) (g *sampledSource, er
 	return g.paced(periods), nil
 }
 
-// paced sets the rate by the frames' distances in seconds.
+// paced sets the rate from the frame intervals in seconds.
 func (g *sampledSource) paced(periods []float64) *sampledSource {
 	if len(periods) > 0 {
 		g.rate = 1 / bench.Median(periods)
@@ -99,29 +99,29 @@ func (g *sampledSource) close() {
 	}
 }
 
-// streamsCost is a number of streams side by side in one process.
+// streamsCost is the cost of several streams in one process.
 type streamsCost struct {
 	Streams int     `json:"streams"`
-	Rate    float64 `json:"rate"`   // frames a second offered by each; 0 is a source that waits
-	Lost    float64 `json:"lost"`   // the part of all frames that were not tracked
+	Rate    float64 `json:"rate"`   // frames per second offered by each; 0 is a source that waits
+	Lost    float64 `json:"lost"`   // fraction of all frames not tracked
 	Cores   float64 `json:"cores"`  // used
 	Width   int     `json:"width"`  // of a picture, pixels
 	Height  int     `json:"height"` // of a picture, pixels
 	sideCost
 }
 
-// Capacity is what bench frames --source prints.
+// Capacity is the result of bench frames --source.
 type Capacity struct {
 	Source string        `json:"source"`
 	Cores  int           `json:"cores"`
-	Rate   float64       `json:"rate"`   // frames a second of one stream
-	Alone  streamsCost   `json:"alone"`  // one stream whose source waits: the most that this machine makes of it
-	Held   int           `json:"held"`   // streams that lose no more than mayLose each
-	Breaks int           `json:"breaks"` // the least number that was tried and lost more; 0 where none did
-	Trials []streamsCost `json:"trials"` // in the order of their streams
+	Rate   float64       `json:"rate"`   // frames per second of one stream
+	Alone  streamsCost   `json:"alone"`  // one stream with a waiting source: the most that this machine can do
+	Held   int           `json:"held"`   // streams of which each loses at most mayLose
+	Breaks int           `json:"breaks"` // smallest number tried that lost more; 0 if none did
+	Trials []streamsCost `json:"trials"` // in order of their stream counts
 }
 
-// plan finds how many streams like the source this machine holds: twice as many until frames are lost, then between.
+// plan finds how many streams like the source this machine sustains: it doubles until frames are lost, then bisects.
 func (c *Command) plan(ctx context.Context) error {
 	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *Command) plan(ctx context.Context) error {
 	return nil
 }
 
-// streams measures n of them in a process of its own.
+// streams measures n streams in a separate process.
 func (c *Command) streams(ctx context.Context, n int, rate float64) (cost streamsCost, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *Command) streams(ctx context.Context, n int, rate float64) (cost stream
 	return cost, err
 }
 
-// measureStreams runs n streams like the source of cfg beside each other, as run does, from pictures in memory.
+// measureStreams runs n streams like cfg's source in parallel, as run does, from pictures in memory.
 func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err error) {
 	n, rate := c.Streams, c.Rate
 	cfg, err := stream.Configuration(c.Source)
@@ -223,14 +223,14 @@ func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err err
 		camera := &memorySource{ring: clones(g.ring), seconds: c.Seconds}
 		if rate > 0 {
 			camera.period = time.Duration(float64(time.Second) / rate)
-			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are not in step
+			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are out of phase
 		}
 		if all[i], watches[i], err = watched(ctx, one, server, stream.Own{Source: camera, Model: model, Steps: steps}); err != nil {
 			return cost, err
 		}
 	}
 	running, ctx := errgroup.WithContext(ctx)
-	for i, s := range all { // together: what each takes to begin is over
+	for i, s := range all { // combine without the startup of each
 		running.Go(func() (err error) {
 			summaries[i], err = s.Run(ctx, 0)
 			return err
@@ -242,7 +242,7 @@ func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err err
 	return together(watches, summaries, rate), nil
 }
 
-// inMemory is cfg without what it reads and writes beside the bus, which is one of its own.
+// inMemory returns cfg without inputs and outputs, except its own bus.
 func inMemory(cfg config.Config) config.Config {
 	plain := config.Default()
 	cfg.NATS, cfg.Sinks, cfg.Record, cfg.Online.State, cfg.Mode = plain.NATS, nil, plain.Record, "", ""
@@ -257,7 +257,7 @@ func clones(ring []gocv.Mat) (copies []gocv.Mat) {
 	return copies
 }
 
-// together is what streams that ran side by side cost.
+// together returns the total cost of parallel streams.
 func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) streamsCost {
 	all, camera := &stopwatch{source: watches[0].source}, watches[0].source
 	var in, tracked uint64
@@ -271,7 +271,7 @@ func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) 
 	return cost
 }
 
-// print writes the capacity for a person.
+// print prints the capacity.
 func (f *Capacity) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d x %d pixels, %.4g frames/s. One stream alone, whose source waits: %.0f frames/s, %.2f ms of one core a frame, %d cores.\n\n",
 		f.Source, f.Alone.Width, f.Alone.Height, f.Rate, f.Alone.FPS, f.Alone.CPU, f.Cores)

@@ -1,4 +1,4 @@
-// Package linear measures how often the likelihood finds the latent dimension where pictures are linear in the latents.
+// Package linear measures how often the likelihood finds the latent dimension if pictures are linear in the latents.
 package linear
 
 import (
@@ -18,14 +18,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command tries the paper's theorem on the latent dimension: the likelihood finds it where pictures are linear in the latents.
+// Command tests the paper's theorem: the likelihood finds the latent dimension if pictures are linear in the latents.
 type Command struct {
 	Runs int    `default:"100" help:"Films of each kind." placeholder:"N"`
 	Seed uint64 `default:"1" help:"Of every random draw." placeholder:"S"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
-// Help says what the rules are, under the command's own help.
+// Help describes the rules, under the command's own help.
 func (c *Command) Help() string {
 	return "Films are linear in their latents, which spring back; a pair is the change of all pixels between two frames. Likelihood: at its maximum on all pairs. Without noise that " +
 		"has no bound from the true number on, as the paper's theorem says; with noise every latent more makes it a little larger. Description length: it pays half the logarithm " +
@@ -36,11 +36,11 @@ func (c *Command) Help() string {
 type linearFilm struct {
 	Pixels  int     `json:"pixels"`
 	Latents int     `json:"latents"`
-	Noise   float64 `json:"noise"` // sd of a pixel's noise over that of its change from frame to frame by one latent
+	Noise   float64 `json:"noise"` // sd of a pixel's noise over the sd of its change between frames by one latent
 	Frames  int     `json:"frames"`
 }
 
-// linearFilms are the kinds that are tried: without noise as the theorem has it, with more and more, few frames, few pixels, many latents.
+// linearFilms are the tested kinds: no noise as in the theorem, increasing noise, few frames, few pixels, many latents.
 var linearFilms = []linearFilm{
 	{64, 1, 0, 1000}, {64, 2, 0, 1000}, {64, 4, 0, 1000}, {64, 10, 0, 1000},
 	{64, 1, 1, 1000}, {64, 2, 1, 1000}, {64, 4, 1, 1000}, {64, 10, 1, 1000},
@@ -53,19 +53,19 @@ const (
 	linearStep   = 0.01 // s
 )
 
-// linearRow is the share of films of whose latents each rule counts the right number.
+// linearRow is the fraction of films for which each rule finds the right number of latents.
 type linearRow struct {
 	linearFilm
-	Likelihood float64 `json:"likelihood"`         // at its maximum, the fewest of equals
-	Length     float64 `json:"description_length"` // the likelihood less ½ ln N a parameter
-	HeldOut    float64 `json:"held_out"`           // pretrain --latent auto's rule, on a fifth of the pairs
+	Likelihood float64 `json:"likelihood"`         // at its maximum, the fewest if equal
+	Length     float64 `json:"description_length"` // likelihood minus ½ ln N per parameter
+	HeldOut    float64 `json:"held_out"`           // the rule of pretrain --latent auto, on a fifth of the pairs
 }
 
-// linearFindings is what bench linear prints.
+// linearFindings is the result of bench linear.
 type linearFindings struct {
 	Runs int         `json:"runs"`
 	Seed uint64      `json:"seed"`
-	Most int         `json:"most"` // latents that are tried
+	Most int         `json:"most"` // most latents tried
 	Rows []linearRow `json:"rows"`
 }
 
@@ -103,7 +103,8 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// draw gives the changes of a film's pixels between two frames, one pair a row; pairs share no frame, so that their noise is independent.
+// draw returns the changes of a film's pixels between two frames, one pair per row; pairs share no frame, so their noise is
+// independent.
 func (f *linearFilm) draw(rng *rand.Rand) *mat.Dense {
 	normal := func(int, int, float64) float64 { return rng.NormFloat64() }
 	a, moved := mat.NewDense(f.Latents, f.Pixels, nil), mat.NewDense(f.Frames/2, f.Latents, nil)
@@ -121,12 +122,12 @@ func (f *linearFilm) draw(rng *rand.Rand) *mat.Dense {
 	pairs, noise := new(mat.Dense), mat.NewDense(f.Frames/2, f.Pixels, nil)
 	pairs.Mul(moved, a)
 	noise.Apply(normal, noise)
-	noise.Scale(f.Noise*math.Sqrt(2*linearStep), noise) // that of two frames
+	noise.Scale(f.Noise*math.Sqrt(2*linearStep), noise) // noise of two frames
 	pairs.Add(pairs, noise)
 	return pairs
 }
 
-// countLatents counts by the likelihood, by the description length of all pairs in two parts, and by that of held-out pairs.
+// countLatents counts by the likelihood, by the description length of all pairs, and by the likelihood of held-out pairs.
 func countLatents(pairs *mat.Dense) (likely, short, held int) {
 	n, pixels := pairs.Dims()
 	all := newComponents(pairs)
@@ -143,20 +144,20 @@ func countLatents(pairs *mat.Dense) (likely, short, held int) {
 	for j := range most {
 		costs = append(costs, kept.nats(j+1, rest))
 	}
-	const tie = 1 // nats: without noise the likelihood stays where it is beyond the true number, but for rounding
+	const tie = 1 // nats: without noise the likelihood is flat beyond the true number, up to rounding
 	for top := floats.Max(likelihoods); likelihoods[likely] < top-tie; {
 		likely++
 	}
 	return likely, floats.MaxIdx(lengths), sdevae.Fewest(kept.nats(0, rest), costs)
 }
 
-// components are the principal ones of pairs: of variances l, along the columns of u, the largest first.
+// components are principal components of pairs: variances l, along the columns of u, the largest first.
 type components struct {
 	l []float64
 	u mat.Dense
 }
 
-// rounding is the share of the largest variance below which one is none: where there is no noise, what is left of it.
+// rounding is the fraction of the largest variance below which a variance counts as zero.
 const rounding = 1e-12
 
 func newComponents(pairs *mat.Dense) *components {
@@ -176,7 +177,7 @@ func newComponents(pairs *mat.Dense) *components {
 	return c
 }
 
-// along is the mean of (u'x)² over pairs x, for every u.
+// along returns the mean of (u'x)² over pairs x, for every u.
 func (c *components) along(pairs *mat.Dense) []float64 {
 	n, pixels := pairs.Dims()
 	var turned mat.Dense
@@ -190,8 +191,8 @@ func (c *components) along(pairs *mat.Dense) []float64 {
 	return squares
 }
 
-// nats is the mean of -ln N(x; 0, AA' + s²I) over pairs x of which along gave squares, A and s² those of j latents of the largest
-// likelihood (Tipping and Bishop 1999):
+// nats returns the mean of -ln N(x; 0, AA' + s²I) over pairs x with these mean squares from along. A and s² maximise the
+// likelihood of j latents (Tipping and Bishop 1999):
 //
 //	½ [n ln 2π + Σ_{i≤j} (ln lᵢ + (uᵢ'x)²/lᵢ) + Σ_{i>j} (ln s² + (uᵢ'x)²/s²)],  s² the mean of the other l.
 func (c *components) nats(j int, squares []float64) float64 {
@@ -207,7 +208,7 @@ func (c *components) nats(j int, squares []float64) float64 {
 	return total / 2
 }
 
-// print writes the findings for a person.
+// print prints the findings.
 func (f *linearFindings) print(w io.Writer) {
 	fmt.Fprintf(w, "Share of %d films whose latents are counted rightly, of 0 to %d; seed %d. Noise is a pixel's, over its change from frame to frame by one latent.\n\n", f.Runs, f.Most, f.Seed)
 	fmt.Fprintf(w, "%7s %8s %6s %7s  %11s  %19s  %9s\n", "pixels", "latents", "noise", "frames", "likelihood", "description length", "held out")

@@ -11,8 +11,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It
-// draws ahead.
+// camera shows a molecule on a path: a frame every period, stamped with the end of its exposure, a flash, and readable some
+// time later. It draws ahead.
 type camera struct {
 	painter *sim.Painter
 	path    path
@@ -23,7 +23,7 @@ type camera struct {
 	frames  frame.Pool
 }
 
-// Info says that the camera waits for nobody, and that times are those of the exposures.
+// Info says that the camera is live and that times are exposure times.
 func (*camera) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true} }
 
 // Open starts the clock.
@@ -35,7 +35,7 @@ func (c *camera) Open(context.Context) error {
 // Close does nothing.
 func (*camera) Close() error { return nil }
 
-// Read gives the next frame once it is exposed. Where the machine lets it sleep too long, the frame is as old as that: a camera does not wait.
+// Read returns the next frame once it is exposed. If this process oversleeps, the frame ages by that: a camera does not wait.
 func (c *camera) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

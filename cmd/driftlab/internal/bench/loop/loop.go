@@ -1,6 +1,6 @@
-// Package loop closes the loop from light to pin and back: a simulated molecule before a simulated camera, run's own way of a frame, the sink serial, and a
-// pseudo-terminal in place of the board. It measures how long after a frame's exposure a pulse is at the pin, and how far the molecule is then from where
-// it was seen last, and from where it was forecast.
+// Package loop closes the loop from light to pin and back: a simulated molecule in front of a simulated camera, run's own
+// frame path, the sink serial, and a pseudo-terminal instead of the board. It measures the time from a frame's exposure to a
+// pulse at the pin, and the molecule's distance then from its last seen position and from its forecast.
 package loop
 
 import (
@@ -29,7 +29,7 @@ type Command struct {
 	JSON    bool          `name:"json" help:"Print one JSON object instead of a table."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
 	return "A molecule goes round in a whirl and diffuses, by a law whose forecasts' errors are known in closed form. A camera shows it, 512x512 pixels of 16 bits, each frame with the time at which its exposure ended, and gives it once it is read out; " +
 		"run's own steps, encoder, estimator and sinks make triggers of it, also published over NATS with views, and the sink serial writes a byte for each to a pseudo-terminal. " +
@@ -44,7 +44,7 @@ const (
 	mostReadout       = time.Second
 )
 
-// Latency is of the time from photon to pin, milliseconds.
+// Latency is the time from photon to pin, milliseconds.
 type Latency struct {
 	P50    float64 `json:"p50_ms"`
 	P99    float64 `json:"p99_ms"`
@@ -52,18 +52,18 @@ type Latency struct {
 	Jitter float64 `json:"jitter_sd_ms"` // the standard deviation
 }
 
-// Errors are root mean squares of distances in the specimen, at the moment when a byte arrives, µm.
+// Errors are root mean square distances in the specimen, when a byte arrives, µm.
 type Errors struct {
-	Seen      float64 `json:"seen_um"`       // of the filtered latent, at its own frame
-	Last      float64 `json:"last_um"`       // of the same, when the byte arrives
-	Forecast  float64 `json:"forecast_um"`   // of the trigger's forecast
+	Seen      float64 `json:"seen_um"`       // filtered latent at its own frame
+	Last      float64 `json:"last_um"`       // filtered latent when the byte arrives
+	Forecast  float64 `json:"forecast_um"`   // the trigger's forecast
 	Factor    float64 `json:"factor"`        // Last over Forecast
-	Allowed   float64 `json:"factor_by_law"` // as the law itself has it, for these frames and arrivals
-	MedianMS  float64 `json:"lead_ms"`       // lead of the triggers, median
-	OffLeadMS float64 `json:"lead_off_ms"`   // by which arrivals differ from their lead, root mean square
+	Allowed   float64 `json:"factor_by_law"` // from the law itself, for these frames and arrivals
+	MedianMS  float64 `json:"lead_ms"`       // median lead of the triggers
+	OffLeadMS float64 `json:"lead_off_ms"`   // root mean square difference between arrivals and their lead
 }
 
-// Findings is what bench loop prints.
+// Findings is the result of bench loop.
 type Findings struct {
 	Cores   int     `json:"cores"`
 	FPS     float64 `json:"fps"`
@@ -72,9 +72,9 @@ type Findings struct {
 	Tracked uint64  `json:"frames_tracked"`
 	Dropped uint64  `json:"frames_dropped"`
 	Pulses  int     `json:"pulses"`
-	Lost    int     `json:"pulses_lost"`     // triggers that no byte came of
-	Written Latency `json:"photon_to_write"` // until the device's driver has taken the byte
-	Latency Latency `json:"photon_to_pin"`   // until it is read at the other end
+	Lost    int     `json:"pulses_lost"`     // triggers without a byte
+	Written Latency `json:"photon_to_write"` // until the device's driver took the byte
+	Latency Latency `json:"photon_to_pin"`   // until the other end read it
 
 	AtDriver Errors `json:"error_at_write"`
 	Errors   Errors `json:"error_at_arrival"`
@@ -114,7 +114,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// lead is online.lead.
+// lead returns online.lead.
 func (c *Command) lead() string {
 	switch {
 	case c.Lead != "":
@@ -125,16 +125,16 @@ func (c *Command) lead() string {
 	return "auto+" + c.Readout.String()
 }
 
-// pulse is a trigger whose byte arrived.
+// pulse is a trigger with its byte's arrival.
 type pulse struct {
-	took      time.Duration // from the exposure's end
+	took      time.Duration // since the end of the exposure
 	lead      time.Duration
-	seen, now [2]float64 // where the molecule was in the frame, and when the byte arrived, µm
-	last      [2]float64 // where the filtered latent has it
+	seen, now [2]float64 // positions in the frame and at the byte's arrival, µm
+	last      [2]float64 // position by the filtered latent
 	forecast  [2]float64
 }
 
-// latency sums up pulses, of which there is one at least.
+// latency summarises pulses, at least one.
 func latency(pulses []pulse) Latency {
 	var ms []float64
 	sum, square := 0.0, 0.0
@@ -148,12 +148,12 @@ func latency(pulses []pulse) Latency {
 	return Latency{P50: at(0.5), P99: at(0.99), Max: at(1), Jitter: math.Sqrt(max(square/n-sum*sum/(n*n), 0))}
 }
 
-// errorsOf compares pulses with the truth, and with what the law l allows. Given all frames so far, the molecule is at x̂ + e; when the byte arrives, L later,
-// it is at Φ(x̂ + e) + η, with Φ = exp(AL) and η of variance q(L) an axis. So
+// errorsOf compares pulses with the truth, and with the limit of the law l. Given all frames so far, the molecule is at x̂ +
+// e. When the byte arrives, L later, it is at Φ(x̂ + e) + η, with Φ = exp(AL) and η of variance q(L) per axis. So
 //
 //	E|z - Φx̂|² = ρ²|e|² + 2q,   E|z - x̂|² = |(Φ - 1)x̂|² + ρ²|e|² + 2q,   ρ = exp(-κL).
 //
-// |e|² is what the latents are found to be off in their own frames.
+// |e|² is the measured error of the latents in their own frames.
 func errorsOf(pulses []pulse, l law) Errors {
 	var e Errors
 	var seen, off, drift, noise float64
@@ -186,7 +186,7 @@ func distance2(a, b [2]float64) float64 {
 	return x*x + y*y
 }
 
-// print writes the findings for a person.
+// print prints the findings.
 func (f *Findings) print(w io.Writer) {
 	fmt.Fprintf(w, "A whirling molecule at %g frames/s for %g s, read out in %.1f ms, on %d cores: %d frames tracked, %d lost; %d pulses, %d lost.\n\n",
 		f.FPS, f.Seconds, f.Readout, f.Cores, f.Tracked, f.Dropped, f.Pulses, f.Lost)

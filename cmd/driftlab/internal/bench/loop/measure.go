@@ -21,7 +21,8 @@ import (
 	"driftscope/sinks"
 )
 
-// boundaries are where rules begin, along each of the two latents, in which the whirl is half a unit wide: six rules turn some forty times a second.
+// boundaries are the borders of rules along each of the two latents, in which the whirl is half a unit wide: six rules
+// trigger some forty times a second.
 var boundaries = []float64{-0.2, 0, 0.2}
 
 // arrival is a byte at the pin.
@@ -30,7 +31,7 @@ type arrival struct {
 	at     time.Time
 }
 
-// board reads what is written to the pin until nothing is written any more.
+// board reads the pin until nothing more is written.
 func board(pin io.Reader) (arrivals []arrival, err error) {
 	chunk := make([]byte, 256)
 	for {
@@ -47,15 +48,15 @@ func board(pin io.Reader) (arrivals []arrival, err error) {
 	}
 }
 
-// witness is a sink that notes what goes by on its way to another.
+// witness is a sink that records what it passes to another.
 type witness struct {
 	sinks.Sink
 	triggers []*latent.Trigger
 	seqs     []uint64 // of the latents
 	latents  []float64
 
-	written map[uint64]time.Duration // of frames, from the exposure until the driver had taken their bytes
-	first   uint64                   // frame that counts
+	written map[uint64]time.Duration // by frame, from the exposure until the driver took the bytes
+	first   uint64                   // first counted frame
 }
 
 func (w *witness) Write(ctx context.Context, m latent.Message) error {
@@ -68,7 +69,7 @@ func (w *witness) Write(ctx context.Context, m latent.Message) error {
 	return w.Sink.Write(ctx, m)
 }
 
-// configuration is of a run with the rules and the pin.
+// configuration returns a run's configuration with the rules and the pin.
 func (c *Command) configuration(device string) (cfg config.Config, err error) {
 	cfg = config.Default()
 	cfg.Stream, cfg.NATS.Port, cfg.Online.Lead, cfg.Online.Seed = "loop", 0, c.lead(), c.Seed
@@ -85,7 +86,7 @@ func (c *Command) configuration(device string) (cfg config.Config, err error) {
 			texts[name] = map[string]any{"on": string(on), "off": string(off)}
 		}
 	}
-	if cfg.Source, err = config.NewComponent("sim", map[string]any{"name": "molecule"}); err != nil { // whose model it is; its pictures are the camera's here
+	if cfg.Source, err = config.NewComponent("sim", map[string]any{"name": "molecule"}); err != nil { // selects the model; the camera here makes the pictures
 		return cfg, err
 	}
 	serial, err := config.NewComponent("serial", map[string]any{"device": device, "rules": texts})
@@ -93,7 +94,7 @@ func (c *Command) configuration(device string) (cfg config.Config, err error) {
 	return cfg, err
 }
 
-// letters are what is written for a rule.
+// letters returns the letters written for a rule.
 func letters(rule int) (on, off byte) { return 'A' + byte(rule), 'a' + byte(rule) }
 
 // measure runs the loop.
@@ -103,7 +104,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 		return found, err
 	}
 	defer pin.Close()
-	held, err := os.OpenFile(device, os.O_RDWR|syscall.O_NOCTTY, 0) // so that the pin is there before and after the sink
+	held, err := os.OpenFile(device, os.O_RDWR|syscall.O_NOCTTY, 0) // keeps the pin open before and after the sink
 	if err != nil {
 		return found, err
 	}
@@ -125,7 +126,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	}
 	defer server.Close()
 	seen := &witness{}
-	written := map[uint64]time.Duration{} // of each frame, until the device had taken its last trigger; the hand of the one device writes it
+	written := map[uint64]time.Duration{} // by frame, until the device took its last trigger; only the one device's goroutine writes it
 	s, err := stream.Behind(ctx, cfg, server, stream.Own{Source: source, Sink: func(s sinks.Sink) sinks.Sink {
 		seen.Sink = s
 		return seen
@@ -143,7 +144,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 		read <- outcome{arrivals, err}
 	}()
 	summary, err := s.Run(ctx, frames)
-	pin.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // what is on its way comes yet
+	pin.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // bytes in flight still arrive
 	pulses := <-read
 	if err := errors.Join(err, pulses.err); err != nil {
 		return found, err
@@ -154,7 +155,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	return found, err
 }
 
-// fill compares what was written and what arrived with the truth.
+// fill compares writes and arrivals with the truth.
 func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival) error {
 	toUM, err := source.alignment(seen)
 	if err != nil {
@@ -170,7 +171,7 @@ func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival) error
 	}
 	var pulses, drivers []pulse // at the pin, and at the driver
 	for _, t := range seen.triggers {
-		// Both are in the triggers' order, so the next byte is the trigger's, or the trigger got none.
+		// Both are in the triggers' order: the next byte belongs to the trigger, or the trigger got none.
 		if len(arrivals) == 0 || names[arrivals[0].letter] != t.Name+map[bool]string{true: "+", false: "-"}[t.On] {
 			f.Lost++
 			continue
@@ -201,7 +202,7 @@ func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival) error
 	return nil
 }
 
-// alignment fits the map from latents to µm: a model's latents have axes and units of their own.
+// alignment fits the map from latents to µm, because a model's latents have their own axes and units.
 func (c *camera) alignment(seen *witness) (func(z []float64) [2]float64, error) {
 	var z, truth []float64
 	for i, seq := range seen.seqs {

@@ -19,26 +19,26 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// cell is one film, trained on and judged.
+// cell is one film with its training and result.
 type cell struct {
 	Scene    string  `json:"scene"`
 	Nuisance string  `json:"nuisance"`
-	Times    float64 `json:"times"`        // the common amount; 0 of a clean film
+	Times    float64 `json:"times"`        // common amount; 0 for a clean film
 	Amount   float64 `json:"amount"`       // in the nuisance's own unit
 	Frames   int     `json:"frames"`       // trained on
-	Seed     uint64  `json:"seed"`         // of the film, of what is drawn of its nuisances, and of the training
-	On       []laid  `json:"on,omitempty"` // nuisances one upon the other, in place of the one above
+	Seed     uint64  `json:"seed"`         // of the film, its nuisances and the training
+	On       []laid  `json:"on,omitempty"` // combined nuisances, instead of the one above
 
-	LLatentCoord *float64 `json:"l_latent_coord"` // null where no model came of it, and of the trapped bead
-	R2           *float64 `json:"r2"`             // the lower of both axes; of the trapped bead alone
-	Clean        *float64 `json:"clean"`          // the same figure of the clean film
+	LLatentCoord *float64 `json:"l_latent_coord"` // null without a model, and for the trapped bead
+	R2           *float64 `json:"r2"`             // the lower of both axes; for the trapped bead only
+	Clean        *float64 `json:"clean"`          // the same figure for the clean film
 	Ratio        *float64 `json:"ratio"`          // L_latent over the clean film's
-	Held         *float64 `json:"held"`           // R² of the coordinate that the latents hold least of, laid over the truth as the figure is
-	Verdict      string   `json:"verdict"`        // what the user is told of the training
+	Held         *float64 `json:"held"`           // R² of the coordinate that the latents represent worst, mapped to the truth as for the figure
+	Verdict      string   `json:"verdict"`        // what the training reports to the user
 	Reason       string   `json:"reason,omitempty"`
-	Seconds      float64  `json:"seconds"` // that the training took
+	Seconds      float64  `json:"seconds"` // training time
 
-	failed error // why there is no verdict
+	failed error // why the verdict is missing
 }
 
 // laid is a nuisance on a film.
@@ -47,7 +47,7 @@ type laid struct {
 	Amount float64 `json:"amount"`
 }
 
-// laid are the cell's nuisances.
+// laid returns the cell's nuisances.
 func (k *cell) laid() []laid {
 	if k.On != nil || k.Nuisance == clean {
 		return k.On
@@ -55,16 +55,16 @@ func (k *cell) laid() []laid {
 	return []laid{{k.Nuisance, k.Amount}}
 }
 
-// clean is the nuisance of a film without any.
+// clean is the nuisance name of a clean film.
 const clean = "clean"
 
-// What a user is told of a training.
+// What a training reports to the user.
 const (
 	good = "good"
 	bad  = "bad"
 )
 
-// verdict sets what a user is told of a model that pretrain wrote.
+// verdict sets the report about a model that pretrain wrote.
 func (k *cell) verdict(path string) error {
 	data, err := system.ReadBounded(path, card.MaxFile)
 	if err != nil {
@@ -81,13 +81,14 @@ func (k *cell) verdict(path string) error {
 	return nil
 }
 
-// Where a model is off: an error of 1.4 times the clean film's, and a tenth of the spread of a bead's places, are what a figure shows at a glance.
+// Limits beyond which a model is off: 1.4 times the clean film's error, and a tenth of the spread of a bead's positions. A
+// plot shows both at a glance.
 const (
 	mostTimes = 2
 	leastR2   = 0.98
 )
 
-// off says whether the model is further from the truth than it may be; judged is false where there is no telling.
+// off reports whether the model's error exceeds the limit; judged is false if that is unknown.
 func (k *cell) off() (off, judged bool) {
 	switch {
 	case k.R2 != nil:
@@ -98,7 +99,7 @@ func (k *cell) off() (off, judged bool) {
 	return false, false
 }
 
-// figure is L_latent a coordinate, or R².
+// figure returns L_latent per coordinate, or R².
 func (k *cell) figure() *float64 {
 	if k.R2 != nil {
 		return k.R2
@@ -106,7 +107,7 @@ func (k *cell) figure() *float64 {
 	return k.LLatentCoord
 }
 
-// compare sets the clean film's figure beside the cell's own.
+// compare stores the clean film's figure in the cell.
 func (k *cell) compare(other *cell) {
 	k.Clean = other.figure()
 	if k.LLatentCoord != nil && other.LLatentCoord != nil {
@@ -115,7 +116,7 @@ func (k *cell) compare(other *cell) {
 	}
 }
 
-// file names the cell in a folder; no other cell's.
+// file returns the cell's unique file name in a folder.
 func (k *cell) file() string {
 	if k.On != nil {
 		return fmt.Sprintf("%s-%s-%d-%d", k.Scene, k.Nuisance, k.Frames, k.Seed)
@@ -123,7 +124,7 @@ func (k *cell) file() string {
 	return fmt.Sprintf("%s-%s-%g-%d", k.Scene, k.Nuisance, k.Times, k.Frames)
 }
 
-// String names the cell to people.
+// String names the cell for people.
 func (k *cell) String() string {
 	switch {
 	case k.Nuisance == clean:
@@ -134,7 +135,7 @@ func (k *cell) String() string {
 	return fmt.Sprintf("%s, %s %g, %d frames", k.Scene, k.Nuisance, k.Amount, k.Frames)
 }
 
-// nuisances lists what is laid on one upon the other.
+// nuisances lists combined nuisances.
 func (k *cell) nuisances() string {
 	if len(k.On) == 0 {
 		return clean
@@ -146,8 +147,8 @@ func (k *cell) nuisances() string {
 	return strings.Join(all, " and ")
 }
 
-// inOwnProcess measures the cell by the same command in a process of its own, on one core, as paper makes its runs: two trainings beside each other are
-// faster than one after the other on both cores, and figures do not depend on the number of cores.
+// inOwnProcess measures the cell with the same command in a separate process on one core, as paper does. Two trainings in
+// parallel are faster than one after the other on both cores, and figures do not depend on the number of cores.
 func (k *cell) inOwnProcess(ctx context.Context, folder string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -157,7 +158,7 @@ func (k *cell) inOwnProcess(ctx context.Context, folder string) error {
 	if err := os.Mkdir(own, 0o700); err != nil {
 		return err
 	}
-	defer os.RemoveAll(own) // what stays goes with the folder
+	defer os.RemoveAll(own) // the outer folder removes leftovers
 	child := bench.Contender{Program: self, Args: append(slices.Clone(os.Args[1:]), "--make", own), Threads: 1}
 	return child.Run(ctx, k)
 }
@@ -179,7 +180,7 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 	if ctx.Err() != nil || console.Status(err) == 2 {
 		return err
 	}
-	if err != nil { // refused: there is no model
+	if err != nil { // rejected: there is no model
 		k.Verdict, k.Reason = bad, k.reason(err, frames)
 		return nil
 	}
@@ -189,7 +190,7 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 	return k.judge(ctx, s, o.Out, frames)
 }
 
-// shoot is the cell's film, with the nuisance on it.
+// shoot returns the cell's film with its nuisance.
 func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 	s, err := c.clean(ctx, k)
 	if err != nil {
@@ -203,7 +204,7 @@ func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 	return s, nil
 }
 
-// training is pretrain's defaults but for what the scene is known to have.
+// training returns pretrain's defaults plus the scene's known settings.
 func (c *Command) training(k *cell, s *shot, folder, frames string) *training.Options {
 	o := training.Defaults()
 	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), k.Seed, c.Steps, s.train
@@ -213,12 +214,13 @@ func (c *Command) training(k *cell, s *shot, folder, frames string) *training.Op
 	return &o
 }
 
-// reason is what an error says, in one line, without the folder that is gone by then.
+// reason returns an error in one line, without the temporary folder.
 func (k *cell) reason(err error, frames string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(err.Error()), " "), frames, k.Scene)
 }
 
-// judge lays the model's latents over the truth. Where they cannot be, as where auto found another number, the reason is told and the model not judged.
+// judge maps the model's latents to the truth. If that fails, for example because auto found another number, it records the
+// reason and does not judge the model.
 func (k *cell) judge(ctx context.Context, s *shot, model, frames string) error {
 	o := s.judged
 	o.Model, o.Video, o.Truth = model, frames, filepath.Join(frames, "truth.csv")

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// findings is what bench nuisance prints.
+// findings is the result of bench nuisance.
 type findings struct {
 	Seed   uint64  `json:"seed"`
 	Cells  []*cell `json:"cells"`
-	Cleans []*cell `json:"clean"` // the clean films' own
+	Cleans []*cell `json:"clean"` // the clean films
 
-	Judged int      `json:"judged"` // cells that are off or not, as far as can be told, and those without a model
-	Within int      `json:"within"` // of those, not off
+	Judged int      `json:"judged"` // judged cells, and cells without a model
+	Within int      `json:"within"` // judged cells that are not off
 	Silent int      `json:"silently_wrong"`
-	Told   int      `json:"told"`             // the others, whose user is told
-	Failed []string `json:"failed,omitempty"` // films that could not be measured, and why
+	Told   int      `json:"told"`             // the others with a report to the user
+	Failed []string `json:"failed,omitempty"` // films that could not be measured, with reasons
 }
 
 func newFindings(seed uint64, cells []*cell) *findings {
@@ -40,12 +40,12 @@ func newFindings(seed uint64, cells []*cell) *findings {
 	return f
 }
 
-// share is a part of those that were judged.
+// share formats a fraction of the judged cells.
 func (f *findings) share(n int) string {
 	return fmt.Sprintf("%d of %d (%.0f %%)", n, f.Judged, 100*float64(n)/float64(max(f.Judged, 1)))
 }
 
-// print writes a table in Markdown, below what comes of it.
+// print prints a Markdown table, below a summary.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "Within %d times of the clean film's L_latent, or of an R² of %g: %s.\n", mostTimes, leastR2, f.share(f.Within))
 	fmt.Fprintf(w, "Silently wrong, beyond that with a good verdict: %s. Told of, in doubt, bad or refused: %s.", f.share(f.Silent), f.share(f.Told))
@@ -62,7 +62,7 @@ func (f *findings) print(w io.Writer) {
 	}
 }
 
-// orNone is a figure that may not be there.
+// orNone formats a figure that may be missing.
 func orNone(v *float64) string {
 	if v == nil {
 		return ""
@@ -70,7 +70,7 @@ func orNone(v *float64) string {
 	return number(*v)
 }
 
-// number is empty for the amount of a clean film.
+// number formats an amount, "" for a clean film.
 func number(v float64) string {
 	if v == 0 {
 		return ""

@@ -15,13 +15,13 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// kept is what a folder has of films that were measured, a file each: the study goes on where it stopped, on any day and machine.
+// kept stores measured films in a folder, one file each: the study can resume on any day and machine.
 type kept struct {
-	folder string // empty where nothing is kept
+	folder string // empty to store nothing
 	of     settings
 }
 
-// settings are what a film's figure depends on beside the film itself.
+// settings determine a film's figure, besides the film itself.
 type settings struct {
 	Recipe int    `json:"recipe"`
 	Latent string `json:"latent,omitempty"`
@@ -46,7 +46,7 @@ type keptCell struct {
 // maxKept bounds a file, bytes.
 const maxKept = 1 << 20
 
-// measure takes the cell from the folder, or measures it by how and keeps it.
+// measure reads the cell from the folder, or measures it with how and stores it.
 func (f kept) measure(ctx context.Context, k *cell, how func(context.Context, *cell) error) error {
 	if f.folder == "" {
 		return how(ctx, k)
@@ -65,7 +65,7 @@ func (f kept) measure(ctx context.Context, k *cell, how func(context.Context, *c
 	return system.WriteFile(path, append(data, '\n'))
 }
 
-// recall sets the cell as the file has it; it is not found where there is no file, and an error where that is of anything else.
+// recall reads the cell from its file. found is false without a file; a file of other settings is an error.
 func (f kept) recall(path string, k *cell) (found bool, err error) {
 	data, err := system.ReadBounded(path, maxKept)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,13 +81,13 @@ func (f kept) recall(path string, k *cell) (found bool, err error) {
 	if one.settings != f.of || !reflect.DeepEqual(one.Cell.asked(), k.asked()) {
 		return false, fmt.Errorf("%s: it was measured with %+v of %+v, expected %+v of %+v: delete it, or give another --out", path, one.settings, one.Cell.asked(), f.of, k.asked())
 	}
-	one.Cell.On = k.On // none and no list are the same in a file
+	one.Cell.On = k.On // a file does not distinguish nil from an empty list
 	*k = *one.Cell
 	console.Say("%s: as %s has it", k, path)
 	return true, nil
 }
 
-// asked is the cell before it is measured.
+// asked returns the cell without results.
 func (k *cell) asked() cell {
 	return cell{Scene: k.Scene, Nuisance: k.Nuisance, Times: k.Times, Amount: k.Amount, Frames: k.Frames, Seed: k.Seed, On: append([]laid(nil), k.On...)}
 }

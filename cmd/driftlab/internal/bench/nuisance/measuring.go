@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// measureAll measures the cells, as many at a time as there are cores, each by how: the clean films first, so that every other has its own to be set
-// beside. One that fails is told and holds nobody up; the end of ctx ends all.
+// measureAll measures the cells with how, one per core at a time. Clean films come first, so that every other cell has one to
+// compare with. It reports a failed cell and continues; the end of ctx ends all.
 func measureAll(ctx context.Context, cells []*cell, how func(context.Context, *cell) error) error {
 	p := &progress{begun: time.Now(), all: len(cells)}
 	cleans := map[string]*cell{}
@@ -53,13 +53,13 @@ func measureAll(ctx context.Context, cells []*cell, how func(context.Context, *c
 	return nil
 }
 
-// errInterrupted is why there is nothing of a cell that was not reached.
+// errInterrupted is the error of a cell that was not reached.
 var errInterrupted = errors.New("interrupted")
 
-// film names what the cell shows, whatever the nuisance.
+// film names the cell's film without its nuisance.
 func (k *cell) film() string { return fmt.Sprintf("%s, %d frames", k.Scene, k.Frames) }
 
-// progress tells of cells as they end.
+// progress reports cells as they end.
 type progress struct {
 	mu        sync.Mutex
 	begun     time.Time
@@ -78,7 +78,7 @@ func (p *progress) tell(k *cell) {
 	console.Say("%s: %s; %s", k, k.outcome(), rate)
 }
 
-// outcome is what was found of the cell, in words.
+// outcome describes the cell's result in words.
 func (k *cell) outcome() string {
 	words := ""
 	switch {
@@ -95,7 +95,7 @@ func (k *cell) outcome() string {
 	return words + ", " + k.Verdict
 }
 
-// measured are the cells of which something is known, in order: clean films or the others.
+// measured returns the cells with results, in order: clean films or the others.
 func measured(cells []*cell, cleans bool) []*cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(k *cell) bool { return k.failed != nil || k.Verdict == "" || cleans != (k.Nuisance == clean) })
 }

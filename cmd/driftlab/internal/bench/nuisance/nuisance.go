@@ -1,5 +1,5 @@
-// Package nuisance measures what a training makes of films on which something is wrong, as real cameras and lamps have it, beside those of the clean
-// films: how far the latents are from the truth, and whether the user is told.
+// Package nuisance measures trainings on films with the defects of real cameras and lamps, beside trainings on the clean
+// films: the error of the latents, and whether the user is warned.
 package nuisance
 
 import (
@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command trains a model of every scene under every nuisance that is asked for, and judges it by the truth.
+// Command trains a model of every requested scene and nuisance, and compares it with the truth.
 type Command struct {
 	Scene    []string  `default:"balls-ou,molecule,ball-wasserstein-ou,dna-0,trapped" help:"Simulated scenes, or trapped: a recording of a real bead." placeholder:"NAME"`
 	Nuisance []string  `default:"flicker,step,bleach,uneven,dust,hot,lines,jpeg,saturate" help:"What is wrong with the film, of those listed above." placeholder:"NAME"`
@@ -34,7 +34,7 @@ type Command struct {
 	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
 	return "Nuisances: " + strings.Join(film.Names(), ", ") + ". The film is written with the nuisance on it, a model trained on it as pretrain does by its defaults, and judged as eval does: L_latent a coordinate under an " +
 		"isometry over all frames, beside that of the clean film. Of the trapped bead it is R², the lower of both axes, of its centroid in the clean film, trained on and fitted affinely to frames 0:80 and judged on 80:100. " +
@@ -42,13 +42,13 @@ func (c *Command) Help() string {
 		"Twice as strong is twice the amount, and for jpeg half the quality. stage moves the picture, and what is measured of it is the stage's path, too. Trainings run one a core, minutes each."
 }
 
-// The lengths that have names.
+// The named lengths.
 const (
 	short = 80
 	long  = 1000
 )
 
-// Run measures and prints, what there is also where it is interrupted.
+// Run measures and prints, even after an interruption.
 func (c *Command) Run(ctx context.Context) error {
 	if err := training.YieldCores(); err != nil { // as pretrain does
 		return err
@@ -75,7 +75,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return err
 }
 
-// inProcesses measures the cells that are not kept yet, each by this command in a process of its own.
+// inProcesses measures the missing cells, each by this command in a separate process.
 func inProcesses(ctx context.Context, cells []*cell, keep kept) error {
 	folder, err := os.MkdirTemp("", "driftscope-nuisance-")
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Command) print(found *findings) error {
 	return nil
 }
 
-// makeOne is this process' part where another one of the same command asked for a single cell.
+// makeOne measures a single cell for the parent process.
 func (c *Command) makeOne(ctx context.Context, cells []*cell) error {
 	i := slices.IndexFunc(cells, func(k *cell) bool { return k.file() == filepath.Base(c.Make) })
 	if i < 0 {
@@ -111,7 +111,7 @@ func (c *Command) makeOne(ctx context.Context, cells []*cell) error {
 	return json.NewEncoder(os.Stdout).Encode(cells[i])
 }
 
-// plan lists what is measured, a clean film before those with nuisances on it.
+// plan lists the cells, each clean film before its variants.
 func (c *Command) plan() (cells []*cell, err error) {
 	lengths, err := c.lengths()
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *Command) plan() (cells []*cell, err error) {
 	return cells, nil
 }
 
-// lengths are the numbers of frames that --frames asks for.
+// lengths returns the numbers of frames from --frames.
 func (c *Command) lengths() (all []int, err error) {
 	for _, text := range c.Frames {
 		n, err := strconv.Atoi(text)
@@ -158,7 +158,7 @@ func (c *Command) lengths() (all []int, err error) {
 	return all, nil
 }
 
-// known says whether there is such a scene here, and tells why not; what no machine has is an error.
+// known reports whether a scene is available here, and prints why not. A scene that no machine has is an error.
 func (c *Command) known(scene string) (bool, error) {
 	switch {
 	case scene != trapped && !slices.Contains(sim.Names(), scene):
@@ -170,7 +170,7 @@ func (c *Command) known(scene string) (bool, error) {
 	return true, nil
 }
 
-// fits says whether a scene has so many frames to train on, and tells why not.
+// fits reports whether a scene has enough frames for training, and prints why not.
 func (c *Command) fits(scene string, frames int) bool {
 	if scene != trapped || frames == short {
 		return true
@@ -179,7 +179,7 @@ func (c *Command) fits(scene string, frames int) bool {
 	return false
 }
 
-// cells are the clean film of a scene and those with nuisances.
+// cells returns the clean film of a scene and its variants.
 func (c *Command) cells(scene string, frames int) ([]*cell, error) {
 	all := []*cell{{Scene: scene, Nuisance: clean, Frames: frames, Seed: c.Seed}}
 	for _, kind := range c.Nuisance {

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// shot is a film of which the truth is known, and how a model of it is trained and judged.
+// shot is a film with known truth, and the settings for its training and judging.
 type shot struct {
 	film   sim.Film
 	frames int    // of the whole film
@@ -24,7 +24,7 @@ type shot struct {
 	judged evaluation.Options
 }
 
-// clean is the cell's film without a nuisance.
+// clean returns the cell's film without a nuisance.
 func (c *Command) clean(ctx context.Context, k *cell) (*shot, error) {
 	if k.Scene == trapped {
 		return c.bead(ctx)
@@ -39,7 +39,7 @@ func (c *Command) clean(ctx context.Context, k *cell) (*shot, error) {
 // trapped is the recording of an optically trapped bead (Helgadottir, Argun and Volpe, Optica 6, 506, 2019). Its latents are x, y and focus.
 const trapped = "trapped"
 
-// bead reads the recording; the truth is the bead's intensity centroid, px. An affine map is never judged on what it was fitted on.
+// bead reads the recording; the truth is the bead's intensity centroid, px. The frames that fit an affine map never judge it.
 func (c *Command) bead(ctx context.Context) (*shot, error) {
 	path := filepath.Join(c.Data, "deeptrack-trap-good", "trap-good.mp4")
 	film, err := readColour(ctx, path)
@@ -54,7 +54,7 @@ func (c *Command) bead(ctx context.Context) (*shot, error) {
 		judged: evaluation.Options{Align: "affine", FitFrames: fmt.Sprintf("0:%d", short), Frames: fmt.Sprintf("%d:%d", short, n)}}, nil
 }
 
-// colourFilm is a recording of 8 bits in memory, whose truth is an object's centroid.
+// colourFilm is an 8-bit recording in memory, with an object's centroid as truth.
 type colourFilm struct {
 	width, height int
 	pictures      [][]byte // blue, green, red
@@ -97,7 +97,7 @@ func readColour(ctx context.Context, path string) (*colourFilm, error) {
 	return f, nil
 }
 
-// Next gives the next frame as it was recorded.
+// Next returns the next frame as recorded.
 func (f *colourFilm) Next(dst *sim.Picture) (sim.Truth, error) {
 	if f.next == len(f.pictures) {
 		return sim.Truth{}, io.EOF

@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// VerdictCommand asks how often the verdict of a training is right, on films made at random.
+// VerdictCommand measures how often the verdict of a training is right, on random films.
 type VerdictCommand struct {
 	Films int    `default:"100" help:"How many are made." placeholder:"N"`
 	Seed  uint64 `default:"1" help:"Of the draw: another one makes films that no verdict has seen." placeholder:"S"`
@@ -26,20 +26,20 @@ type VerdictCommand struct {
 	Make  string `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
 }
 
-// Help says what is drawn and judged, under the command's own help.
+// Help describes the films and the judging, under the command's own help.
 func (c *VerdictCommand) Help() string {
 	return fmt.Sprintf("A film is a simulated scene, %d to %d frames of it, under none, one or two nuisances of half to four times the common amount. The model has the scene's number of latents, and is trained by "+
 		"pretrain's defaults. Laid over the truth by an isometry it is right where it holds an R² of %g or more of every coordinate, and wrong where it holds less than %g of one.", fewest, most, rightR2, wrongR2)
 }
 
-// What is drawn, and what a model is called.
+// The bounds of the draws, and the classes of a model.
 const (
 	fewest, most = 60, 1000
 	rightR2      = 0.9
 	wrongR2      = 0.5
 )
 
-// Run makes the films, trains and prints, what there is also where it is interrupted.
+// Run makes the films, trains and prints, even after an interruption.
 func (c *VerdictCommand) Run(ctx context.Context) error {
 	if c.Films < 1 || c.Films > 10000 {
 		return console.Usage(fmt.Errorf("--films: found %d, expected 1 to 10000", c.Films))
@@ -74,7 +74,7 @@ func (c *VerdictCommand) Run(ctx context.Context) error {
 	return err
 }
 
-// draw makes up the films.
+// draw draws the films.
 func (c *VerdictCommand) draw() (cells []*cell, err error) {
 	rng := rand.New(rand.NewPCG(c.Seed, math.MaxUint64))
 	scenes := sim.Names()
@@ -93,10 +93,10 @@ func (c *VerdictCommand) draw() (cells []*cell, err error) {
 	return cells, nil
 }
 
-// usual are the nuisances that leave the truth as it is: a stage moves the object.
+// usual are the nuisances that keep the truth; a stage moves the object.
 var usual = []string{"flicker", "step", "bleach", "uneven", "dust", "hot", "lines", "jpeg", "saturate"}
 
-// laidOn is how many nuisances come on a scene: none on pictures of real values, which have noise of their own.
+// laidOn draws the number of nuisances on a scene: none on pictures of real values, which have their own noise.
 func laidOn(scene string, rng *rand.Rand) int {
 	n := rng.IntN(3)
 	if strings.HasSuffix(scene, "-normal") || strings.HasSuffix(scene, "-student") {
@@ -105,14 +105,14 @@ func laidOn(scene string, rng *rand.Rand) int {
 	return n
 }
 
-// verdicts is what bench verdict prints.
+// verdicts is the result of bench verdict.
 type verdicts struct {
 	Seed   uint64                    `json:"seed"`
 	Films  []*cell                   `json:"films"`
-	Counts map[string]map[string]int `json:"counts"` // by verdict, then by what the model is: right, between, wrong, none
+	Counts map[string]map[string]int `json:"counts"` // by verdict, then by the model's class: right, between, wrong, none
 }
 
-// truths are what a model is, none where it was refused.
+// truths are the classes of a model; none means that it was rejected.
 var truths = []string{"right", "between", "wrong", "none"}
 
 func newVerdicts(seed uint64, cells []*cell) *verdicts {
@@ -126,7 +126,7 @@ func newVerdicts(seed uint64, cells []*cell) *verdicts {
 	return v
 }
 
-// truth says what the model is.
+// truth returns the model's class.
 func (k *cell) truth() string {
 	switch {
 	case k.Held == nil:
@@ -139,7 +139,7 @@ func (k *cell) truth() string {
 	return "wrong"
 }
 
-// print writes the shares that a verdict is trusted for, and the films.
+// print prints the reliability of each verdict, and the films.
 func (v *verdicts) print(w io.Writer) {
 	trusted, wrong := 0, 0
 	for _, of := range truths {

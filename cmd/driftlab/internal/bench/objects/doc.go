@@ -1,3 +1,4 @@
-// Package objects measures how well every object of simulated fields is located and followed, frame by frame and without a look ahead, beside perfect
-// detections given to the same tracker, the Cramér-Rao bound of a place and, where it is asked for, trackpy on the same films.
+// Package objects measures how well objects of simulated fields are located and tracked frame by frame, without look-ahead.
+// It compares with perfect detections in the same tracker, the Cramér-Rao bound of a position and, on request, trackpy on the
+// same films.
 package objects

@@ -16,17 +16,17 @@ import (
 	"driftscope/online/tracks"
 )
 
-// run is one field, followed.
+// run is the result of tracking one field.
 type run struct {
 	own, perfect        tracking.Score
 	rmse, bound, width  float64
-	locate, track, both []float64 // ms of a core a frame
-	blur                []float64 // ms that OpenCV's blur of the frame takes: a measure of the machine
+	locate, track, both []float64 // ms per frame on one core
+	blur                []float64 // ms of OpenCV's blur per frame: a measure of the machine
 }
 
-// follow draws a field and follows its objects, located and perfectly detected, with a lag.
+// follow draws a field and tracks its objects, located and perfectly detected, with a lag.
 func follow(o field.Options, lag int) (*run, error) {
-	runtime.LockOSThread() // times are the thread's
+	runtime.LockOSThread() // measures thread times
 	defer runtime.UnlockOSThread()
 	f, err := field.New(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func follow(o field.Options, lag int) (*run, error) {
 			errs.add(lit(f.At(at)), places)
 		}
 
-		const noise = 0.1 // px, of perfect detections
+		const noise = 0.1 // px, for perfect detections
 		detections = detections[:0]
 		for _, p := range visible {
 			detections = append(detections, tracks.Detection{X: p.X + noise*rng.NormFloat64(), Y: p.Y + noise*rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise, Score: 10})
@@ -106,7 +106,7 @@ func follow(o field.Options, lag int) (*run, error) {
 	return r, nil
 }
 
-// blur is OpenCV's Gaussian of 9x9 pixels, a fixed piece of work on the same picture.
+// blur is OpenCV's 9x9 Gaussian, a fixed amount of work on the same picture.
 type blur struct{ from, to gocv.Mat }
 
 func newBlur(height, width int) *blur {
@@ -133,7 +133,7 @@ func newTracker(o field.Options, width float64, lag int) (*tracks.Tracker, error
 	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width, Lag: lag})
 }
 
-// table is what a tracker found, track by track.
+// table is a tracker's result, track by track.
 type table struct {
 	tracker *tracks.Tracker
 	rows    tracks.Rows
@@ -149,7 +149,7 @@ func (t *table) add(frame int, points []tracks.Point) {
 	})
 }
 
-// flush adds what the lag has held back.
+// flush adds the frames held back by the lag.
 func (t *table) flush() {
 	t.tracker.Flush(func(frame uint64, points []tracks.Point) { t.add(int(frame), points) })
 }

@@ -18,7 +18,7 @@ import (
 	"driftscope/online/tracks"
 )
 
-// Command measures fields of every scenario, size, density and SNR that is asked for.
+// Command measures fields of every requested scenario, size, density and SNR.
 type Command struct {
 	Scenario []string  `default:"vesicle,receptor,directed" help:"How objects move and shine, of those listed above." placeholder:"NAME"`
 	Density  []int     `default:"100,500" help:"Objects in a picture, whatever its size." placeholder:"N"`
@@ -36,7 +36,7 @@ type Command struct {
 	Pace     float64   `hidden:"" help:"Frames a second of that; 0 for as many as there are."`
 }
 
-// Help says what the figures are, under the command's own help.
+// Help describes the figures, under the command's own help.
 func (c *Command) Help() string {
 	names := make([]string, len(field.Scenarios))
 	for i, s := range field.Scenarios {
@@ -51,7 +51,7 @@ func (c *Command) Help() string {
 		"a kind that takes longer has no figures. Everything at once: --size 512,2048 --density 100,500,1000,2000 --snr 2,4,7 --path --peer."
 }
 
-// row is what was found of one kind of field.
+// row is the result for one kind of field.
 type row struct {
 	Scenario string   `json:"scenario"`
 	Density  int      `json:"density"`
@@ -66,19 +66,19 @@ type row struct {
 	JSC   float64 `json:"jsc"`
 	JSCT  float64 `json:"jsct"`
 
-	RMSE   float64 `json:"rmse_px"` // of isolated spots, an axis
+	RMSE   float64 `json:"rmse_px"` // isolated spots, per axis
 	Bound  float64 `json:"crlb_px"`
-	Width  float64 `json:"template_px"` // sd, as it was found
-	Locate float64 `json:"locate_ms"`   // median of a frame
+	Width  float64 `json:"template_px"` // sd, as measured
+	Locate float64 `json:"locate_ms"`   // median per frame
 	Track  float64 `json:"track_ms"`
-	Blur   float64 `json:"blur_ms"`    // OpenCV's blur of a frame, beside which locating is judged
-	Mean   float64 `json:"kernels_ms"` // mean of both together, as the peer's are
+	Blur   float64 `json:"blur_ms"`    // OpenCV's blur per frame, the reference for locating
+	Mean   float64 `json:"kernels_ms"` // mean of both together, as for the peer
 	Both   float64 `json:"kernels_p99_ms"`
 
-	Peer *peer `json:"peer"` // trackpy's, with --peer
+	Peer *peer `json:"peer"` // trackpy, with --peer
 
-	// Of the whole path; null where it was not measured.
-	FPS  *float64 `json:"fps"` // with a subscriber, as fast as it goes
+	// For the whole path; null if not measured.
+	FPS  *float64 `json:"fps"` // with a subscriber, at full speed
 	P50  *float64 `json:"p50_ms"`
 	P99  *float64 `json:"p99_ms"` // from a frame's arrival until the subscriber has its objects, at 50 frames/s
 	Peak *float64 `json:"peak_mib"`
@@ -92,14 +92,14 @@ type measures struct {
 	JSCT  float64 `json:"jsct"`
 }
 
-// findings is what bench objects prints.
+// findings is the result of bench objects.
 type findings struct {
 	Frames int   `json:"frames"`
 	Seeds  int   `json:"seeds"`
 	Fields []row `json:"fields"`
 
 	Version string `json:"trackpy,omitempty"`      // its version
-	Missing string `json:"peer_missing,omitempty"` // why trackpy is not compared
+	Missing string `json:"peer_missing,omitempty"` // why the comparison with trackpy is missing
 }
 
 // Run measures and prints.
@@ -133,7 +133,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// kinds are those of the fields that are asked for.
+// kinds returns the requested kinds of fields.
 func (c *Command) kinds() (all []field.Options) {
 	for _, scenario := range c.Scenario {
 		for _, size := range c.Size {
@@ -168,7 +168,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// measure is the row of one kind of field.
+// measure returns the row of one kind of field.
 func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 	r := row{Scenario: string(o.Scenario), Density: o.Density, SNR: o.SNR, Size: o.Width, Lag: c.Lag}
 	var own, perfect []tracking.Score
@@ -219,7 +219,7 @@ func medians(scores []tracking.Score) measures {
 	}
 }
 
-// print writes a table in Markdown.
+// print prints a Markdown table.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "%d frames, medians of seeds 1 to %d\n\n", f.Frames, f.Seeds)
 	fmt.Fprintln(w, "| scenario | size | objects | SNR | lag | alpha | beta | JSC | JSCT | perfect: alpha | beta | RMSE, px | CRLB, px | locate, ms | track, ms | p99, ms | path, frames/s | p50, ms | p99, ms | MiB |")
@@ -231,7 +231,7 @@ func (f *findings) print(w io.Writer) {
 	f.printPeer(w)
 }
 
-// orNone is a figure that may not have been measured.
+// orNone formats a figure that may be missing.
 func orNone(v *float64, digits int) string {
 	if v == nil {
 		return ""

@@ -27,25 +27,26 @@ import (
 	"driftscope/sinks/message"
 )
 
-// The whole path: a film in memory, tracked and published as run does in a process of its own, views and all; this process subscribes to the objects.
+// The whole path: run's stages, views included, track and publish a film in memory in a separate process; this process
+// subscribes to the objects.
 const (
 	pathStream = "field"
-	pathFilm   = 60 // frames, shown forwards and backwards: no object jumps
+	pathFilm   = 60 // frames, shown forwards and backwards so that no object jumps
 	pathWarm   = 2 * time.Second
-	latencyFPS = 50.0 // at which latencies are taken
+	latencyFPS = 50.0 // rate for latencies
 
-	recorded = 20 * time.Millisecond // between frames of the film where it is read as a recording
+	recorded = 20 * time.Millisecond // frame interval of the film as a recording
 )
 
-// path is what was found of the whole path.
+// path is the result for the whole path.
 type path struct {
-	FPS  float64 // as fast as it goes
+	FPS  float64 // at full speed
 	P50  float64 // ms from a frame's arrival until the subscriber has its objects, at latencyFPS
 	P99  float64
-	Peak float64 // MiB of the process that tracks, without the film
+	Peak float64 // MiB of the tracking process, without the film
 }
 
-// measurePath runs the path as fast as it goes and at a camera's pace.
+// measurePath runs the path at full speed and at a camera's rate.
 func (c *Command) measurePath(ctx context.Context, o field.Options) (path, error) {
 	fast, err := c.subscribe(ctx, o, 0)
 	if err != nil {
@@ -64,10 +65,10 @@ func (c *Command) measurePath(ctx context.Context, o field.Options) (path, error
 	return p, nil
 }
 
-// subscriber is the other end of the path.
+// subscriber is the receiving end of the path.
 type subscriber struct {
 	mu          sync.Mutex
-	first, last time.Time // messages after the warm-up
+	first, last time.Time // times of messages after the warm-up
 	begun       time.Time
 	frames      int
 	ages        []time.Duration
@@ -75,10 +76,10 @@ type subscriber struct {
 	err         error
 }
 
-// rate is frames a second between the first message and the last.
+// rate returns the frames per second between the first message and the last.
 func (s *subscriber) rate() float64 { return float64(s.frames-1) / s.last.Sub(s.first).Seconds() }
 
-// subscribe starts the path in a process of its own, at a pace or at none, and listens.
+// subscribe starts the path in a separate process, with or without a frame rate, and listens.
 func (c *Command) subscribe(ctx context.Context, o field.Options, fps float64) (*subscriber, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -115,7 +116,7 @@ func (c *Command) subscribe(ctx context.Context, o field.Options, fps float64) (
 	return s, err
 }
 
-// take is called with every message.
+// take handles every message.
 func (s *subscriber) take(m *nats.Msg) {
 	now := time.Now()
 	record, err := message.Decode(latent.KindObjects, m.Data)
@@ -138,7 +139,7 @@ func (s *subscriber) take(m *nats.Msg) {
 	s.ages = append(s.ages, now.Sub(record.(*message.ObjectsRecord).Time))
 }
 
-// alone tracks a film in this process, with the server on a port, and prints the memory that it took beside the film.
+// alone tracks a film in this process, with the server on a port, and prints its memory without the film.
 func (c *Command) alone(ctx context.Context) error {
 	cfg := config.Default()
 	cfg.Stream, cfg.Model, cfg.NATS.Port, cfg.Objects.Enabled, cfg.Dashboard.Address = pathStream, c.Model, c.Alone, true, config.DashboardOff
@@ -167,11 +168,11 @@ func (c *Command) alone(ctx context.Context) error {
 	return json.NewEncoder(os.Stdout).Encode(map[string]float64{"peak_mib": peak - source.mib()})
 }
 
-// cinema is a source that shows a film from memory, forwards and backwards.
+// cinema is a source that repeats a film from memory, forwards and backwards.
 type cinema struct {
 	film   []gocv.Mat
-	period time.Duration // between frames; 0 gives them as they are asked for
-	lasts  time.Duration // from the beginning to the end
+	period time.Duration // between frames; 0 returns frames on request
+	lasts  time.Duration // total duration
 	begun  time.Time
 	seq    uint64
 	frames frame.Pool
@@ -208,13 +209,13 @@ func (c *cinema) Open(context.Context) error {
 	return nil
 }
 
-// Read gives the next frame, when it is due, and io.EOF at the end.
+// Read returns the next frame when it is due, and io.EOF at the end.
 func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
-	arrived, at := time.Now(), c.begun.Add(time.Duration(c.seq)*recorded) // a recording has the times of its camera, however fast it is read
+	arrived, at := time.Now(), c.begun.Add(time.Duration(c.seq)*recorded) // a recording has its camera's times, at any reading speed
 	if c.period > 0 {
 		at = c.begun.Add(time.Duration(c.seq) * c.period)
 		time.Sleep(time.Until(at))
-		arrived = at // also where the machine let us sleep too long: a camera does not wait
+		arrived = at // even if this process overslept: a camera does not wait
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -235,7 +236,7 @@ func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
 // Close keeps the film.
 func (c *cinema) Close() error { return nil }
 
-// mib is the film's memory.
+// mib returns the film's memory.
 func (c *cinema) mib() (sum float64) {
 	for i := range c.film {
 		sum += float64(c.film[i].Total()*c.film[i].ElemSize()) / (1 << 20)

@@ -28,44 +28,46 @@ import (
 //go:embed peers/trackpy_film.py
 var trackpyFilm string
 
-// errNoTrackpy is why no film at all is compared.
+// errNoTrackpy is the reason if no film is compared.
 var errNoTrackpy = errors.New("python3 needs trackpy: pip install trackpy numba")
 
-// peerLimit is the time that trackpy has for a film with all its settings: 500 objects in 100 frames of 512x512 take it about one minute, so five; what
-// has more objects, pixels or frames has as many times as long.
+// peerLimit is trackpy's time limit for a film with all its settings. 500 objects in 100 frames of 512x512 take about one
+// minute, so the limit is five; it grows in proportion to objects, pixels and frames.
 func peerLimit(o field.Options) time.Duration {
 	frames, objects, pixels := float64(o.Frames)/100, float64(o.Density)/500, float64(o.Width*o.Height)/(512*512)
 	return time.Duration(max(1, frames*max(objects, pixels)) * float64(5*time.Minute))
 }
 
-// setting is one of trackpy's grid.
+// setting is one point of trackpy's parameter grid.
 type setting struct {
-	Percentile float64 `json:"percentile"`   // of masses, below which features are left out
+	Percentile float64 `json:"percentile"`   // of masses; fainter features are dropped
 	Reach      float64 `json:"search_range"` // px
-	Predict    bool    `json:"predict"`      // each is expected where the velocity of its nearest takes it
+	Predict    bool    `json:"predict"`      // predict positions with the nearest neighbour's velocity
 }
 
-// peer is the most that trackpy reaches on films of one kind. Figures are medians over them; the setting is that of the film in the middle by beta.
+// peer is trackpy's best result on films of one kind. Figures are medians over films; the setting comes from the film with
+// the median beta.
 type peer struct {
 	measures
-	RMSE   float64 `json:"rmse_px"`   // of isolated spots, an axis
-	Locate float64 `json:"locate_ms"` // mean of a frame
+	RMSE   float64 `json:"rmse_px"`   // isolated spots, per axis
+	Locate float64 `json:"locate_ms"` // mean per frame
 	Link   float64 `json:"link_ms"`
-	FPS    float64 `json:"fps"`   // frames a second of both
-	Times  float64 `json:"times"` // how many times as long both take as ours
+	FPS    float64 `json:"fps"`   // frames per second of both
+	Times  float64 `json:"times"` // ratio of both times to ours
 	setting
 }
 
-// peerFilm is its best on one film.
+// peerFilm is trackpy's best result on one film.
 type peerFilm struct {
 	score        tracking.Score
 	rmse         float64
-	locate, link float64 // ms a frame
+	locate, link float64 // ms per frame
 	setting      setting
 	version      string
 }
 
-// measurePeer is trackpy on the films of a kind, nil where it is not asked for or one of them goes wrong. That ends its part, not ours.
+// measurePeer measures trackpy on the films of a kind. It returns nil if not requested or if a film fails, which ends only
+// its part.
 func (c *Command) measurePeer(ctx context.Context, found *findings, o field.Options) (*peer, error) {
 	if !c.Peer || found.Missing != "" {
 		return nil, nil
@@ -112,7 +114,8 @@ func overFilms(films []peerFilm) *peer {
 	}
 }
 
-// trackpy runs it on the film that follow draws of the same options, in the python3 of the path, with every setting, and keeps the best.
+// trackpy runs trackpy with every setting on the film that follow draws for these options, in the python3 of the path, and
+// keeps the best.
 func trackpy(ctx context.Context, o field.Options, limit time.Duration) (best peerFilm, err error) {
 	f, err := field.New(o)
 	if err != nil {
@@ -128,7 +131,7 @@ func trackpy(ctx context.Context, o field.Options, limit time.Duration) (best pe
 		return best, err
 	}
 	predict := "0"
-	if o.Scenario == field.Directed || o.Scenario == field.Receptor { // only these have a velocity to predict from
+	if o.Scenario == field.Directed || o.Scenario == field.Receptor { // only these have a predictable velocity
 		predict = "1"
 	}
 	p := bench.Contender{Program: "python3", Script: trackpyFilm, Threads: 1, Limit: limit, Args: []string{"-", film, strconv.Itoa(o.Width), strconv.Itoa(brightest(o)), predict, links}}
@@ -150,9 +153,9 @@ func trackpy(ctx context.Context, o field.Options, limit time.Duration) (best pe
 	return best, err
 }
 
-// brightest is the percentile that a feature is brighter than: spots are a larger share of a picture the more there are.
+// brightest returns the percentile below the features: more spots cover a larger fraction of a picture.
 func brightest(o field.Options) int {
-	const many = 300.0 / (512 * 512) // objects a pixel
+	const many = 300.0 / (512 * 512) // objects per pixel
 	if float64(o.Density) < many*float64(o.Width*o.Height) {
 		return 98
 	}
@@ -176,14 +179,14 @@ func record(f *field.Field, o field.Options, path string) (err error) {
 	return w.Flush()
 }
 
-// linked is a film with one setting.
+// linked is the result for one setting on a film.
 type linked struct {
 	setting
 	Link   float64        `json:"link_ms"`
 	Tracks [][][3]float64 `json:"tracks"` // frame, x, y
 }
 
-// judgeLinks reads the tracks of all settings and judges them as ours are judged.
+// judgeLinks reads the tracks of all settings and judges them by our own rules.
 func judgeLinks(f *field.Field, o field.Options, path string) (best peerFilm, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -225,7 +228,7 @@ func (l *linked) tracks(frames int) ([][]tracking.Point, error) {
 	return all, nil
 }
 
-// isolatedRMSE is that of tracks, as follow takes its own.
+// isolatedRMSE returns the error of isolated spots in tracks, as follow computes it.
 func isolatedRMSE(f *field.Field, frames int, found [][]tracking.Point) float64 {
 	at := make([][]tracking.Point, frames)
 	for _, track := range found {
@@ -240,7 +243,7 @@ func isolatedRMSE(f *field.Field, frames int, found [][]tracking.Point) float64 
 	return errs.rmse()
 }
 
-// printPeer writes the comparison as far as there is one, and why there is no more.
+// printPeer prints the comparison, or why it is missing.
 func (f *findings) printPeer(w io.Writer) {
 	compared := slices.DeleteFunc(slices.Clone(f.Fields), func(r row) bool { return r.Peer == nil })
 	if len(compared) > 0 {

@@ -8,10 +8,10 @@ import (
 	"driftscope/internal/job/evaluation/tracking"
 )
 
-// faint is the share of its full light below which an object cannot be seen; bleached objects have gone there.
+// faint is the fraction of full light below which an object is invisible; bleached objects end there.
 const faint = 0.1
 
-// lit is the objects of a frame that can be seen.
+// lit returns the visible objects of a frame.
 func lit(points []field.Point) []field.Point {
 	if !slices.ContainsFunc(points, dark) {
 		return points
@@ -21,7 +21,7 @@ func lit(points []field.Point) []field.Point {
 
 func dark(p field.Point) bool { return p.Light < faint }
 
-// truths are a field's tracks, to judge others by.
+// truths returns a field's true tracks.
 func truths(f *field.Field) (all [][]tracking.Point) {
 	for _, track := range f.Tracks {
 		points := make([]tracking.Point, len(track))
@@ -33,16 +33,16 @@ func truths(f *field.Field) (all [][]tracking.Point) {
 	return all
 }
 
-// isolation is how far from all others an isolated spot is, px: beyond the reach of two templates.
+// isolation is the distance of an isolated spot from all others, px: beyond the reach of two templates.
 const isolation = 12.0
 
-// isolated sums the errors of isolated objects that are found.
+// isolated sums the errors of detected isolated objects.
 type isolated struct {
-	square float64 // px² an axis
+	square float64 // px², per axis
 	n      int
 }
 
-// add takes in a frame: the objects that can be seen, and where some were found.
+// add includes a frame: its visible objects and the detected ones.
 func (e *isolated) add(truth []field.Point, found []tracking.Point) {
 	for i, p := range truth {
 		if slices.ContainsFunc(truth[:i], near(p)) || slices.ContainsFunc(truth[i+1:], near(p)) {
@@ -61,5 +61,5 @@ func near(p field.Point) func(field.Point) bool {
 	return func(q field.Point) bool { return math.Hypot(p.X-q.X, p.Y-q.Y) < isolation }
 }
 
-// rmse is an axis'; 0 without an object.
+// rmse returns the error per axis, or 0 without objects.
 func (e *isolated) rmse() float64 { return math.Sqrt(e.square / float64(max(1, e.n))) }

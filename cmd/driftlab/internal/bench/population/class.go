@@ -7,10 +7,10 @@ import (
 	"driftscope/online/motion/motiontest"
 )
 
-// classOf is the class that a kind belongs to.
+// classOf is the class of each kind.
 var classOf = [motiontest.Kinds]motion.Class{motion.Stuck, motion.Free, motion.Confined, motion.Directed, motion.Anomalous, motion.Anomalous}
 
-// classColumns are those of the table of class.
+// classColumns are the columns of the table of class.
 var classColumns = []column{law, {"noise known", func(c *Cell) string {
 	if c.Known {
 		return "yes"
@@ -18,7 +18,7 @@ var classColumns = []column{law, {"noise known", func(c *Cell) string {
 	return "no"
 }}, right, figure("instead", func(c *Cell) *float64 { return c.Wrongly }), {"   told as", func(c *Cell) string { return c.Instead }}}
 
-// class is how often the kind of motion is told right, and as what where it is not.
+// class measures how often the kind of motion is right, and the most frequent wrong report.
 func class(b *bench) (out []Cell, err error) {
 	const tracks = 10
 	for _, known := range []bool{false, true} {
@@ -39,9 +39,9 @@ func class(b *bench) (out []Cell, err error) {
 	return out, nil
 }
 
-// class measures one cell, of tracks of a kind.
+// class measures one cell, for tracks of a kind.
 func (b *bench) class(c *Cell, kind motiontest.Kind, seed uint64) error {
-	const frame = 0.1 // s: that of motiontest's kinds
+	const frame = 0.1 // s, as in motiontest's kinds
 	noise := c.R * frame
 	seen := make([][motion.Classes]float64, c.Runs)
 	err := b.each(seed, c.Runs, func(run int, rng *rand.Rand) {
@@ -69,7 +69,7 @@ func (b *bench) class(c *Cell, kind motiontest.Kind, seed uint64) error {
 	return err
 }
 
-// confuse fills in what tracks of a class are told to be.
+// confuse fills in the reported classes for tracks of one class.
 func (c *Cell) confuse(shares *[motion.Classes]float64, truth motion.Class) {
 	c.Right = new(shares[truth])
 	most := 0.0

@@ -8,7 +8,7 @@ import (
 	"driftscope/online/motion/motiontest"
 )
 
-// someLengths are the places of a track whose exponent is asked for; modelLength where models are told apart.
+// someLengths are the track lengths for exponents; modelLength is the length for the choice of a model.
 var someLengths = []int{10, 20, 50, 100, 200, 500, 1000}
 
 const modelLength = 100
@@ -16,7 +16,7 @@ const modelLength = 100
 // mixture is the law of tracks of all five models, as often as the challenge has them.
 const mixture = "mixture"
 
-// exponentColumns are those of the table of exponent.
+// exponentColumns are the columns of the table of exponent.
 var exponentColumns = []column{law, figure("error", func(c *Cell) *float64 { return c.Off }), coverage, right}
 
 // exponent is the error of α over the Anomalous Diffusion Challenge's mixture, by length, and of each model's tracks.

@@ -12,11 +12,12 @@ import (
 var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstest.AVortex, &mapstest.Nothing, &mapstest.ASpring, &mapstest.AFlow,
 	&mapstest.AnotherWell, &mapstest.AnotherFlow, &mapstest.AShear}
 
-// mapColumns are those of the table of mapped.
+// mapColumns are the columns of the table of mapped.
 var mapColumns = []column{law, off, figure("px/s", func(c *Cell) *float64 { return c.RMS }),
 	figure("over fit's", func(c *Cell) *float64 { return c.Beside }), inSE, told, wrong}
 
-// mapped is how far the drift over the field is off, beside what offline.Fit makes of the whole recording, and whether traps and vortices are told.
+// mapped measures the error of the drift over the field, beside offline.Fit on the whole recording, and whether traps and
+// vortices are reported.
 func mapped(b *bench) (out []Cell, err error) {
 	const tracks, frames, fewer = 50, 200, 10
 	for _, l := range drifts {
@@ -97,7 +98,7 @@ func chart(film *mapstest.Film, l *mapstest.Law, seed uint64) (f driftFound) {
 	return f
 }
 
-// compare counts the places that are told: each is a true one within four standard errors of it, or false.
+// compare counts the reported places: each is true if it lies within four standard errors of a true one, otherwise false.
 func (f *driftFound) compare(told []maps.Place, there []mapstest.Place) {
 	const near = 4
 	hit := make([]bool, len(there))

@@ -15,10 +15,11 @@ const (
 	soft = "soft repulsion"
 )
 
-// pairsColumns are those of the table of pairs.
+// pairsColumns are the columns of the table of pairs.
 var pairsColumns = []column{law, figure("px/s", func(c *Cell) *float64 { return c.RMS }), inSE, coverage, told}
 
-// pairs is how far the force between two objects is off, and whether one is told, of spheres that are free and of some that repel each other.
+// pairs measures the error of the force between two objects, and whether a force is reported, for free and for repelling
+// spheres.
 func pairs(b *bench) (out []Cell, err error) {
 	for _, law := range []string{free, soft} {
 		for _, r := range []float64{0, 1} {

@@ -18,7 +18,7 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, switching, exponent, class, map, pairs; all unless given." placeholder:"NAME"`
+	Studies []string `help:"Which of pooled, states, count, switching, exponent, class, map, pairs, law, trap; all unless given." placeholder:"NAME"`
 	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
@@ -29,7 +29,7 @@ type Command struct {
 type study struct {
 	name    string
 	run     func(*bench) ([]Cell, error)
-	columns []column // of its table, after those of every study
+	columns []column // of its table, after the common columns
 }
 
 // studies are all of them, in order.
@@ -42,9 +42,11 @@ var studies = []study{
 	{"class", class, classColumns},
 	{"map", mapped, mapColumns},
 	{"pairs", pairs, pairsColumns},
+	{"law", claims, lawColumns},
+	{"trap", traps, []column{figure("rate", func(c *Cell) *float64 { return &c.Rate }), figure("holds", func(c *Cell) *float64 { return c.Coverage })}},
 }
 
-// Names are those of the studies.
+// Names returns the names of the studies.
 func Names() string {
 	names := make([]string, len(studies))
 	for i, s := range studies {

@@ -18,11 +18,12 @@ const (
 	keepBetween = "between two states"
 )
 
-// switchingColumns are those of the table of switched.
+// switchingColumns are the columns of the table of switched.
 var switchingColumns = []column{law, ratio, {"rate", func(c *Cell) string { return blank(c.Rate) }}, told,
 	figure("frames", func(c *Cell) *float64 { return c.Median }), wrong, figure("missed", func(c *Cell) *float64 { return c.Missed }), right, off, bias}
 
-// switched is how well switches between two states are found, and how often they are told where nothing switches. The model knows D and the noise.
+// switched measures how well switches between two states are found, and how often they are reported without any switch. The
+// model knows D and the noise.
 func switched(b *bench) (out []Cell, err error) {
 	const tracks, frames = 60, 400
 	if tracks*frames > b.most {
@@ -115,7 +116,7 @@ func located(t *switchingtest.Track, k int) switching.Place {
 type switchesSeen struct {
 	distances     []float64 // of each true switch from the next one told that is alike, frames; of a track that has none, all its frames
 	wrong, missed float64   // told or true ones of which none alike is within switching.Window
-	sure, right   float64   // states that are told at 0.9 and more, and those that are true
+	sure, right   float64   // states reported at 0.9 and more, and the true ones among them
 	rates         [2]float64
 }
 

@@ -12,7 +12,7 @@ type column struct {
 	text func(*Cell) string
 }
 
-// Columns that several studies have, and those of studies of intervals.
+// Columns of several studies, and columns of studies of intervals.
 var (
 	law      = column{"law", func(c *Cell) string { return c.Law }}
 	ratio    = column{"ratio", func(c *Cell) string { return blank(c.Ratio) }}
@@ -84,7 +84,7 @@ func print(w io.Writer, cells []Cell) {
 	}
 }
 
-// width is that of the column, for its longest text.
+// width returns the width of the column, for its longest text.
 func (c *column) width() int {
 	if c.head == law.head {
 		return len("between two states") + 1

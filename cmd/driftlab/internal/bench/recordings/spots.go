@@ -26,7 +26,7 @@ type spotFinder struct {
 	share  float64 // of the highest peak in the picture, which a peak must reach
 }
 
-// find lists the spots of a picture whose discs lie in it whole, each at the centroid of what the band-pass leaves of it.
+// find lists the spots of a picture whose discs lie entirely in it, each at the centroid of the band-passed picture.
 func (f *spotFinder) find(g recording.GreyFrame) ([]spot, error) {
 	if g.Width < 4*f.radius || g.Height < 4*f.radius {
 		return nil, fmt.Errorf("found %dx%d pixels, objects of radius %d need four times that: give larger pictures", g.Width, g.Height, f.radius)
@@ -86,7 +86,7 @@ func peaks(g *recording.GreyFrame, x, y, reach int) bool {
 	return true
 }
 
-// refine moves a disc to the centroid of what is in it until it rests; it is false where the disc leaves the picture.
+// refine moves a disc to the centroid of its contents until it rests, and returns false if the disc leaves the picture.
 func (f *spotFinder) refine(band *recording.GreyFrame, at preprocess.Point) (spot, bool) {
 	const rounds, still = 20, 1e-3 // as Centroid's
 	reach := float64(f.radius)
@@ -124,8 +124,8 @@ type spotTrack struct {
 	spots []spot
 }
 
-// linkSpots follows spots from picture to picture. A spot goes on in the one that is nearest to it, within reach, if it is also the
-// nearest to that; otherwise its track ends there, and whatever follows is another.
+// linkSpots links spots from picture to picture. A spot continues in its nearest spot, within reach, if it is also the
+// nearest to that one. Otherwise its track ends, and what follows is another track.
 func linkSpots(pictures [][]spot, reach float64) []*spotTrack {
 	var all, open []*spotTrack
 	for k, spots := range pictures {
@@ -152,7 +152,7 @@ func linkSpots(pictures [][]spot, reach float64) []*spotTrack {
 	return all
 }
 
-// nearest is the index of the spot that is nearest to at, within reach; -1 where there is none.
+// nearest returns the index of the spot nearest to at, within reach, or -1.
 func nearest(spots []spot, at preprocess.Point, reach float64) int {
 	best := -1
 	for i, s := range spots {

@@ -1,0 +1,116 @@
+package field
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"driftscope/infer/finder"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+)
+
+// Extent is how many latents a body has: its area, px², the standard deviations along and across its axis, px, and the axis' angle, radians.
+const Extent = 4
+
+// Tally counts in how many frames a finder found something.
+type Tally struct {
+	Frames, Found atomic.Uint64
+	Last          atomic.Uint64 // number of the last frame in which it did
+}
+
+// Finds places what a finder learnt to find. It is for one goroutine.
+type Finds struct {
+	finder *finder.Finder
+	most   int // places a frame
+	tally  *Tally
+	x, y   float64 // where a single object was last
+}
+
+// NewFinds makes an encoder of at most so many places a frame. Several share a finder and a tally.
+func NewFinds(f *finder.Finder, most int, tally *Tally) *Finds {
+	return &Finds{finder: f, most: most, tally: tally, x: math.NaN(), y: math.NaN()}
+}
+
+// Latents is how many latents each object of a finder has.
+func Latents(f *finder.Finder) int {
+	if f.Kind == finder.Bodies || f.Kind == finder.OneBody {
+		return Extent
+	}
+	return 0
+}
+
+// Dim is the number of latents of each object.
+func (e *Finds) Dim() int { return Latents(e.finder) }
+
+// Encode writes the places of a frame that went through Picture into dst.
+func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
+	pixels, h, w, err := values(f)
+	if err != nil {
+		return err
+	}
+	s := &dst.Spots
+	s.Reset()
+	s.Width, s.Height = sourceSize(f, w, h)
+	if e.finder.Kind == finder.Nothing {
+		return nil
+	}
+	if fw, fh := e.finder.Size(); fw != w || fh != h {
+		return fmt.Errorf("frame %d: found %dx%d pixels, the frames that were looked at first have %dx%d: give a film of one size", f.Seq, w, h, fw, fh)
+	}
+	found := e.finder.Find(finder.Picture{W: w, H: h, P: pixels}, e.x, e.y)
+	e.tally.Frames.Add(1)
+	if len(found) > 0 {
+		e.x, e.y = found[0].X, found[0].Y
+		e.tally.Found.Add(1)
+		e.tally.Last.Store(max(e.tally.Last.Load(), f.Seq))
+	}
+	s.Left = max(len(found)-e.most, 0)
+	found = found[:len(found)-s.Left]
+	scale := scaleOf(f)
+	s.Template = e.finder.Scale * math.Sqrt(scale.x*scale.y)
+	s.Latents = e.Dim()
+	s.Z, s.ZSD = s.Z[:0], s.ZSD[:0]
+	for i := range found {
+		p := &found[i]
+		x, y := f.Source(p.X, p.Y)
+		s.Found = append(s.Found, latent.Spot{X: x, Y: y, VarX: p.VarX * scale.x * scale.x, VarY: p.VarY * scale.y * scale.y, Amplitude: p.Strength, Score: min(p.Z, mostScore)})
+		if s.Latents > 0 {
+			z, sd := p.Extent()
+			s.Z, s.ZSD = append(s.Z, z[:]...), append(s.ZSD, sd[:]...)
+		}
+	}
+	return nil
+}
+
+// mostScore bounds how far an object stands out: beyond it nothing is surer.
+const mostScore = 1e3
+
+// Told is the step that tells once what a finder found, with the first frame.
+type Told struct {
+	finder *finder.Finder
+	light  Template
+	told   bool
+}
+
+// NewTold makes the step.
+func NewTold(f *finder.Finder) *Told {
+	return &Told{finder: f, light: Template{found: frame.Template{SD: max(f.Scale, .1), Dark: f.Dark}}}
+}
+
+// Can is nothing: frames have to come in order.
+func (*Told) Can() pipeline.Abilities { return pipeline.Abilities{} }
+
+// Apply adds the event, and looks for pictures that are cut off.
+func (t *Told) Apply(ctx context.Context, f *frame.Frame) error {
+	if !t.told {
+		t.told = true
+		f.Notice(t.finder.Level() != finder.Good, "first_contact", t.finder.String())
+	}
+	return t.light.Apply(ctx, f)
+}
+
+// Close has nothing to free.
+func (*Told) Close() error { return nil }

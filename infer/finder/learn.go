@@ -1,0 +1,251 @@
+package finder
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// Kind is what a film shows.
+type Kind uint8
+
+const (
+	Nothing Kind = iota // no object stands out
+	One                 // one object with a look of its own
+	OneBody             // one object that bends or turns
+	Few                 // up to five objects
+	Many                // more
+	Bodies              // objects with extent
+)
+
+func (k Kind) String() string {
+	return [...]string{"nothing", "one", "one body", "few", "many", "bodies"}[k]
+}
+
+// Sample is what Learn looks at: frames of the whole film, in order, some of them successive.
+type Sample struct {
+	Frames []Picture
+	At     []int // of each frame, its number in the film
+	Force  Force // what a person says of the film
+}
+
+// Force is what a person says that a film shows.
+type Force string
+
+const (
+	Free        Force = ""       // the finder decides
+	ForceOne    Force = "one"    // one object
+	ForceMany   Force = "many"   // objects without extent
+	ForceBodies Force = "bodies" // objects with extent
+)
+
+// Wanted is which frames of a film of n make a good sample: ten places, each with the frame after it.
+func Wanted(n int) (at []int) {
+	for _, k := range spread(max(n-1, 1), looks) {
+		at = append(at, k)
+		if k+1 < n {
+			at = append(at, k+1)
+		}
+	}
+	return slices.Compact(at)
+}
+
+// Finder is what was learnt of a film. Find may be called from several goroutines.
+type Finder struct {
+	Kind     Kind
+	Scale    float64 // of the objects, px: the sd of a spot like them
+	Dark     bool    // darker than the ground
+	Ringed   bool    // both polarities
+	Count    float64 // objects a frame, in the median
+	Strength float64 // median strength over the noise
+	Share    float64 // of what stands out, the share that these objects explain
+	Depth    float64 // of the valley between objects and what is weaker, 0 to 1
+	Area     float64 // usual area of a body, px²
+	Alike    float64 // how much the looks of a single object agree, 0 to 1
+	Lamp     float64 // how much the lamp swings, in parts of the picture's range
+	Shift    bool    // the whole field moves
+
+	w, h     int
+	lamp     *lamp
+	scales   []float64
+	sign     float64
+	both     bool
+	coarse   bool // one large body made of fine ones
+	noise    *noise
+	first    int // the class's levels: scales[first:last]
+	window   []float64
+	with     filter
+	z        float64 // significance of a place
+	low      float64 // weak finds from low times z on are kept where a track wants them
+	least    float64 // strength
+	height   float64 // of a body over its background
+	extended bool
+	template *template
+}
+
+// errSmall is for pictures in which nothing can be found.
+var errSmall = errors.New("a picture of less than 8 x 8 pixels has no room for an object")
+
+// Learn decides what a film shows.
+func Learn(in Sample) (*Finder, error) {
+	w, h := in.Frames[0].W, in.Frames[0].H
+	if min(w, h) < 8 {
+		return nil, errSmall
+	}
+	f := &Finder{w: w, h: h, lamp: newLamp(in.Frames), low: 1, z: tail(falseFinds / (float64(w*h) / .64))}
+	f.Lamp = f.lamp.swing
+	for s := smallest; s <= float64(min(w, h))/3; s *= math.Sqrt2 {
+		f.scales = append(f.scales, s)
+	}
+	frames := make([]Picture, len(in.Frames))
+	run(len(frames), func(k int) { frames[k], _ = f.lamp.correct(in.Frames[k]) })
+	var pairs [][2]Picture
+	var look []Picture
+	for k := range frames {
+		if k == 0 || in.At[k] > in.At[k-1]+1 || len(look) < k/2+1 {
+			look = append(look, frames[k])
+		}
+		if k > 0 && in.At[k] == in.At[k-1]+1 {
+			pairs = append(pairs, [2]Picture{frames[k-1], frames[k]})
+		}
+	}
+	if len(pairs) == 0 { // a single picture: its own shift stands in for a second frame
+		pairs = [][2]Picture{{frames[0], rolled(frames[0])}}
+	}
+	var six [][2]Picture
+	for _, k := range spread(len(pairs), 6) {
+		six = append(six, pairs[k])
+	}
+	still, by, moving := registered(six)
+	f.Shift = moving > .5
+	f.noise = newNoise(frames, still, f.scales, laplace)
+	l := &learning{Finder: *f, frames: look, pairs: still, all: frames, raw: six, by: by, force: in.Force}
+	l.decide()
+	return &l.Finder, nil
+}
+
+func rolled(a Picture) Picture {
+	b := NewPicture(a.W, a.H)
+	for y := range a.H {
+		copy(b.row(y), a.row(y)[1:])
+		b.row(y)[a.W-1] = a.row(y)[0]
+	}
+	return b
+}
+
+// learning is what Learn needs and Find does not.
+type learning struct {
+	Finder
+	frames []Picture // looked at
+	pairs  [][2]Picture
+	raw    [][2]Picture // the pairs before the field's shift was taken out of them
+	by     [][2]float64 // that shift
+	force  Force
+	all    []Picture // the whole sample
+	every  [][]blob  // of each frame, all extrema of the scale space
+	apart  [][]blob  // of each frame, those that stand alone and are nobody's satellites
+}
+
+func (l *learning) decide() {
+	n := len(l.frames)
+	l.every, l.apart = make([][]blob, n), make([][]blob, n)
+	run(n, func(k int) {
+		levels := make([]level, len(l.scales))
+		for i, s := range l.scales {
+			levels[i] = look(l.frames[k], s, laplace)
+		}
+		plain := *l.noise // cells side by side are no texture of a coarse scale yet
+		plain.kappa = slices.Repeat([]float64{1}, len(l.scales))
+		l.every[k] = extrema(levels, blur(l.frames[k], 2), sieve{&plain, 0, l.z, []float64{1, -1}, true})
+		l.apart[k] = l.lonely(alone(slices.DeleteFunc(slices.Clone(l.every[k]), func(b blob) bool { return b.z < l.z*l.noise.kappa[b.at] }), l.w, l.h, 1.8))
+	})
+	count := 0
+	for _, b := range l.apart {
+		count += len(b)
+	}
+	if float64(count) < max(1, .15*float64(n)) {
+		return
+	}
+	l.class()
+	if !l.cells() {
+		l.composed()
+	}
+	l.window, l.first = nil, -1
+	for i, s := range l.scales {
+		if math.Abs(math.Log2(s/l.Scale)) < .55 && !l.coarse || l.coarse && s == l.Scale {
+			if l.first < 0 {
+				l.first = i
+			}
+			l.window = append(l.window, s)
+		}
+	}
+	l.threshold()
+}
+
+// threshold finds the strength from which on a blob of the class is an object, how many there are, and of what kind.
+func (l *learning) threshold() {
+	n := len(l.frames)
+	found := make([][]blob, n)
+	joints := make([][][2]float64, n)
+	run(n, func(k int) { found[k], joints[k] = l.detect(l.frames[k], l.z, 0) })
+	var r []float64
+	for _, b := range found {
+		for i := range b {
+			r = append(r, b[i].r)
+		}
+	}
+	if len(r) == 0 {
+		l.Scale = 0
+		return
+	}
+	l.least, l.Depth = valley(r, n, slices.Min(r)*.999)
+	if l.coarse {
+		l.least = 0
+	}
+	joined, sure := 0., 0.
+	var z, dominance []float64
+	for k, b := range found {
+		for _, j := range joints[k] {
+			if min(j[0], j[1]) > max(l.least, .4*max(j[0], j[1])) {
+				joined++
+			}
+		}
+		sum, top := 0., 0.
+		for i := range b {
+			e := b[i].r * b[i].s * b[i].r * b[i].s
+			sum, top = sum+e, max(top, e)
+			if b[i].r > l.least {
+				sure++
+				z = append(z, b[i].z)
+			}
+		}
+		if sum > 0 {
+			dominance = append(dominance, top/sum)
+		}
+	}
+	l.Count = l.count(found, l.least)
+	joined /= max(1, sure)
+	l.Strength = median(z)
+	a75, a50 := l.areas(found)
+	l.extended = joined > .3 || a75 > 9 || a50 > 22 && a75 > 5
+	if l.Depth == 0 && l.Strength < 3*l.z {
+		l.low = weakest
+		found = l.sensitive(found)
+	}
+	if l.force == Free && (!l.significant(found) || l.texture(found)) {
+		return
+	}
+	switch {
+	case l.force == ForceOne || l.force == Free && (l.coarse || l.Count <= 1.5 || median(dominance) > .85):
+		l.Kind = One
+		l.single(found)
+	case l.force == ForceBodies || l.force == Free && l.extended:
+		l.Kind = Bodies
+		l.usual()
+	default:
+		if l.Kind = Many; l.Count <= 5 {
+			l.Kind = Few
+		}
+		l.common(found, a50)
+	}
+}

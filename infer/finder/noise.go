@@ -1,0 +1,163 @@
+package finder
+
+import (
+	"math"
+)
+
+// greys is into how many classes of grey value the noise is sorted.
+const greys = 8
+
+// noise is the standard deviation that each scale has where nothing is, by grey value, and how much texture adds.
+type noise struct {
+	grey  [greys]float64
+	sd    [][greys]float64
+	kappa []float64 // texture: 1 without
+	shift bool      // the field moves as a whole
+}
+
+// newNoise learns from pairs of successive frames, and the texture from frames.
+func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filter) *noise {
+	n := &noise{sd: make([][greys]float64, len(scales)), kappa: make([]float64, len(scales))}
+	type sight struct {
+		grey Picture
+		diff Picture
+	}
+	seen := make([]sight, len(pairs))
+	run(len(pairs), func(i int) {
+		a, b := pairs[i][0], pairs[i][1]
+		sum := NewPicture(a.W, a.H)
+		for j, v := range a.P {
+			sum.P[j] = (v + b.P[j]) / 2
+		}
+		seen[i] = sight{blur(sum, 2), b.minus(a)}
+	})
+	var all []float64
+	for _, s := range seen {
+		for y := 0; y < s.grey.H; y += 3 {
+			for x := 0; x < s.grey.W; x += 3 {
+				all = append(all, float64(s.grey.P[y*s.grey.W+x]))
+			}
+		}
+	}
+	var edge [greys + 1]float64
+	for i := range edge {
+		edge[i] = quantile(all, float64(i)/greys)
+	}
+	for i := range n.grey {
+		n.grey[i] = (edge[i] + edge[i+1]) / 2
+	}
+	run(len(scales), func(i int) {
+		n.sd[i] = n.measure(scales[i], with, edge, len(seen), func(k int) (Picture, Picture) { return seen[k].diff, seen[k].grey })
+	})
+	for i, s := range scales {
+		for b := range n.sd[i] {
+			n.sd[i][b] = max(n.sd[i][b], .3*.35/s) // rounding to whole grey values is noise too
+			if i > 0 && with == laplace {
+				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // objects on the move are no noise: at most thrice what white noise gives
+			}
+		}
+	}
+	n.textures(frames, scales, with)
+	return n
+}
+
+// measure is the robust sd of a filtered difference over √2, by grey value.
+func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs int, pair func(k int) (diff, grey Picture)) (out [greys]float64) {
+	var values [greys][]float64
+	for k := range pairs {
+		diff, grey := pair(k)
+		l := look(diff, s, with)
+		stride := max(1, int(math.Round(3/l.fx)))
+		for y := 0; y < l.H; y += stride {
+			for x := 0; x < l.W; x += stride {
+				u, v := l.film(float64(x), float64(y))
+				g := float64(grey.P[min(max(int(v+.5), 0), grey.H-1)*grey.W+min(max(int(u+.5), 0), grey.W-1)])
+				d := math.Abs(float64(l.P[y*l.W+x])) / math.Sqrt2
+				for b := range values {
+					if g >= edge[b] && g <= edge[b+1] {
+						values[b] = append(values[b], d)
+					}
+				}
+			}
+		}
+	}
+	var known []float64
+	for b := range out {
+		out[b] = math.NaN()
+		if len(values[b]) > 30 {
+			out[b] = 1.4826 * median(values[b])
+			known = append(known, out[b])
+		}
+	}
+	usual := 1.
+	if len(known) > 0 {
+		usual = median(known)
+	}
+	for b := range out {
+		if math.IsNaN(out[b]) {
+			out[b] = usual
+		}
+	}
+	return out
+}
+
+// textures finds the scales at which extrema fill the field: their bulk is texture, and the noise grows to it.
+func (n *noise) textures(frames []Picture, scales []float64, with filter) {
+	w, h := frames[0].W, frames[0].H
+	for i := range n.kappa {
+		n.kappa[i] = 1
+	}
+	which := spread(len(frames), 3)
+	greyOf := make([]Picture, len(which))
+	run(len(which), func(j int) { greyOf[j] = blur(frames[which[j]], 2) })
+	wide := 0
+	for i, s := range scales {
+		if s <= float64(min(w, h))/12 {
+			wide = i + 1
+		}
+	}
+	run(wide, func(i int) {
+		s := scales[i]
+		var z [2][]float64
+		for j, k := range which {
+			l := look(frames[k], s, with)
+			for q, p := range []float32{1, -1} {
+				l.peaks(p, func(x, y int, v float32) {
+					if v > 1e-3 {
+						u, w := l.film(float64(x), float64(y))
+						z[q] = append(z[q], float64(v)/n.at(i, greyOf[j].at(u, w)))
+					}
+				})
+			}
+		}
+		even := false // extrema all alike are a lattice of objects
+		for q := range z {
+			even = even || len(z[q]) > 60 && quantile(z[q], .25) > .78*quantile(z[q], .75)
+		}
+		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // 10.9 s² an extremum is what noise gives
+		if !even && filled {
+			all := append(append(z[0], z[1]...), 0, 0, 0)
+			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // 1.6 is what noise alone gives
+		}
+	})
+	for i := range scales {
+		if i >= wide && i > 0 {
+			n.kappa[i] = n.kappa[i-1]
+		}
+	}
+}
+
+// at is the sd of scale i at a grey value.
+func (n *noise) at(i int, grey float64) float64 {
+	s := &n.sd[i]
+	b := 0
+	for b < greys-1 && grey > n.grey[b+1] {
+		b++
+	}
+	v := s[b]
+	if b < greys-1 && grey > n.grey[b] && n.grey[b+1] > n.grey[b] {
+		t := (grey - n.grey[b]) / (n.grey[b+1] - n.grey[b])
+		v = s[b] + t*(s[b+1]-s[b])
+	}
+	return v * n.kappa[i]
+}

@@ -1,0 +1,93 @@
+package finder
+
+import (
+	"fmt"
+	"math"
+)
+
+// Level is how far what was found can be trusted.
+type Level string
+
+// The levels, the best first. Doubtful says why, and what to do.
+const (
+	Good     Level = "good"
+	Doubtful Level = "doubtful"
+	None     Level = "nothing"
+)
+
+// Certainty is how sure the find is, 0 to 1: by how far the objects stand out of the noise, how clearly they are apart from what is weaker, and which
+// share of all that stands out they explain. It is no probability that was calibrated.
+func (f *Finder) Certainty() float64 {
+	if f.Kind == Nothing {
+		return 0
+	}
+	clear := 1 - math.Exp(-max(0, f.Strength/5-.6))*(1-.7*f.Depth)
+	sure := clear * min(1, .5+f.Share/1.5)
+	if f.Kind == One {
+		sure *= min(1, f.Alike/.9)
+	}
+	return sure
+}
+
+// Level says whether the find is good, doubtful or nothing.
+func (f *Finder) Level() Level {
+	switch c := f.Certainty(); {
+	case f.Kind == Nothing:
+		return None
+	case c < doubted:
+		return Doubtful
+	}
+	return Good
+}
+
+// String says in a sentence what the film shows, how sure that is, and what to do where it is not.
+func (f *Finder) String() string {
+	if f.Kind == Nothing {
+		return "nothing: no object stands out of the noise and the texture of this film: look at it (driftscope probe FILM --out DIR), or name what it shows with --one, --bodies or --objects"
+	}
+	look := "bright"
+	switch {
+	case f.Ringed:
+		look = "bright and dark"
+	case f.Dark:
+		look = "dark"
+	}
+	what := map[Kind]string{
+		One:     "one %s object with a look of its own",
+		OneBody: "one %s body, followed by its centroid",
+		Few:     "a few %s objects",
+		Many:    "many %s objects",
+		Bodies:  "%s bodies with extent",
+	}[f.Kind]
+	s := fmt.Sprintf(what, look)
+	if f.Kind != One && f.Kind != OneBody {
+		s += fmt.Sprintf(", %.0f a frame", f.Count)
+	}
+	if f.Kind == Bodies {
+		s += fmt.Sprintf(", about %.0f px wide", 2*math.Sqrt(f.Area/math.Pi))
+	} else {
+		s += fmt.Sprintf(", about %.0f px wide", max(1, 2.8*f.Scale))
+	}
+	if f.Lamp > .02 {
+		s += fmt.Sprintf("; the lamp swings by %.0f %% of the picture's range, which is taken out", 100*f.Lamp)
+	}
+	if f.Shift {
+		s += "; the whole field moves"
+	}
+	s = fmt.Sprintf("%s: %s; certainty %.2f", f.Level(), s, f.Certainty())
+	if f.Level() == Doubtful {
+		s += ": " + f.why()
+	}
+	return s
+}
+
+// why says what makes a find doubtful, and what to do.
+func (f *Finder) why() string {
+	switch {
+	case f.Kind == One && f.Alike < .72:
+		return "its looks differ from frame to frame: check the track over the film, or give --bodies"
+	case f.Share < .3:
+		return "most of what stands out is something else: check the table over the film, and name what it shows with --one, --bodies or --objects"
+	}
+	return "the objects hardly stand out: check the table over the film; more light or a longer exposure makes it sure"
+}

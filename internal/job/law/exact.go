@@ -1,0 +1,81 @@
+package law
+
+import (
+	"math"
+
+	"driftscope/online/exact"
+)
+
+// Trap is the drift towards a centre that objects share.
+type Trap struct {
+	Rate     Mean `json:"rate"`     // 1/s, mean of both springs'
+	Ratio    Mean `json:"ratio"`    // of the springs; 1 where they are not told apart
+	Rotation Mean `json:"rotation"` // 1/s; 0 where none is told
+	Noise    Mean `json:"noise_sd"`
+}
+
+// Switching is how often objects go from one state to another.
+type Switching struct {
+	Nats     float64     `json:"nats"`     // of it beyond the best law without
+	Told     bool        `json:"told"`     // whether that is as much as no tracks without it have in a hundred
+	Rates    [][]float64 `json:"rates"`    // from each state to each, 1/s
+	Switches int         `json:"switches"` // told, of all tracks
+}
+
+// exactly takes in the law that won the comparison, where it is not that of free objects.
+func (f *film) exactly(found *Findings, e *exact.Law) {
+	found.Kind, found.Nats = e.Kind.String(), map[string]float64{}
+	for k, g := range e.Gains {
+		if k != int(exact.Free) {
+			found.Nats[exact.Kind(k).String()] = g
+		}
+	}
+	switch e.Kind {
+	case exact.Free, exact.Fractional, exact.Switching:
+		m := told(e.Exponent, 1)
+		found.Exponent = &m
+	}
+	if e.Bad > 0 {
+		found.Remarks = append(found.Remarks, "Places are located badly for a while: that is no change of state.")
+	}
+	if mixed := e.Kind == exact.Free || e.Kind == exact.Late; mixed && e.Axes == [2]bool{true, true} {
+		return
+	}
+	found.Says, found.Noise, found.Spread = e.Says(1, f.unit, f.dt), e.Noise, nil
+	found.D = told(e.D, 1/f.dt)
+	if e.Axes != [2]bool{true, true} {
+		found.Spectrum = nil // it is that of steps in a plane
+	}
+	found.States = []State{{found.D.Mean, found.D.Interval, 1, [2]float64{1, 1}, nil}}
+	if t := e.Trap; t != nil {
+		found.Trap = &Trap{told(t.Rate, 1/f.dt), told(t.Ratio, 1), told(t.Rotation, 1/f.dt), told(t.Noise, 1)}
+	}
+	if e.Kind != exact.Switching {
+		return
+	}
+	found.States = nil
+	for _, s := range e.States {
+		d, share, alpha := told(s.D, 1/f.dt), told(s.Share, 1), s.Alpha
+		found.States = append(found.States, State{d.Mean, d.Interval, share.Mean, share.Interval, &alpha})
+	}
+	found.Switching = &Switching{Nats: e.Gains[exact.Switching], Told: true}
+	for _, row := range e.Leave {
+		rates := make([]float64, len(e.States))
+		for j := range row {
+			rates[j] = row[j] / f.dt
+		}
+		found.Switching.Rates = append(found.Switching.Rates, rates)
+	}
+	for i := range e.Objects {
+		found.Switching.Switches += len(e.Objects[i].Changes)
+	}
+}
+
+// told is an interval in other units. An end that is not known is far beyond what is.
+func told(i exact.Interval, by float64) Mean {
+	high := i.High * by
+	if math.IsInf(high, 1) {
+		high = math.MaxFloat64
+	}
+	return Mean{i.Value * by, [2]float64{max(i.Low*by, -math.MaxFloat64), high}}
+}

@@ -1,0 +1,451 @@
+package exact
+
+import (
+	"math"
+	"slices"
+)
+
+// class is a state of objects: a Gaussian in the cube root of K, which is nearly a gamma law in K, and in the exponent.
+type class struct{ unit, unitSD, alpha, alphaSD float64 }
+
+// chain is objects that switch between classes. A visit to a class draws its cell anew, and keeps it.
+type chain struct {
+	classes []class
+	tied    bool        // the classes move alike, and are located unalike
+	as      []int       // the class of each room: visits to a class may be long in one room and brief in another
+	begin   []float64   // probability of each room at a series' beginning
+	leave   [][]float64 // from each room to each, by step
+	nats    float64
+	stays   []float64 // steps in each room
+	share   []float64 // of the steps, a class
+	k       []float64 // mean K over each class's steps
+	alpha   []float64
+}
+
+// passed is what the forward and backward passes over all series add up.
+type passed struct {
+	nats   float64
+	enter  []float64 // visits that begin in each cell of the list
+	jumps  []float64 // [from][to]
+	stays  []float64 // steps in each class
+	within []float64 // steps in each cell of the list
+	told   func(t int, class []float64, k float64)
+}
+
+// list is the cells that count for some rooms: of each its index, room and weight within it.
+type list struct {
+	cell, class []int
+	weight      []float64
+	from        []int // of each room, and the end
+}
+
+// weigh lists the cells of rooms.
+func (c *cells) weigh(classes []class, as []int) *list {
+	l := &list{}
+	w := make([]float64, len(c.lnK))
+	for k, j := range as {
+		of := classes[j]
+		top, sum := 0.0, 0.0
+		for s, u := range c.unit {
+			a, b := (u-of.unit)/of.unitSD, (c.alpha[s]-of.alpha)/of.alphaSD
+			w[s] = u*math.Exp(-a*a/2-b*b/2) + 1e-14
+			top = max(top, w[s])
+		}
+		l.from = append(l.from, len(l.cell))
+		for s := range w {
+			if w[s] > 3e-5*top {
+				sum += w[s]
+				l.cell, l.class, l.weight = append(l.cell, s), append(l.class, k), append(l.weight, w[s])
+			}
+		}
+		for i := l.from[k]; i < len(l.weight); i++ {
+			l.weight[i] /= sum
+		}
+	}
+	l.from = append(l.from, len(l.cell))
+	return l
+}
+
+// pass runs over the steps from one to another, those of one series. The sum's told, where there is one, gets each step's probabilities of the classes, and mean K.
+func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
+	m, n, rooms := len(l.cell), to-from, len(ch.as)
+	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
+	stay := make([]float64, rooms)
+	for k := range stay {
+		stay[k] = 1
+		for j, p := range ch.leave[k] {
+			if j != k {
+				stay[k] -= p
+			}
+		}
+	}
+	cellCount := len(c.lnK)
+	for t := range n {
+		row, at := c.likely[(from+t)*cellCount:][:cellCount], forward[t*m:(t+1)*m]
+		total := 1e-300
+		for k := range rooms {
+			in := ch.begin[k]
+			if t > 0 {
+				in = 0
+				for j := range rooms {
+					if j != k {
+						in += mass[(t-1)*rooms+j] * ch.leave[j][k]
+					}
+				}
+			}
+			for i := l.from[k]; i < l.from[k+1]; i++ {
+				v := in * l.weight[i]
+				if t > 0 {
+					v += stay[k] * forward[(t-1)*m+i]
+				}
+				v *= float64(row[l.cell[i]])
+				at[i] = v
+				total += v
+			}
+		}
+		scales[t] = total
+		sum.nats += math.Log(total) + c.tops[from+t]
+		for i := range at {
+			at[i] /= total
+			mass[t*rooms+l.class[i]] += at[i]
+		}
+	}
+	back, inside := make([]float64, m), make([]float64, rooms)
+	for i := range back {
+		back[i] = 1
+	}
+	class := make([]float64, len(ch.classes))
+	for t := n - 1; t >= 0; t-- {
+		row, at := c.likely[(from+t)*cellCount:][:cellCount], forward[t*m:(t+1)*m]
+		clear(class)
+		meanK := 0.0
+		for i := range at {
+			g := at[i] * back[i]
+			class[ch.as[l.class[i]]] += g
+			sum.stays[l.class[i]] += g
+			sum.within[i] += g
+			if sum.told != nil {
+				meanK += g * math.Exp(c.lnK[l.cell[i]])
+			}
+		}
+		clear(inside)
+		for i := range back {
+			k := l.class[i]
+			back[i] *= float64(row[l.cell[i]]) / scales[t]
+			f := back[i] * l.weight[i]
+			inside[k] += f
+			in := ch.begin[k]
+			if t > 0 {
+				in = 0
+				for j := range rooms {
+					if j != k {
+						in += mass[(t-1)*rooms+j] * ch.leave[j][k]
+					}
+				}
+			}
+			sum.enter[i] += in * f
+		}
+		if sum.told != nil {
+			sum.told(from+t, class, meanK)
+		}
+		for k := range rooms {
+			for j := range rooms {
+				if j != k && t > 0 {
+					sum.jumps[k*rooms+j] += mass[(t-1)*rooms+k] * ch.leave[k][j] * inside[j]
+				}
+			}
+		}
+		if t == 0 {
+			break
+		}
+		for i := range back {
+			k := l.class[i]
+			back[i] *= stay[k]
+			for j := range rooms {
+				if j != k {
+					back[i] += ch.leave[k][j] * inside[j]
+				}
+			}
+		}
+	}
+}
+
+// parts is into how many parts sums are made, whatever the cores are, so that they are alike.
+const parts = 32
+
+// sweep is pass over all series.
+func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
+	rooms := len(ch.as)
+	sums := make([]*passed, parts)
+	spread(parts, cores, func(j int) {
+		s := &passed{enter: make([]float64, len(l.cell)), jumps: make([]float64, rooms*rooms), stays: make([]float64, rooms), within: make([]float64, len(l.cell))}
+		for i := j; i < len(first)-1; i += parts {
+			c.pass(first[i], first[i+1], l, ch, s)
+		}
+		sums[j] = s
+	})
+	total := sums[0]
+	for _, s := range sums[1:] {
+		total.nats += s.nats
+		for _, pair := range [][2][]float64{{total.enter, s.enter}, {total.jumps, s.jumps}, {total.stays, s.stays}, {total.within, s.within}} {
+			for i, v := range pair[1] {
+				pair[0][i] += v
+			}
+		}
+	}
+	return total
+}
+
+// begin starts k classes by the levels of the steps' squares, averaged over nine.
+func (c *cells) begin(m *steps, k int) ([]class, []float64) {
+	const half = 4
+	level := make([]float64, len(m.move))
+	for i := range len(m.first) - 1 {
+		for t := m.first[i]; t < m.first[i+1]; t++ {
+			sum, n := 0.0, 0.0
+			for u := max(t-half, m.first[i]); u < min(t+half+1, m.first[i+1]); u++ {
+				sum, n = sum+(m.move[u][0]*m.move[u][0]+m.move[u][1]*m.move[u][1])/float64(m.gap[u]), n+c.dims
+			}
+			level[t] = math.Log(sum/n + 1e-300)
+		}
+	}
+	sorted := slices.Clone(level)
+	slices.Sort(sorted)
+	centre := make([]float64, k)
+	for j := range centre {
+		centre[j] = sorted[int((float64(j)+0.5)/float64(k)*float64(len(sorted)))]
+	}
+	share := make([]float64, k)
+	for range 20 {
+		sum := make([]float64, k)
+		clear(share)
+		for _, v := range level {
+			at := 0
+			for j := range centre {
+				if math.Abs(v-centre[j]) < math.Abs(v-centre[at]) {
+					at = j
+				}
+			}
+			sum[at] += v
+			share[at]++
+		}
+		for j := range centre {
+			if share[j] > 0 {
+				centre[j] = sum[j] / share[j]
+			}
+			share[j] = max(share[j]/float64(len(level)), 0.02)
+		}
+	}
+	mixed := c.alpha[0] != c.alpha[len(c.alpha)-1]
+	classes, total := make([]class, k), 0.0
+	for j, v := range centre {
+		e := math.Exp(v)
+		classes[j] = class{math.Cbrt(max(e-2*c.noise, 0.02*e)), 0.15 * math.Cbrt(e), 1, 0.4}
+		if mixed {
+			classes[j].alpha = 0.9
+		}
+		total += share[j]
+	}
+	for j := range share {
+		share[j] /= total
+	}
+	return classes, share
+}
+
+// moments of a class by counts of its cells.
+func (of *class) moments(c *cells, cell []int, counts []float64) {
+	var n, u, uu, a, aa float64
+	for i, s := range cell {
+		w := counts[i]
+		n, u, uu, a, aa = n+w, u+w*c.unit[s], uu+w*c.unit[s]*c.unit[s], a+w*c.alpha[s], aa+w*c.alpha[s]*c.alpha[s]
+	}
+	if n < 1e-3 {
+		return
+	}
+	u, a = u/n, a/n
+	*of = class{u, math.Sqrt(max(uu/n-u*u, 0.045*0.045*u*u, 1e-8)), a, math.Sqrt(max(aa/n-a*a, 0.06*0.06))}
+}
+
+// still is k kinds of series that keep their class: the most likely ln L.
+func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
+	table, tops := c.whole(m.first)
+	n := len(c.lnK)
+	classes, share := c.begin(m, k)
+	nats = math.Inf(-1)
+	for range 60 {
+		l := c.weigh(classes, identity(k))
+		counts, sum := make([]float64, len(l.cell)), 0.0
+		for i, top := range tops {
+			row, z := table[i*n:(i+1)*n], 1e-300
+			for j, s := range l.cell {
+				z += row[s] * l.weight[j] * share[l.class[j]]
+			}
+			sum += top + math.Log(z)
+			for j, s := range l.cell {
+				counts[j] += row[s] * l.weight[j] * share[l.class[j]] / z
+			}
+		}
+		if sum-nats < 0.01 {
+			return max(sum, nats), classes
+		}
+		nats = sum
+		for j := range classes {
+			own := counts[l.from[j]:l.from[j+1]]
+			total := 0.0
+			for _, v := range own {
+				total += v
+			}
+			share[j] = max(total/float64(len(tops)), 1e-4)
+			classes[j].moments(c, l.cell[l.from[j]:l.from[j+1]], own)
+		}
+	}
+	return nats, classes
+}
+
+// identity is 0 to n-1.
+func identity(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// switching is k classes that objects switch between, by expectation and maximisation.
+func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
+	ch := &chain{as: identity(k)}
+	ch.classes, ch.begin = c.begin(m, k)
+	for j := range k {
+		row := make([]float64, k)
+		for i := range row {
+			if i != j {
+				row[i] = 0.03 / float64(k-1)
+			}
+		}
+		ch.leave = append(ch.leave, row)
+	}
+	c.learn(m, ch, rounds, cores)
+	return ch
+}
+
+// brief is a chain of two classes with a second room for each, of visits that are over in a few steps. Without it what lasts a step is taken for a part of
+// the other class, whose D comes out too large or too small.
+func (c *cells) brief(m *steps, of *chain, cores int) *chain {
+	const left, entered = 0.4, 0.005
+	ch := &chain{classes: slices.Clone(of.classes), as: []int{0, 1, 0, 1}}
+	a, b := of.leave[0][1], of.leave[1][0]
+	ch.begin = []float64{of.begin[0] * 0.98, of.begin[1] * 0.98, of.begin[0] * 0.02, of.begin[1] * 0.02}
+	ch.leave = [][]float64{{0, a, 0, entered}, {b, 0, entered, 0}, {0, left, 0, 0}, {left, 0, 0, 0}}
+	c.learn(m, ch, 40, cores)
+	return ch
+}
+
+// blurs is the most likely law of objects that keep their D and are located badly for a while: its ln L, and how many times larger the noise's variance is.
+func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
+	nats = math.Inf(-1)
+	s := newScale(square)
+	n := s.n
+	var both kinds
+	for _, bad := range []float64{1, 1} {
+		for k := range n {
+			both.lnK, both.alpha, both.bad = append(both.lnK, s.at(k)), append(both.alpha, 1), append(both.bad, bad)
+		}
+	}
+	table := make([]float64, (len(m.first)-1)*n)
+	for _, bad := range []float64{4, 12, 40, 150} {
+		for k := n; k < 2*n; k++ {
+			both.bad[k] = bad
+		}
+		c := newCells(m, both, noise, by)
+		for _, turn := range [][2]float64{{0.003, 0.03}, {0.01, 0.05}, {0.03, 0.1}} {
+			spread(len(m.first)-1, by.cores, func(i int) { c.keeps(m.first[i], m.first[i+1], turn, table[i*n:(i+1)*n]) })
+			if v, _ := population(table, s); v > nats {
+				nats, times = v, bad
+			}
+		}
+	}
+	return nats, times
+}
+
+// keeps is ln L of steps for each K where places turn bad and good again at chances a step; the first half of the cells is good, the second bad.
+func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
+	n := len(out)
+	good, bad := make([]float64, n), make([]float64, n)
+	share := turn[0] / (turn[0] + turn[1])
+	for k := range out {
+		good[k], bad[k], out[k] = 1-share, share, 0
+	}
+	for t := from; t < to; t++ {
+		row := c.likely[t*2*n : (t+1)*2*n]
+		for k := range out {
+			g, b := good[k], bad[k]
+			if t > from {
+				g, b = g*(1-turn[0])+b*turn[1], g*turn[0]+b*(1-turn[1])
+			}
+			g, b = g*float64(row[k]), b*float64(row[n+k])
+			sum := g + b + 1e-300
+			good[k], bad[k] = g/sum, b/sum
+			out[k] += math.Log(sum) + c.tops[t]
+		}
+	}
+}
+
+// learn is a chain's expectation and maximisation.
+func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
+	k, rooms := len(ch.classes), len(ch.as)
+	was := math.Inf(-1)
+	for round := range rounds {
+		l := c.weigh(ch.classes, ch.as)
+		s := c.sweep(m.first, l, ch, cores)
+		ch.nats, ch.stays = s.nats, s.stays
+		ch.share, ch.k, ch.alpha = make([]float64, k), make([]float64, k), make([]float64, k)
+		for i, w := range s.within {
+			j := ch.as[l.class[i]]
+			ch.share[j] += w / float64(c.n)
+			ch.k[j] += w * math.Exp(c.lnK[l.cell[i]])
+			ch.alpha[j] += w * c.alpha[l.cell[i]]
+		}
+		for j := range k {
+			n := max(ch.share[j]*float64(c.n), 1e-9)
+			ch.k[j], ch.alpha[j] = ch.k[j]/n, ch.alpha[j]/n
+		}
+		if round == rounds-1 || math.Abs(s.nats-was) < 0.3 {
+			break
+		}
+		was = s.nats
+		for r := range rooms {
+			ch.begin[r] = (s.stays[r] + 1e-6) / (float64(c.n) + 1e-6*float64(rooms))
+			for i, p := range ch.leave[r] {
+				if p > 0 {
+					ch.leave[r][i] = min(max(s.jumps[r*rooms+i]/(s.stays[r]+1e-9), 1e-6), mostLeft(ch.leave[r]))
+				}
+			}
+		}
+		for j := range k {
+			var cell []int
+			var enter []float64
+			for r, as := range ch.as {
+				if as == j {
+					cell, enter = append(cell, l.cell[l.from[r]:l.from[r+1]]...), append(enter, s.enter[l.from[r]:l.from[r+1]]...)
+				}
+			}
+			ch.classes[j].moments(c, cell, enter)
+		}
+	}
+}
+
+// d is the mean D of a class over its visits: E K/2 of a Gaussian cube root.
+func (of *class) d() float64 {
+	return (of.unit*of.unit*of.unit + 3*of.unit*of.unitSD*of.unitSD) / 2
+}
+
+// mostLeft bounds each rate of leaving a room, so that some of a class always stays.
+func mostLeft(row []float64) float64 {
+	n := 0.0
+	for _, p := range row {
+		if p > 0 {
+			n++
+		}
+	}
+	return 0.8 / max(n, 1)
+}

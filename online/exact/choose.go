@@ -1,0 +1,218 @@
+package exact
+
+import (
+	"math"
+	"slices"
+)
+
+// Kind is by which law objects move.
+type Kind int
+
+// Kinds of laws that compete for the same tracks.
+const (
+	Free Kind = iota
+	Trapped
+	Directed
+	Fractional
+	Late
+	Switching
+	Kinds
+)
+
+// String is the kind's name.
+func (k Kind) String() string {
+	return [Kinds]string{"free", "trapped", "directed", "fractional", "late", "switching"}[k]
+}
+
+// margins are the nats beyond free diffusion from which on a kind is told, and beyond all others where objects switch; Calibrated on tracks without it
+// (docs/lab/2026-11-27-law.md). Walls and other things that no rival has are worth some nats a step to switching.
+var margins = [Kinds]float64{Trapped: 6, Directed: 6, Fractional: 8, Late: 8, Switching: 25}
+
+const (
+	switchingEach = 0.01 // nats a step
+	thirdState    = 60.0 // nats of a third state
+	leastShare    = 0.02 // of a state's time, of two
+	leastThird    = 0.05 // of three
+	mostCompared  = 24_000
+	mostSeries    = 1500
+	longestPiece  = 400 // places
+)
+
+// comparison is what rivals explain of the same series.
+type comparison struct {
+	all    []series
+	square float64
+	look
+	say func(string)
+
+	gain     [Kinds]float64 // nats beyond free diffusion
+	shape    [Kinds]float64 // the family's number
+	noise    [Kinds]float64 // variance
+	crowd    [Kinds]crowd
+	free     float64 // nats
+	exponent *exponent
+
+	moves *steps
+	cells *cells
+	chain *chain
+	third float64 // nats
+	bad   float64 // times the noise's variance that places have for a while
+	brief float64 // nats of brief visits
+}
+
+// trapRates are those that are tried for tracks of so many places; the first is none.
+func trapRates(places float64) []float64 {
+	rates := []float64{0}
+	low, high := math.Log(0.5/places), math.Log(1.5)
+	for i := range 12 {
+		rates = append(rates, math.Exp(low+(high-low)*float64(i)/11))
+	}
+	return rates
+}
+
+// trackSpeeds are the variances of velocities that are tried, by K.
+var trackSpeeds = []float64{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
+
+// overFamilies fits the families of one more number.
+func (c *comparison) overFamilies() {
+	lengths := make([]int, len(c.all))
+	for i := range c.all {
+		lengths[i] = len(c.all[i].at)
+	}
+	slices.Sort(lengths)
+	middle := float64(lengths[len(lengths)/2])
+	rates := trapRates(middle)
+	s := newScale(c.square)
+	for _, one := range []struct {
+		kind Kind
+		f    *family
+	}{
+		{Trapped, c.every().traps(rates)},
+		{Directed, c.every().directed(trackSpeeds)},
+		{Late, c.every().late([]float64{0, 0.15, 0.3, 0.45, 0.6, 0.75})},
+	} {
+		free, noise, crowd := one.f.best(0, s, c.square)
+		if one.kind == Directed {
+			c.free, c.noise[Free], c.crowd[Free] = free, noise, crowd
+		}
+		at, top := 0, math.Inf(-1)
+		table := make([]float64, len(c.all)*s.n)
+		for i := 1; i < len(one.f.shape); i++ {
+			for _, by := range []float64{0.2, 1, 3} {
+				one.f.likelihoods(i, max(noise*by, 2e-4*c.square), s, table)
+				if v, _ := population(table, s); v > top {
+					at, top = i, v
+				}
+			}
+		}
+		best, noise, crowd := one.f.best(at, s, c.square)
+		c.gain[one.kind], c.shape[one.kind], c.noise[one.kind], c.crowd[one.kind] = best-free, one.f.shape[at], noise, crowd
+	}
+}
+
+// compare has all rivals explain the series.
+func (c *comparison) compare() {
+	c.say("free, trapped, directed")
+	c.overFamilies()
+	c.say("exponents")
+	c.exponent = fitExponent(c.every().anomalous(tabulated), c.square, c.cores)
+	c.gain[Fractional], c.shape[Fractional], c.noise[Fractional] = c.exponent.nats-c.exponent.plain, c.exponent.mean.Value, c.exponent.noise
+	c.say("switching")
+	c.overStates()
+}
+
+// rival is the most that a law without switching explains.
+func (c *comparison) rival() float64 {
+	best := c.free
+	for k, g := range c.gain {
+		if k := Kind(k); k != Switching {
+			best = max(best, c.free+g)
+		}
+	}
+	return best
+}
+
+// overStates fits chains of two and three states.
+func (c *comparison) overStates() {
+	c.moves = newSteps(c.all)
+	noise := freest(c.moves, c.square, c.look)
+	of := func(noise float64, alphas []float64) *cells {
+		return newCells(c.moves, grid(c.square, cellStep, alphas), noise, c.look)
+	}
+	plain, mixed := of(noise, []float64{1}), of(noise, mixedExponents)
+	one, _ := plain.still(c.moves, 1)
+	oneMixed, _ := mixed.still(c.moves, 1)
+	by := plain
+	if oneMixed-one > margins[Fractional] {
+		by = mixed
+	}
+	ch := by.switching(c.moves, 2, 60, c.cores)
+	two, _ := by.still(c.moves, 2)
+	rival := max(c.rival(), one, oneMixed, two)
+	c.gain[Switching] = ch.nats - rival
+	c.cells, c.chain = by, ch
+	if !c.switches() {
+		return
+	}
+	bad, times := blurs(c.moves, c.square, max(noise, 1e-3*c.square), c.look)
+	if c.gain[Switching] = min(c.gain[Switching], ch.nats-bad); !c.switches() {
+		c.bad = times
+		return
+	}
+	// the noise by the states themselves
+	polished := noise
+	best := math.Inf(-1)
+	low, high := math.Log(max(noise, 1e-3*c.square))-0.8, math.Log(max(noise, 1e-3*c.square))+0.5
+	golden(func(log float64) float64 {
+		v := of(math.Exp(log), []float64{1}).switching(c.moves, 2, 20, c.cores).nats
+		if v > best {
+			best, polished = v, math.Exp(log)
+		}
+		return v
+	}, low, high, 6)
+	c.noise[Switching] = polished
+	plain, mixed = of(polished, []float64{1}), of(polished, mixedExponents)
+	a, b := plain.switching(c.moves, 2, 60, c.cores), mixed.switching(c.moves, 2, 60, c.cores)
+	c.cells, c.chain = plain, a
+	if b.nats-a.nats > 2*margins[Fractional] {
+		c.cells, c.chain = mixed, b
+	}
+	three := c.cells.switching(c.moves, 3, 60, c.cores)
+	c.third = three.nats - c.chain.nats
+	k := slices.Clone(three.k)
+	slices.Sort(k)
+	apart := math.Inf(1)
+	for i := 1; i < len(k); i++ {
+		apart = min(apart, math.Log((k[i]+0.02*polished)/(k[i-1]+0.02*polished)))
+	}
+	if c.third > thirdState && slices.Min(three.share) > leastThird && apart > 1 {
+		c.chain = three
+		return
+	}
+	if b := c.cells.brief(c.moves, c.chain, c.cores); b.nats-c.chain.nats > margins[Fractional] {
+		c.brief = b.nats - c.chain.nats
+		c.chain = b
+	}
+}
+
+// switches says whether objects are told to switch.
+func (c *comparison) switches() bool {
+	return c.gain[Switching] > margins[Switching]+switchingEach*float64(len(c.moves.move)) && slices.Min(c.chain.share) > leastShare
+}
+
+// kind is the law that is told.
+func (c *comparison) kind() Kind {
+	if c.switches() {
+		return Switching
+	}
+	best := Free
+	for _, k := range []Kind{Trapped, Directed, Fractional, Late} {
+		if k == Late && c.gain[k] < c.gain[Fractional]+margins[Switching]+switchingEach*float64(len(c.moves.move)) {
+			continue // superdiffusion is nearly as late: of four sets of exponent 1.5 one was late by more than 8 nats
+		}
+		if c.gain[k] > margins[k] && (best == Free || c.gain[k]-margins[k] > c.gain[best]-margins[best]) {
+			best = k
+		}
+	}
+	return best
+}

@@ -1,0 +1,307 @@
+package exact
+
+import (
+	"math"
+)
+
+// Exponents that populations are laid over, and those that are tabulated.
+var tabulated = []float64{0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.88, 1.95}
+
+const (
+	exponentLow  = 0.05
+	exponentStep = 0.05
+	exponents    = 38 // to 1.9
+)
+
+func exponentAt(a int) float64 { return exponentLow + exponentStep*float64(a) }
+
+// finer interpolates a family of exponents to the grid of populations.
+func (f *family) finer() *family {
+	out := &family{count: f.count, dims: f.dims, from: f.from, to: f.to}
+	for a := range exponents {
+		x := exponentAt(a)
+		out.shape = append(out.shape, x)
+		first := 0
+		for first < len(f.shape)-4 && f.shape[first+2] < x {
+			first++
+		}
+		var w [4]float64
+		for i := range w {
+			w[i] = 1
+			for j := range w {
+				if i != j {
+					w[i] *= (x - f.shape[first+j]) / (f.shape[first+i] - f.shape[first+j])
+				}
+			}
+		}
+		for r := range ratios {
+			if r < f.from || r >= f.to {
+				out.squares, out.logs = append(out.squares, nil), append(out.logs, nil)
+				continue
+			}
+			squares, logs := make([]float64, len(f.count)), make([]float64, len(f.count))
+			for i := range w {
+				row := (first+i)*ratios + r
+				for k := range squares {
+					squares[k] += w[i] * f.squares[row][k]
+					logs[k] += w[i] * f.logs[row][k]
+				}
+			}
+			out.squares, out.logs = append(out.squares, squares), append(out.logs, logs)
+		}
+	}
+	return out
+}
+
+// cloud is the likelihood of every series over exponents and scales for one noise, each by its top.
+type cloud struct {
+	scale
+	table []float32 // [series][exponent][scale]
+	tops  float64
+	n     int
+}
+
+// newCloud tabulates it.
+func newCloud(f *family, noise float64, s scale, cores int) *cloud {
+	n := len(f.count)
+	c := &cloud{scale: s, n: n, table: make([]float32, n*exponents*s.n)}
+	all := make([][]float64, exponents)
+	spread(exponents, cores, func(a int) {
+		all[a] = make([]float64, n*s.n)
+		f.likelihoods(a, noise, s, all[a])
+	})
+	for i := range n {
+		top := math.Inf(-1)
+		for a := range exponents {
+			for _, v := range all[a][i*s.n : (i+1)*s.n] {
+				top = max(top, v)
+			}
+		}
+		c.tops += top
+		for a := range exponents {
+			to := c.table[(i*exponents+a)*s.n:]
+			for k, v := range all[a][i*s.n : (i+1)*s.n] {
+				if v > top-30 {
+					to[k] = float32(math.Exp(v - top))
+				}
+			}
+		}
+	}
+	return c
+}
+
+// Entries of a population's parameters: the mean exponent, ln of its standard deviation, the mean of ln K, ln of its standard deviation.
+const (
+	atMean = iota
+	atSpread
+	atScale
+	atWidth
+	populations
+)
+
+// weights of exponents and scales.
+func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float64) {
+	sd, sum := max(math.Exp(x[atSpread]), 0.03), 0.0
+	for a := range exponent {
+		z := (exponentAt(a) - x[atMean]) / sd
+		exponent[a] = math.Exp(-z*z/2) + 1e-14
+		sum += exponent[a]
+	}
+	for a := range exponent {
+		exponent[a] /= sum
+	}
+	scale = make([]float64, c.scale.n)
+	c.bell(crowd{x[atScale], math.Exp(x[atWidth])}, scale)
+	return exponent, scale
+}
+
+// nats is -ln L of all series by a population's parameters, with a mild prior that exponents do not differ by more than a half.
+func (c *cloud) nats(x []float64, cores int) float64 {
+	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] < -5 || x[atSpread] > 0.5 || x[atWidth] < -4 || x[atWidth] > 1.3 {
+		return math.Inf(1)
+	}
+	exponent, scale := c.weights(x)
+	lowA, highA := reach(exponent[:])
+	lowK, highK := reach(scale)
+	const part = 64
+	sums := make([]float64, (c.n+part-1)/part)
+	spread(len(sums), cores, func(j int) {
+		for i := j * part; i < min((j+1)*part, c.n); i++ {
+			z := 1e-30
+			for a := lowA; a < highA; a++ {
+				row, sum := c.table[(i*exponents+a)*c.scale.n:][:c.scale.n], 0.0
+				for k := lowK; k < highK; k++ {
+					sum += float64(row[k]) * scale[k]
+				}
+				z += exponent[a] * sum
+			}
+			sums[j] += math.Log(z)
+		}
+	})
+	total := 0.0
+	for _, v := range sums {
+		total += v
+	}
+	sd := math.Exp(x[atSpread])
+	return -total - c.tops + 2*sd*sd
+}
+
+// reach is where weights count.
+func reach(w []float64) (low, high int) {
+	low, high = 0, len(w)
+	for low < high-1 && w[low] < 1e-9 {
+		low++
+	}
+	for high > low+1 && w[high-1] < 1e-9 {
+		high--
+	}
+	return low, high
+}
+
+// exponent is what a population of fractional motion tells.
+type exponent struct {
+	mean   Interval
+	spread float64 // from track to track
+	nats   float64 // ln L at its best
+	plain  float64 // ln L where all exponents are 1
+	noise  float64 // variance
+	d      float64 // mean of half of K, over the series
+	width  float64 // sd of ln K
+	tracks []Interval
+	at     []float64 // the population's parameters
+}
+
+// noises that a population is tried with, by ln of their share of a mean square step; the first is none.
+var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
+
+// fitExponent finds a population's exponent. Its interval is that of the marginal over the noise, flat in ln of it, and each noise's curvature.
+func fitExponent(f *family, square float64, cores int) *exponent {
+	fine, s := f.finer(), newScale(square)
+	type tried struct {
+		noise, nats, mean, sd float64
+		x                     []float64
+	}
+	var all []tried
+	e := &exponent{nats: math.Inf(-1), plain: math.Inf(-1)}
+	var best *cloud
+	var at []float64
+	start := []float64{1, -2, math.Log(square) - 0.3, -1}
+	plain := []float64{1, -4, math.Log(square) - 0.3, -1}
+	for _, log := range noises {
+		noise := square * math.Exp(log)
+		c := newCloud(fine, noise, s, cores)
+		like := func(x []float64) float64 { return c.nats(x, cores) }
+		e.plain = max(e.plain, -descend(like, plain, []int{atScale, atWidth}, 30))
+		x := append([]float64(nil), start...)
+		v := descend(like, x, []int{atMean, atSpread, atScale, atWidth}, 40)
+		if best == nil {
+			for _, other := range []float64{0.5, 1.5} {
+				y := []float64{other, -2, start[2], -1}
+				if w := descend(like, y, []int{atMean, atSpread, atScale, atWidth}, 40); w < v {
+					x, v = y, w
+				}
+			}
+		}
+		start = x
+		t := tried{noise: noise, nats: -v, mean: x[atMean], x: x}
+		if -v > e.nats {
+			e.nats, e.noise, best, at = -v, noise, c, x
+		}
+		if -v > e.nats-8 {
+			t.sd = free(like, x)
+			all = append(all, t)
+		} else if len(all) > 2 && -v < e.nats-40 {
+			break
+		}
+	}
+	var weights, means, sds []float64
+	for _, t := range all {
+		if t.nats > e.nats-8 {
+			weights, means, sds = append(weights, math.Exp(t.nats-e.nats)), append(means, t.mean), append(sds, t.sd)
+		}
+	}
+	e.mean = mixed(weights, means, sds)
+	e.spread = math.Exp(at[atSpread])
+	e.at, e.width = at, max(math.Exp(at[atWidth]), 0.01)
+	best.each(at, e)
+	return e
+}
+
+// free is the standard deviation of the mean exponent by the curvature of those entries of x that are not at their bounds, where the population is a point.
+func free(like func([]float64) float64, x []float64) float64 {
+	open := []int{atMean, atScale}
+	if x[atSpread] > -3.4 {
+		open = append(open, atSpread)
+	}
+	if x[atWidth] > -2.2 {
+		open = append(open, atWidth)
+	}
+	at, z := append([]float64(nil), x...), make([]float64, len(open))
+	for k, i := range open {
+		z[k] = x[i]
+	}
+	return curvature(func(z []float64) float64 {
+		for k, i := range open {
+			at[i] = z[k]
+		}
+		return like(at)
+	}, z, 1e-4, 0.6)[0]
+}
+
+// mixed is the mean and the 95 % interval of a mixture of Gaussians.
+func mixed(weights, means, sds []float64) (out Interval) {
+	sum := 0.0
+	for i, w := range weights {
+		sum += w
+		out.Value += w * means[i]
+	}
+	out.Value /= sum
+	below := func(x float64) float64 {
+		p := 0.0
+		for i, w := range weights {
+			p += w / sum * 0.5 * math.Erfc((means[i]-x)/(sds[i]*math.Sqrt2))
+		}
+		return p
+	}
+	at := func(share float64) float64 {
+		low, high := -1.0, 3.0
+		for range 50 {
+			if mid := (low + high) / 2; below(mid) < share {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		return low
+	}
+	out.Low, out.High = at(0.025), at(0.975)
+	return out
+}
+
+// each fills in what every series tells with the population as its prior.
+func (c *cloud) each(x []float64, e *exponent) {
+	weight, scale := c.weights(x)
+	for i := range c.n {
+		alpha, d := c.track(i, weight[:], scale)
+		e.tracks = append(e.tracks, alpha)
+		e.d += d / float64(c.n)
+	}
+}
+
+// track is the exponent and D of one series by weights of exponents and scales.
+func (c *cloud) track(i int, weight, scale []float64) (alpha Interval, d float64) {
+	var sum, mean, square float64
+	for a, w := range weight {
+		p := 0.0
+		for k, v := range c.table[(i*exponents+a)*c.scale.n:][:c.scale.n] {
+			q := float64(v) * w * scale[k]
+			p += q
+			d += q * math.Exp(c.at(k)) / 2
+		}
+		sum, mean, square = sum+p, mean+p*exponentAt(a), square+p*exponentAt(a)*exponentAt(a)
+	}
+	sum = max(sum, 1e-300)
+	mean, square = mean/sum, square/sum
+	sd := math.Sqrt(max(square-mean*mean, exponentStep*exponentStep/12))
+	return Interval{mean, mean - 1.96*sd, mean + 1.96*sd}, d / sum
+}

@@ -1,0 +1,147 @@
+package exact
+
+import "math"
+
+// blurred is an Ornstein-Uhlenbeck process of D and rate k as a camera shows it that takes light for a share e of each frame. With P = D/k and κ = ke the mean
+// over an exposure has
+//
+//	cov(m(t), m(t+τ)) = P' exp(-kτ),  P' = P 2(cosh κ - 1)/κ²,  var m = 2P(κ - 1 + exp(-κ))/κ²
+//
+// so that it is a process of variance P' with a white noise of less than none.
+func blurred(d, k, e, noise float64) (variance, white float64) {
+	p, q := d/k, k*e
+	if e == 0 {
+		return p, noise
+	}
+	if q < 0.02 {
+		return p * (1 + q*q/12 + q*q*q*q/360), noise - p*(q/3+q*q*q/60)
+	}
+	variance = p * 2 * (math.Cosh(q) - 1) / (q * q)
+	return variance, noise + p*2*(q-1+math.Exp(-q))/(q*q) - variance
+}
+
+// isotropic is -ln L of series that share D, rate k and the noise's variance along as many axes as move; every series has a centre of its own, of a flat prior along
+// each axis. Infinite where a place would have a variance of less than none.
+func isotropic(all []series, d, k, noise float64, by look) float64 {
+	variance, white := blurred(d, k, by.exposure, noise)
+	total := 0.0
+	for i := range all {
+		squares, logs := all[i].centred(variance, white, k)
+		total += 0.5 * (squares + by.dims*(logs+float64(len(all[i].at)-1)*logTwoPi))
+	}
+	return total
+}
+
+// centred has the squares of what is left of all axes and the logarithms of one axis' determinant, by a Kalman filter that carries how the object's mean hangs
+// on the centre. With a flat prior on the centre this is the density of the steps.
+func (s *series) centred(variance, white, k float64) (squares, logs float64) {
+	decay, spread := math.Exp(-k), -variance*math.Expm1(-2*k)
+	var m, b, q [2]float64
+	p, centre, h, product := variance, 0.0, 0.0, 1.0
+	for t, y := range s.at {
+		if t > 0 {
+			f, w := decay, spread
+			if g := s.gap[t]; g != 1 {
+				f, w = math.Exp(-k*float64(g)), -variance*math.Expm1(-2*k*float64(g))
+			}
+			p = f*f*p + w
+			centre *= f
+			m[0], m[1] = m[0]*f, m[1]*f
+		}
+		sum := p + white
+		if !(sum > 0) {
+			return math.Inf(1), 0
+		}
+		gain, v := p/sum, 1-centre
+		if product *= sum; product < 1e-200 || product > 1e200 {
+			logs, product = logs+math.Log(product), 1
+		}
+		inverse := 1 / sum
+		h += v * v * inverse
+		for j := range m {
+			r := y[j] - m[j]
+			q[j] += r * r * inverse
+			b[j] += v * r * inverse
+			m[j] += gain * r
+		}
+		centre += gain * v
+		p = gain * white
+	}
+	return q[0] - b[0]*b[0]/h + q[1] - b[1]*b[1]/h, logs + math.Log(product) + math.Log(h)
+}
+
+const logTwoPi = 1.8378770664093453
+
+// Interval is a number with its 95 % interval.
+type Interval struct{ Value, Low, High float64 }
+
+// holds says whether the interval has v.
+func (i Interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
+
+// Trap is a drift towards a centre: dx = -A(x - c)dt + √(2D)dW, with A's mean rate, the ratio of its springs, and its rotation.
+type Trap struct {
+	D        Interval // a frame
+	Rate     Interval // mean of the two, 1/frame
+	Ratio    Interval // of the stronger spring to the weaker; 1 where they are told to be alike
+	Rotation Interval // 1/frame; 0 where none is told
+	Noise    Interval // sd of a place
+	Nats     float64  // ln L
+	Gain     float64  // ln L beyond that of free diffusion of one D
+	Turns    float64  // ln L of rotation and unlike springs beyond that of one rate
+}
+
+// limits of ln D and ln noise relative to a step's square, and of ln rate.
+const (
+	slowest, fastest = -16.0, 4.0
+	quietest         = -7.0 // ln of the noise's sd in steps
+)
+
+// scaled are series in units of their mean step.
+func scaled(all []series, dims float64) (out []series, unit float64) {
+	unit = math.Sqrt(square(all, dims))
+	out = make([]series, len(all))
+	for i, s := range all {
+		out[i] = series{gap: s.gap, at: make([][2]float64, len(s.at))}
+		for k, p := range s.at {
+			out[i].at[k] = [2]float64{p[0] / unit, p[1] / unit}
+		}
+	}
+	return out, unit
+}
+
+// likeAll is isotropic by ln D, ln rate, ln of the noise's sd, of scaled series.
+func likeAll(all []series, by look) func(x []float64) float64 {
+	return func(x []float64) float64 {
+		if math.Abs(x[0]) > 40 || x[1] < slowest || x[1] > fastest || x[2] > 20 {
+			return math.Inf(1)
+		}
+		return isotropic(all, math.Exp(x[0]), math.Exp(x[1]), math.Exp(2*max(x[2], -9)), by)
+	}
+}
+
+// fitIsotropic is the most likely D, rate and noise that all series share, by ln, in units of their step, and -ln L; free is the same without a rate.
+func fitIsotropic(all []series, by look) (x []float64, value, free float64) {
+	f := likeAll(all, by)
+	value, free = math.Inf(1), math.Inf(1)
+	spread, n := 0.0, 0.0
+	for _, s := range all {
+		for _, p := range s.at {
+			spread, n = spread+p[0]*p[0]+p[1]*p[1], n+by.dims
+		}
+	}
+	spread = math.Log(max(spread/max(n, 1), 1e-9))
+	for _, noise := range []float64{-3, -0.8} {
+		at := []float64{-0.7, slowest + 1, noise}
+		free = min(free, descend(f, at, []int{0, 2}, 60))
+		for _, rate := range []float64{-4.5, -2, 0, 1} {
+			at := []float64{min(max(rate+spread, -3), 1.5), rate, noise}
+			if v := descend(f, at, []int{0, 1, 2}, 80); v < value-1e-3 {
+				x, value = at, v
+			}
+		}
+	}
+	if x == nil {
+		x, value = []float64{-0.7, slowest + 1, -0.8}, free
+	}
+	return x, value, free
+}

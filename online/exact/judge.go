@@ -1,0 +1,162 @@
+package exact
+
+import "math"
+
+// Class is how one track moves.
+type Class int
+
+// Classes of single tracks.
+const (
+	Stuck Class = iota
+	Unbound
+	Confined
+	Driven
+	Anomalous
+	Classes
+)
+
+// String is the class's name.
+func (c Class) String() string {
+	return [Classes]string{"stuck", "free", "confined", "directed", "anomalous"}[c]
+}
+
+// judged is what one series tells.
+type judged struct {
+	class    [Classes]float64
+	alpha, d Interval
+}
+
+// together is how many series are judged at a time.
+const together = 1000
+
+// judges has what series tell, by their numbers. How frequent each class is, is learnt from all of them, so that a class that no series needs is told of none.
+func (c *comparison) judges(all []series, chosen []int) []judged {
+	out := make([]judged, len(chosen))
+	evidence := make([][Classes]float64, len(chosen))
+	noise, crowd := c.noise[Free], c.crowd[Free]
+	if c.gain[Trapped] > margins[Trapped] {
+		noise, crowd = c.noise[Trapped], c.crowd[Trapped]
+	}
+	crowd.sd = max(crowd.sd, 0.5)
+	s := newScale(c.square)
+	prior := make([]float64, s.n)
+	s.bell(crowd, prior)
+	low, high := s.ratios(noise, prior)
+	for from := 0; from < len(chosen); from += together {
+		part := chosen[from:min(from+together, len(chosen))]
+		ask := &asked{look: c.look, to: ratios}
+		for _, i := range part {
+			ask.all = append(ask.all, pieces(all[i:i+1], longestPiece)[0])
+		}
+		c.judgeExponents(ask, out[from:], s)
+		ask.from, ask.to = low, high
+		table := make([]float64, len(part)*s.n)
+		each := func(f *family, shapes []int, to Class) {
+			sums := make([][]float64, len(part))
+			for _, shape := range shapes {
+				f.likelihoods(shape, noise, s, table)
+				for i := range part {
+					if to == Stuck {
+						sums[i] = append(sums[i], table[i*s.n])
+						continue
+					}
+					sums[i] = append(sums[i], mixture(table[i*s.n:(i+1)*s.n], prior))
+				}
+			}
+			for i := range part {
+				evidence[from+i][to] = mixture(sums[i], nil)
+			}
+		}
+		numbers := func(n int) []int { return identity(n)[1:] }
+		rates := trapRates(30)
+		traps, driven := ask.traps(rates), ask.directed(trackSpeeds)
+		ask.from, ask.to = ratios-5, ratios
+		each(ask.directed([]float64{0}), []int{0}, Stuck)
+		each(driven, []int{0}, Unbound)
+		each(traps, numbers(len(rates)), Confined)
+		each(driven, numbers(len(trackSpeeds)), Driven)
+		for i := range part {
+			evidence[from+i][Anomalous] = evidence[from+i][Unbound] + out[from+i].d.High // the gain of any exponent over 1
+		}
+	}
+	frequent(evidence, out)
+	return out
+}
+
+// judgeExponents has each series' exponent and D by the population, and in d.High the evidence of any exponent beyond that of 1, which judges takes.
+func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
+	e := c.exponent
+	wide := make([]float64, s.n)
+	s.bell(crowd{e.at[atScale], max(e.width, 0.5)}, wide)
+	ask.from, ask.to = s.ratios(e.noise, wide)
+	cloud := newCloud(ask.anomalous(tabulated).finer(), e.noise, s, c.cores)
+	weight, scale := cloud.weights(e.at)
+	for i := range ask.all {
+		o := &out[i]
+		var d float64
+		o.alpha, d = cloud.track(i, weight[:], scale)
+		any, plain := 0.0, 1e-300
+		for a := range exponents {
+			sum := 0.0
+			for k, v := range cloud.table[(i*exponents+a)*s.n:][:s.n] {
+				sum += float64(v) * wide[k]
+			}
+			any += sum / exponents
+			if math.Abs(exponentAt(a)-1) < exponentStep/2 {
+				plain += sum
+			}
+		}
+		o.d = Interval{d, math.NaN(), math.Log(max(any, 1e-300) / plain)}
+	}
+}
+
+// frequent learns how frequent classes are, and fills in their probabilities.
+func frequent(evidence [][Classes]float64, out []judged) {
+	weights := [Classes]float64{0.05, 0.8, 0.05, 0.05, 0.05}
+	for range 40 {
+		var next [Classes]float64
+		for i := range evidence {
+			top, sum := math.Inf(-1), 0.0
+			for k, v := range evidence[i] {
+				top = max(top, v+math.Log(weights[k]+1e-12))
+			}
+			for k, v := range evidence[i] {
+				out[i].class[k] = math.Exp(v + math.Log(weights[k]+1e-12) - top)
+				sum += out[i].class[k]
+			}
+			for k := range out[i].class {
+				out[i].class[k] /= sum
+				next[k] += out[i].class[k] / float64(len(evidence))
+			}
+		}
+		weights = next
+	}
+	for i := range out {
+		out[i].d.High = math.NaN()
+	}
+}
+
+// mixture is ln of the mean of exp of values by weights; by equal ones where weights is nil.
+func mixture(values, weights []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range values {
+		top = max(top, v)
+	}
+	sum := 0.0
+	for k, v := range values {
+		w := 1 / float64(len(values))
+		if weights != nil {
+			w = weights[k]
+		}
+		sum += w * math.Exp(v-top)
+	}
+	return top + math.Log(max(sum, 1e-300))
+}
+
+// ratios are between which of them a noise lies where scales count.
+func (s scale) ratios(noise float64, prior []float64) (from, to int) {
+	low, high := reach(prior)
+	at := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }
+	from = min(max(at(high)-2, 0), ratios-5)
+	return from, min(max(at(low)+3, from+5), ratios)
+}
