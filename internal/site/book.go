@@ -63,7 +63,7 @@ func (b *book[T]) open(ctx context.Context, js jetstream.JetStream, is bus.Resou
 	return nil
 }
 
-// Begin reads the bucket anew: what another making held has vanished.
+// Begin reads the bucket again: what another making held has vanished.
 func (b *book[T]) Begin(info *jetstream.StreamInfo) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *book[T]) vanish(gone func(entry[T]) bool) (n int) {
 	return n
 }
 
-// Look says that the bucket is gone, or is another one; and finds what was purged of it.
+// Look reports whether the bucket is gone, or is another one; and finds what was purged of it.
 func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +153,7 @@ func (b *book[T]) wrong(key string, err error) {
 	}
 }
 
-// tell wakes who waits for a change.
+// tell wakes the waiters for a change.
 func (b *book[T]) tell() {
 	select {
 	case b.changed <- struct{}{}:
@@ -161,7 +161,7 @@ func (b *book[T]) tell() {
 	}
 }
 
-// find is what is known of a key.
+// find returns the entry of a key.
 func (b *book[T]) find(key string) (e entry[T], there, vanished bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +180,7 @@ type page[T any] struct {
 	read              bool
 }
 
-// copied are the records that changed within an age, or all where that is 0.
+// copied returns the records that changed within an age, or all if that is 0.
 func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 // handOver is how long a free lease waits for the worker that it names: some turns of that worker's loop.
 const handOver = 3 * time.Second
 
-// ErrEpoch is why a claim was given back: its epoch is not beyond one that is in use already.
+// ErrEpoch reports a claim that was given back, because its epoch is not beyond one already in use.
 var ErrEpoch = errors.New("the epoch would not be beyond the last")
 
-// Wait says that a lease cannot be had yet.
+// Wait reports that a lease is not available yet.
 type Wait struct {
 	Stream string
-	Holder Record        // zero where it is not known
+	Holder Record        // zero if it is not known
 	Again  time.Duration // when to ask again, unless Changed tells sooner
 	Why    string
 }
@@ -69,14 +69,14 @@ func (b *Leases) done(stream string) {
 	b.tell()
 }
 
-// leave is how a lease may be taken.
+// leave says how a lease may be claimed.
 type leave struct {
 	over   uint64 // the revision that must still stand; 0: no key
 	absent bool   // no key will do too: it has stood still for a TTL
 	of     generation
 }
 
-// may says whether the stream's lease may be taken now. Where it may, the key is busy until done.
+// may reports whether the stream's lease may be taken now. Where it may, the key is busy until done.
 func (b *Leases) may(stream string) (to leave, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,7 +156,7 @@ func (b *Leases) late(stream string, revision uint64) error {
 	return w
 }
 
-// claim is one that the server accepted.
+// claim is a claim that the server accepted.
 type claim struct {
 	stream   string
 	record   Record
@@ -205,7 +205,7 @@ func (b *Leases) askUntil(ctx context.Context, then time.Duration) (generation, 
 	}
 }
 
-// giveBack frees a claim that cannot be used. Where that fails it is forgotten after a TTL.
+// giveBack frees an unusable claim. If that fails the claim expires after a TTL.
 func (b *Leases) giveBack(c *claim) {
 	r := c.record
 	r.Free, r.Epoch = true, c.of.epoch(c.revision)

@@ -62,7 +62,7 @@ func (b *Leases) ask(ctx context.Context, within time.Duration) (generation, err
 	return generationOf(s.CachedInfo())
 }
 
-// resource is the bucket as this process makes it.
+// resource returns the bucket as this process makes it.
 func (b *Leases) resource() bus.Resource {
 	is := bus.Leases(b.name, b.o.TTL, b.o.Replicas)
 	b.mu.Lock()

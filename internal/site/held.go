@@ -63,22 +63,22 @@ func (b *Leases) hold(c *claim) (*Held, error) {
 	return h, nil
 }
 
-// valid is how long a renewal counts: others wait for a TTL at least, and messages that are on their way have the rest.
+// valid returns how long a renewal counts: others wait for a TTL at least, and messages that are on their way have the rest.
 func valid(ttl time.Duration) time.Duration { return ttl * 2 / 3 }
 
-// Stream is whose lease it is.
+// Stream returns the stream of the lease.
 func (h *Held) Stream() string { return h.stream }
 
 // Epoch returns the epoch of the claim: larger than every one before, and unique.
 func (h *Held) Epoch() uint64 { return h.record.Epoch }
 
-// Record is the lease's value.
+// Record returns the value of the lease.
 func (h *Held) Record() Record { return h.record }
 
-// Lost is closed when the lease is lost, for good.
+// Lost returns a channel that closes when the lease is lost, for good.
 func (h *Held) Lost() <-chan struct{} { return h.lost }
 
-// Err is why the lease is lost; nil while it is held.
+// Err returns why the lease is lost; nil while it is held.
 func (h *Held) Err() error {
 	select {
 	case <-h.lost:
@@ -88,7 +88,7 @@ func (h *Held) Err() error {
 	}
 }
 
-// Valid says whether this process may publish. It takes no lock. A process that slept through its lease has false at once, and for ever.
+// Valid reports whether this process may publish. It takes no lock. A process that slept through its lease has false at once, and for ever.
 func (h *Held) Valid() bool {
 	for {
 		until := h.until.Load()
@@ -105,7 +105,7 @@ func (h *Held) Valid() bool {
 	}
 }
 
-// extend counts a renewal that began then. It is false where that comes too late.
+// extend counts a renewal that began then. It is false if that comes too late.
 func (h *Held) extend(started time.Duration) bool {
 	until := h.until.Load()
 	return h.Valid() && h.until.CompareAndSwap(until, max(until, int64(started+valid(h.of.ttl))))
@@ -127,7 +127,7 @@ func (h *Held) lose(why error) {
 	})
 }
 
-// hurry has the lease renewed now: that tells whether it is still held.
+// hurry renews the lease now, to learn whether it is still held.
 func (h *Held) hurry() {
 	select {
 	case h.hasten <- struct{}{}:
@@ -203,7 +203,7 @@ func (h *Held) renew(started time.Duration) {
 	}
 }
 
-// attempt sends the pending renewal once. It is false where the answer is not that it was accepted.
+// attempt sends the pending renewal once. It is false if the answer is not that it was accepted.
 func (h *Held) attempt() bool {
 	revision, err := h.b.put(h.b.ctx, h.pending, h.of.ttl/6)
 	if errors.As(err, new(newer)) {
@@ -221,7 +221,7 @@ func (h *Held) attempt() bool {
 	return true
 }
 
-// forget takes the lease out of those that are held.
+// forget removes the lease from the held ones.
 func (h *Held) forget() {
 	h.guard.Stop()
 	h.b.mu.Lock()

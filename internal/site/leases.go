@@ -23,7 +23,7 @@ const (
 // mostKeys bounds what is remembered: twice the streams of a site.
 const mostKeys = 2 * MostStreams
 
-// ErrClosed is why a lease is lost, or not had, in a process that ends.
+// ErrClosed reports a lease lost or refused because the process ends.
 var ErrClosed = errors.New("this process ends")
 
 // Leases are all leases of a site as one process sees and holds them. They may be used from any goroutine.
@@ -102,7 +102,7 @@ func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// Look says whether there is another making of the bucket.
+// Look reports whether the bucket was made again.
 func (b *Leases) Look(info *jetstream.StreamInfo) bool {
 	if info == nil {
 		return true
@@ -113,14 +113,14 @@ func (b *Leases) Look(info *jetstream.StreamInfo) bool {
 	return err == nil && (!g.made.Equal(b.is.made) || g.ttl != b.is.ttl)
 }
 
-// TTL is the bucket's.
+// TTL returns the TTL of the bucket.
 func (b *Leases) TTL() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.is.ttl
 }
 
-// ID is this process's, random.
+// ID returns the random identity of this process.
 func (b *Leases) ID() string { return b.id }
 
 // Close ends renewals and watching. What is still held is lost here, and free for others after a TTL; who wants it sooner calls Release first.
@@ -135,13 +135,13 @@ func (b *Leases) Close() {
 	b.work.Wait()
 }
 
-// tell wakes who waits for a change. The lock is held.
+// tell wakes the waiters for a change. The caller holds the lock.
 func (b *Leases) tell() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// Changed is closed with the next change that the watch shows.
+// Changed returns a channel that closes at the next change in the watch.
 func (b *Leases) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -142,7 +142,7 @@ func (p *Resources) streams(ctx context.Context, conn *bus.Conn) (all []bus.Reso
 	return all, left, nil
 }
 
-// results is the stream of a stream's results.
+// results returns the stream of a stream's results.
 func (p *Resources) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Resource, error) {
 	names, err := conn.Subject(stream)
 	if err != nil {

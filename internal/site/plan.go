@@ -38,7 +38,7 @@ type Plan struct {
 // Move moves a stream from a live worker to another.
 type Move struct{ Stream, From, To string }
 
-// Waiting is a stream and why it does not run, or not where it is pinned.
+// Waiting is a stream that does not run, or not where it is pinned, and the reason.
 type Waiting struct{ Stream, Why string }
 
 // planned is a worker with its streams so far.
@@ -48,22 +48,22 @@ type planned struct {
 	has         []*placed
 }
 
-// placed is a stream with where it is.
+// placed is a stream with its place.
 type placed struct {
 	is      *Stream
 	cores   int64    // in thousandths; -1 where that is no number of cores
 	at, was *planned // nil: nowhere
 }
 
-// share is the part of a worker's cores that would be taken with so much more on it.
+// share returns the part of a worker's cores that would be taken with so much more on it.
 func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.cores }
 
-// may says that w could run x if it had nothing else to do, whatever that takes.
+// may reports whether w could run x if it had nothing else to do, whatever that takes.
 func (w *planned) may(x *placed) bool {
 	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
 }
 
-// fits says that x may come to w, which has room.
+// fits reports whether x may come to w, which has room.
 func (w *planned) fits(x *placed) bool { return w != x.at && w.load+x.cores <= w.cores && w.may(x) }
 
 // to takes x to w.
@@ -118,7 +118,7 @@ func (s *Snapshot) Plan() *Plan {
 	return p
 }
 
-// tell lists what the plan is.
+// tell lists the plan's moves.
 func (p *Plan) tell(all []*placed, named map[string]*planned) {
 	for _, x := range all {
 		if x.at == nil {
@@ -180,7 +180,7 @@ func (p *Plan) place(all []*placed) (changed bool) {
 	return changed
 }
 
-// best is the worker with room for x of whose cores the least part is taken then; nil where none has room.
+// best returns the worker with room for x of whose cores the least part is taken then; nil if none has room.
 func (p *Plan) best(x *placed) (best *planned) {
 	for _, w := range p.workers {
 		if w.fits(x) && (best == nil || w.share(x.cores) < best.share(x.cores)) {
@@ -190,7 +190,7 @@ func (p *Plan) best(x *placed) (best *planned) {
 	return best
 }
 
-// level moves one stream where that levels, off the fullest worker that has one; it is false where none is left to move.
+// level moves one stream where that levels, off the fullest worker that has one; it is false if none is left to move.
 func (p *Plan) level() bool {
 	full := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return len(w.has) == 0 })
 	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
@@ -227,7 +227,7 @@ func (p *Plan) level() bool {
 	return false
 }
 
-// sorted is what w has, the largest first.
+// sorted returns the streams of w, the largest first.
 func (w *planned) sorted() []*placed {
 	all := slices.Clone(w.has)
 	slices.SortFunc(all, func(x, y *placed) int {
@@ -236,7 +236,7 @@ func (w *planned) sorted() []*placed {
 	return all
 }
 
-// Turn is a worker's place in the queue for a stream: 0 is the one that the plan names, the others follow by the part of their cores that is free. They wait that
+// Turn returns a worker's place in the queue for a stream: 0 is the one that the plan names, the others follow by the part of their cores that is free. They wait that
 // many times some time before they claim in its stead. -1 where the worker may not run it.
 func (p *Plan) Turn(name, of string) int {
 	x := p.streams[of]
@@ -261,7 +261,7 @@ func (p *Plan) Turn(name, of string) int {
 	return turn
 }
 
-// why says why no worker runs x.
+// why returns the reason why no worker runs x.
 func (p *Plan) why(x *placed) string {
 	if x.cores < 0 {
 		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.is.Cores, MostCores)
@@ -284,7 +284,7 @@ func (p *Plan) why(x *placed) string {
 	return fmt.Sprintf("%s cores asked, the largest free is %s", inCores(x.cores), inCores(free))
 }
 
-// missing says which labels no worker has.
+// missing returns the labels that no worker has.
 func missing(labels []string, workers []*planned) string {
 	for _, l := range labels {
 		if !slices.ContainsFunc(workers, func(w *planned) bool { return slices.Contains(w.is.Labels, l) }) {
@@ -294,7 +294,7 @@ func missing(labels []string, workers []*planned) string {
 	return "all of the labels " + strings.Join(labels, ", ")
 }
 
-// whyNot says why x is not where it is pinned, on w.
+// whyNot returns the reason why x is not on w, where it is pinned.
 func whyNot(x *placed, w *planned) string {
 	switch {
 	case w == nil:

@@ -54,7 +54,7 @@ func read(value []byte) (r Record, err error) {
 	return r, nil
 }
 
-// bytes is the record as it is written.
+// bytes returns the record as it is written.
 func (r Record) bytes() []byte {
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -57,7 +57,7 @@ func (b *Leases) Take(e jetstream.KeyValueEntry) {
 	}
 }
 
-// judge says what an entry is.
+// judge classifies an entry.
 func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	if e.Operation() != jetstream.KeyValuePut {
 		s.what = deleted
@@ -81,7 +81,7 @@ func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	}
 }
 
-// note remembers a sight; where there are too many, those that have stood still for long are forgotten first.
+// note remembers a sight; if there are too many, those that have stood still for long are forgotten first.
 func (b *Leases) note(key string, s *sight) {
 	if len(b.seen) >= mostKeys && b.seen[key] == nil {
 		for k, old := range b.seen {
@@ -97,7 +97,7 @@ func (b *Leases) note(key string, s *sight) {
 	b.seen[key] = s
 }
 
-// State is what is known of a lease.
+// State is the known state of a lease.
 type State string
 
 // The states of a lease.
@@ -113,12 +113,12 @@ const (
 type Lease struct {
 	Stream   string
 	State    State
-	Record   Record // zero where it is deleted or unreadable
+	Record   Record // zero if it is deleted or unreadable
 	Revision uint64
 	Age      time.Duration // since the revision was first seen here
 }
 
-// all is what is known of every key, by stream.
+// all returns what is known of every key, by stream.
 func (b *Leases) all() []Lease {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *Leases) all() []Lease {
 	return all
 }
 
-// counted is all, with how many entries were no records, or had keys that no stream has, and how often the bucket was gone and made again.
+// counted returns all, with how many entries were no records, or had keys that no stream has, and how often the bucket was gone and made again.
 func (b *Leases) counted() (all []Lease, bad, remade uint64) {
 	all = b.all()
 	b.mu.Lock()

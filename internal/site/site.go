@@ -20,7 +20,7 @@ const (
 	MostWorkers = 1_000
 )
 
-// Options say how a site is opened.
+// Options configure how a site is opened.
 type Options struct {
 	Replicas int           // of each bucket that is made; 1
 	TTL      time.Duration // TTL of leases, and of workers' records, which are renewed every third of it; default DefaultTTL. An existing bucket keeps its own
@@ -61,7 +61,7 @@ type Site struct {
 }
 
 var (
-	// ErrReadOnly is why what only looks changes nothing.
+	// ErrReadOnly refuses a change by a read-only caller.
 	ErrReadOnly = errors.New("the site was opened to be looked at")
 	// ErrNone reports that there is no site, for callers that must not make one.
 	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
@@ -80,7 +80,7 @@ func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
 	return open(ctx, conn, Options{}, reads)
 }
 
-// Edit is Read for those who change what should run. It makes missing buckets if this user may.
+// Edit is Read for callers that change the desired streams. It makes missing buckets if this user may.
 func Edit(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	js, names, err := of(conn)
 	if err != nil {
@@ -92,7 +92,7 @@ func Edit(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	return open(ctx, conn, o, edits)
 }
 
-// of gives a connection's JetStream, and the names of its site.
+// of returns a connection's JetStream, and the names of its site.
 func of(conn *bus.Conn) (jetstream.JetStream, bus.Subject, error) {
 	names, err := conn.Subject("any")
 	if err != nil {
@@ -149,7 +149,7 @@ func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) 
 	return s, nil
 }
 
-// Held is the bucket of leases, for claiming.
+// Held returns the bucket of leases, for claiming.
 func (s *Site) Held() *Leases { return s.leases }
 
 // TTL returns the TTL of leases and of workers' records.

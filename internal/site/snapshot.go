@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	atLeast = time.Second      // a snapshot, where nothing changes: what stands still has got older
+	atLeast = time.Second      // a snapshot, if nothing changes: what stands still has got older
 	atMost  = time.Second / 20 // between two: a thousand workers renew hundreds of records a second
 )
 
@@ -26,7 +26,7 @@ type Snapshot struct {
 	BadAll uint64 // how many there were since Open
 }
 
-// Now is the snapshot of this moment.
+// Now returns the snapshot of this moment.
 func (s *Site) Now() Snapshot {
 	streams, workers := s.streams.copied(0), s.workers.copied(s.TTL()*4/3) // a renewal may be late
 	leases, bad, remade := s.leases.counted()
@@ -37,7 +37,7 @@ func (s *Site) Now() Snapshot {
 	}
 }
 
-// living are the workers that are not known to be dead: one is that has not renewed a lease for a TTL and has said nothing for two thirds of one, when it
+// living returns the workers that are not known to be dead: one is that has not renewed a lease for a TTL and has said nothing for two thirds of one, when it
 // holds nothing any more. Its record is there for longer, and its streams must not wait for that.
 func living(there, heard []Worker, leases []Lease) []Worker {
 	dead := map[string]bool{}
@@ -55,10 +55,10 @@ func living(there, heard []Worker, leases []Lease) []Worker {
 // Workers returns the live workers.
 func (s *Site) Workers() []Worker { return s.Now().Workers }
 
-// Leases are who runs what.
+// Leases returns the leases.
 func (s *Site) Leases() []Lease { return s.leases.all() }
 
-// Watch gives a snapshot after every change, and every second, until ctx ends, when the channel is closed. Who is slow gets the newest. One at a time may watch.
+// Watch returns a snapshot after every change, and every second, until ctx ends, when the channel is closed. Who is slow gets the newest. One at a time may watch.
 func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 	out := make(chan Snapshot)
 	go func() {

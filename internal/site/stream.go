@@ -23,9 +23,9 @@ const (
 )
 
 var (
-	// ErrExists is why a stream is not added.
+	// ErrExists refuses a stream whose name is taken.
 	ErrExists = errors.New("there is a stream of that name: remove it first, or replace it")
-	// ErrUnknown is why a stream is not changed.
+	// ErrUnknown refuses a change of a stream that does not exist.
 	ErrUnknown = errors.New("there is no stream of that name")
 	// ErrChanged is returned to the later of two users who change a record at once.
 	ErrChanged = errors.New("another user changed it at the same time: check it with stream show, and try again")
@@ -102,7 +102,7 @@ func (s *Stream) checkConfig() error {
 	return nil
 }
 
-// bytes is the record as it is written, changed now.
+// bytes returns the record as it is written, changed now.
 func (s Stream) bytes() ([]byte, error) {
 	s.Changed = time.Now().UTC()
 	data, err := json.Marshal(s)
@@ -153,7 +153,7 @@ func named(stream string, err error) error {
 	return fmt.Errorf("stream %.70s: %w", stream, err)
 }
 
-// Replace has a stream run as x says, which was read at x.Revision. ErrChanged where it is another by now.
+// Replace replaces a stream's record, read at x.Revision, by x. It returns ErrChanged if the record has changed since.
 func (s *Site) Replace(ctx context.Context, x Stream) (revision uint64, err error) {
 	if s.looks {
 		return 0, ErrReadOnly
@@ -209,7 +209,7 @@ func (s *Site) Move(ctx context.Context, name, worker string) error {
 	return named(name, err)
 }
 
-// Remove ends a stream: its worker lets go. A record that cannot be read, and a stream whose record vanished, are removed too.
+// Remove removes a stream: its worker ends the run. A record that cannot be read, and a stream whose record vanished, are removed too.
 func (s *Site) Remove(ctx context.Context, name string) error {
 	if s.looks {
 		return ErrReadOnly

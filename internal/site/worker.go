@@ -16,10 +16,10 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// mostRunning is how many streams one worker runs.
+// mostRunning bounds the streams of one worker.
 const mostRunning = 1000
 
-// ErrName is why a worker is not announced.
+// ErrName refuses a worker whose name another process has.
 var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one is gone")
 
 // Worker is a live worker.
@@ -39,7 +39,7 @@ type Worker struct {
 type Running struct {
 	Stream string `json:"stream"`
 	Epoch  uint64 `json:"epoch"`
-	// Problem is why it does not run although the worker holds it; empty where it runs, and of all but MostProblems.
+	// Problem is why it does not run although the worker holds it; empty if it runs, and of all but MostProblems.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -95,7 +95,7 @@ type announced struct {
 	revision uint64 // 0: not written
 }
 
-// Announce says that this worker is there. It is called every third of the TTL. Name and ID are the site's own. ErrName where another process has the name.
+// Announce announces this worker. The caller repeats it every third of the TTL. Name and ID are the site's own. It returns ErrName if another process has the name.
 func (s *Site) Announce(ctx context.Context, w Worker) error {
 	if s.looks || s.o.Worker == nobody {
 		return ErrReadOnly
@@ -149,7 +149,7 @@ func (s *Site) enter(ctx context.Context, kv jetstream.KeyValue, name string, da
 	return revision, err
 }
 
-// Retire says that this worker is gone.
+// Retire announces that this worker is gone.
 func (s *Site) Retire(ctx context.Context) error {
 	s.mine.mu.Lock()
 	defer s.mine.mu.Unlock()

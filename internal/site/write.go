@@ -24,7 +24,7 @@ type write struct {
 	unsure   bool // an answer did not come: it may have been accepted
 }
 
-// newer is why a write was refused: the key has another revision.
+// newer reports a refused write: the key has another revision.
 type newer struct {
 	last uint64 // that revision; 0: no key
 }

@@ -25,7 +25,7 @@ const (
 	Restart                // begin a trajectory with the frame
 )
 
-// Frame is a measurement with what is needed to judge it.
+// Frame is a measurement and the data to judge it.
 type Frame struct {
 	Mean, SD []float64 // encoder's output
 	NIS      float64   // NIS of the forecast; unused at the beginning of a trajectory
@@ -41,7 +41,7 @@ type frames struct {
 	held       float64 // s since the last believed frame
 	heldInRow  uint64  // held frames in a row
 	consistent uint64  // latest held frames that follow from each other
-	distance   float64 // Σ of their distances, in units of what the law allows
+	distance   float64 // Σ of their distances, in units of the law's spread
 	accepting  bool    // believe frames that follow from each other: the law does not know the position
 	known      uint64  // frames in a row that the law forecast
 	previous   []float64
@@ -146,7 +146,7 @@ func (f *frames) blurred(sd []float64) bool {
 	return false
 }
 
-// apart returns the squared distance from the last measurement, in units of what diffusion and noise allow: χ² with one degree of freedom per
+// apart returns the squared distance from the last measurement, in units of diffusion and noise: χ² with one degree of freedom per
 // dimension.
 func (f *frames) apart(at Frame, found []diffusion.Estimate) (square float64) {
 	for i, d := range found {

@@ -76,7 +76,7 @@ func (m *Map) Turn(v *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// MeanSquares is the mean over rows of (a - b)², one entry a column: summed, it is the paper's L_latent or L_mu.
+// MeanSquares returns the mean over rows of (a - b)², one entry a column: summed, it is the paper's L_latent or L_mu.
 func MeanSquares(a, b *mat.Dense) []float64 {
 	n, k := a.Dims()
 	out := make([]float64, k)
@@ -89,7 +89,7 @@ func MeanSquares(a, b *mat.Dense) []float64 {
 	return out
 }
 
-// R2 is the coefficient of determination of each column of truth: 1 - Σ(truth - fit)²/Σ(truth - mean)².
+// R2 returns the coefficient of determination of each column of truth: 1 - Σ(truth - fit)²/Σ(truth - mean)².
 func R2(fit, truth *mat.Dense) []float64 {
 	n, k := truth.Dims()
 	out := MeanSquares(fit, truth)
@@ -117,7 +117,7 @@ func sameRows(a, b *mat.Dense) error {
 	return nil
 }
 
-// centred gives the column means and the matrix less them.
+// centred returns the column means and the matrix less them.
 func centred(m *mat.Dense) ([]float64, *mat.Dense) {
 	n, k := m.Dims()
 	mean, out := make([]float64, k), mat.NewDense(n, k, nil)

@@ -19,7 +19,7 @@ const (
 	mostEvidence = 1e10 // bound on the evidence
 	clearShare   = 0.01 // fraction of the frames between false alarms below which evidence is low
 	mostWork     = 1e4  // filter steps a frame, seven per node: 1,428 objects of one state without a spread; the rest are skipped
-	halfKnown    = 0.5  // fraction kept of what is known of an object that may have been swapped with another
+	halfKnown    = 0.5  // fraction kept of the knowledge about an object that may have been swapped with another
 )
 
 // Monitor tests all objects of a field against a law. One goroutine calls its methods. Frames allocate nothing.
@@ -43,7 +43,7 @@ type Monitor struct {
 // chance is the likelihood of a step in one state, the state's weight before the step, and the likelihood for a new object.
 type chance struct{ likely, weight, drawn float64 }
 
-// New returns a Monitor without a law. exposure is that of a frame, s. An alarm is false once in every frames at most.
+// New returns a Monitor without a law. exposure is a frame's exposure, s. An alarm is false once in every frames at most.
 func New(exposure, every float64) *Monitor {
 	return &Monitor{exposure: exposure, every: every, renewal: newRenewal(), scale: newScale()}
 }

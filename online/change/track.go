@@ -46,7 +46,7 @@ func (t *Track) begin(r *reference) {
 	}
 }
 
-// forget keeps a fraction of what is known of its state. The rest becomes that of a new object.
+// forget keeps a fraction of the knowledge about its state. The rest becomes the prior of a new object.
 func (t *Track) forget(share float64) {
 	r := t.of
 	for i := range t.weight {

@@ -17,7 +17,7 @@ type Law struct {
 	Nats          float64
 }
 
-// Pool makes one law from those of at most MostCameras cameras that passed Check.
+// Pool makes one law from the laws of at most MostCameras cameras that passed Check.
 func Pool(cameras []Camera) *Law {
 	kinds, b := match(cameras)
 	l := &Law{Cameras: len(cameras), Differ: b.differ()}

@@ -41,7 +41,7 @@ func gaussian(dim int) *Kalman {
 	return &Kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
 }
 
-// set makes f's mean and covariance those of src.
+// set copies mean and covariance from src.
 func (f *Kalman) set(src *Kalman) {
 	copy(f.z, src.z)
 	copy(f.p, src.p)
@@ -53,7 +53,7 @@ func (f *Kalman) Mean() []float64 { return f.z }
 // NIS returns the normalised innovation squared of the last measurement, 0 if it had no forecast.
 func (f *Kalman) NIS() float64 { return f.nis }
 
-// Start begins a trajectory at m. Its variances are those found, or by the encoder's sd if nothing is found yet.
+// Start begins a trajectory at m. Its variances are the noise found, or the encoder's sd squared if none is found yet.
 func (f *Kalman) Start(m, sd []float64, found []diffusion.Estimate, known bool) {
 	copy(f.z, m)
 	clear(f.p)

@@ -107,7 +107,7 @@ func (l *Law) D() float64 {
 	return max(d, 0)
 }
 
-// Diffusion returns the diffusion of the track. exposure is that of a frame, s. If the object runs, its mean velocity is subtracted.
+// Diffusion returns the diffusion of the track. exposure is a frame's exposure, s. If the object runs, its mean velocity is subtracted.
 func (l *Law) Diffusion(exposure float64, runs bool) Diffusion {
 	s := l.sums
 	if runs && s.steps > 1 {

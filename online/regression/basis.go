@@ -32,7 +32,7 @@ func newBasis(s *Steps) *basis {
 	return b
 }
 
-// squareDistance is |x - c|².
+// squareDistance returns |x - c|².
 func squareDistance(x, c []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -48,7 +48,7 @@ func (b *basis) scaled(dst, x []float64) {
 	}
 }
 
-// radialFactor is ½(|u|² - a), which times u is the radial field.
+// radialFactor returns ½(|u|² - a); times u it is the radial field.
 func (b *basis) radialFactor(u []float64) float64 {
 	sum := 0.0
 	for _, v := range u {

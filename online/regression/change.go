@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// When a change of the drift is believed, doc.go (13).
+// Limits for a change of the drift, doc.go (13).
 const (
 	changeBlock  = 20 // steps between two places where the law may change
 	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked
@@ -49,7 +49,7 @@ func newPrefixSums(s *Steps, b *basis) *prefixSums {
 	return p
 }
 
-// evidence is the log evidence of one affine drift between two entries: the mean over prior variances of the constants
+// evidence returns the log evidence of one affine drift between two entries: the mean over prior variances of the constants
 // and of the slopes.
 func (p *prefixSums) evidence(from, to int) float64 {
 	var normal mat.SymDense
@@ -71,7 +71,7 @@ func (p *prefixSums) evidence(from, to int) float64 {
 	return floats.LogSumExp(logs)
 }
 
-// logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
+// logEvidence returns (8)'s ½b'Vb - ½ ln det K at given prior variances.
 func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
 	root := func(i int) float64 {
 		if i == 0 {
@@ -98,7 +98,7 @@ func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constan
 	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
 }
 
-// gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
+// gains returns the gain in log evidence of two affine drifts over one, in nats, for each possible place of a change,
 // from changeEnd blocks on.
 func (p *prefixSums) gains() (gains []float64) {
 	last := len(p.normal) - 1
@@ -109,7 +109,7 @@ func (p *prefixSums) gains() (gains []float64) {
 	return gains
 }
 
-// likeliest are the places of the largest gains, none near another.
+// likeliest returns the places of the largest gains, none near another.
 func likeliest(gains []float64) (places []int) {
 	left := slices.Clone(gains)
 	for range changePlaces {
@@ -125,7 +125,7 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// changed returns the step before which the drift changed at these odds, 0 if it did not, given the ln evidence of one drift for all steps. Affine drifts
 // say where that may have been, if anywhere; what is nonlinear looks to them like a change, so in up to maxRBFDim
 // dimensions all fields decide.
 func changed(s *Steps, whole, odds float64) (at int, err error) {
@@ -148,7 +148,7 @@ func changed(s *Steps, whole, odds float64) (at int, err error) {
 	return at, nil
 }
 
-// evidenceApart is the ln evidence of a drift before a step and another one from it on.
+// evidenceApart returns the ln evidence of a drift before a step and another one from it on.
 func evidenceApart(s *Steps, at int) (sum float64, err error) {
 	all := *s
 	all.longest = max(s.longest, floats.Sum(s.dt))

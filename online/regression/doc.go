@@ -16,7 +16,7 @@
 //	change.go      has the drift changed?                                                                        (13)
 //	hidden.go      is there a coordinate that the latents do not show?                                           (21), (22)
 //
-// Kernels keep the symbols of (8): G and b, as suffixes where there are several, and K, V, λ. A radial prefix or suffix is the radial
+// Kernels keep the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. A radial prefix or suffix is the radial
 // field's part in them.
 //
 // # Groups of drifts

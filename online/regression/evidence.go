@@ -11,13 +11,13 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// What is believed of the groups before the latents are seen, doc.go (10).
+// Prior of the groups, doc.go (10).
 const (
 	priorLevels  = 3      // sizes that a group may have, beside none
 	noDriftPrior = 1. / 3 // probability that there is no drift
 )
 
-// priorVariances are none and the sizes of a group's coefficients, for a clip of this length.
+// priorVariances returns 0 and the prior variances of a group's coefficients, for a clip of this length.
 func priorVariances(seconds float64) [1 + priorLevels]float64 {
 	unit := 10 / seconds
 	return [1 + priorLevels]float64{0, 0.2 * unit, 2 * unit, 20 * unit}
@@ -37,14 +37,14 @@ func logPrior(k, n int) float64 {
 type option struct {
 	on             int       // groups that are on
 	prior          float64   // log probability of its length scale
-	rbf            *rbf      // nil where there are none
+	rbf            *rbf      // nil if there are none
 	logDet         float64   // ln det K
 	mean, coupling []float64 // Vb, Vg
 	bb, bg, gg     float64   // b'Vb, b'Vg, g'Vg
 	share          float64   // posterior probability
 	radialMean     float64   // Σ over combinations of probability × radial coefficient
 
-	sample func(dst []float64, rng *rand.Rand) // adds a draw of N(0, V); nil where all groups are off
+	sample func(dst []float64, rng *rand.Rand) // adds a draw of N(0, V); nil if all groups are off
 }
 
 // complete completes an option that has mean and coupling.
@@ -53,7 +53,7 @@ func (o option) complete(b, g []float64) option {
 	return o
 }
 
-// constantOptions are the priors of the constants, whose G is T·I.
+// constantOptions returns the priors of the constants, whose G is T·I.
 func constantOptions(m *moments) []option {
 	var options []option
 	for _, tau := range priorVariances(m.longest) {
@@ -72,7 +72,7 @@ func constantOptions(m *moments) []option {
 	return options
 }
 
-// linearOptions are the priors of dilation, rotations and shears. One dimension has only the dilation.
+// linearOptions returns the priors of dilation, rotations and shears. One dimension has only the dilation.
 func linearOptions(m *moments, l *linear) []option {
 	turn, curl := numbers.Congruent(m.linearB, l.q).RawMatrix().Data, numbers.Congruent(m.linearRadial, l.q).RawMatrix().Data
 	taus := priorVariances(m.longest)
@@ -120,12 +120,12 @@ func rbfOptions(clip float64, all []*rbf) []option {
 	return options
 }
 
-// count is how many of the variances are not 0.
+// count returns how many of the variances are not 0.
 func count(tau ...float64) int {
 	return len(slices.DeleteFunc(tau, func(t float64) bool { return t == 0 }))
 }
 
-// mostOn is how many groups the options are about.
+// mostOn returns how many groups the options are about.
 func mostOn(options []option) int {
 	return slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
 }

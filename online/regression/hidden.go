@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What a coordinate that the latents do not show may be like, doc.go (22).
+// Memories and shares of a hidden coordinate, doc.go (22).
 var (
 	hiddenMemories = [...]float64{8, 16, 32, 64, 128, 256} // steps after which little of where it was is left
 	hiddenPowers   = [...]float64{1, 4}                    // its share of a step's variance, times that memory
@@ -32,10 +32,10 @@ func (p *Posterior) Hidden(s *Steps) float64 {
 // mostRatio bounds a likelihood ratio.
 const mostRatio = 1e10
 
-// ratio is the likelihood ratio of which l is the logarithm.
+// ratio returns the likelihood ratio of which l is the logarithm.
 func ratio(l float64) float64 { return min(math.Exp(l), mostRatio) }
 
-// residuals are what the mean drift leaves of the steps, n×d, each dimension in units of its root mean square.
+// residuals returns the steps less the mean drift, n×d, each dimension in units of its root mean square.
 func (p *Posterior) residuals(s *Steps) *mat.Dense {
 	left, square := mat.NewDense(s.Len(), s.dim, nil), make([]float64, s.dim)
 	for k, mu := range s.averaged(s.dim, p.whitenedDrift) {

@@ -16,10 +16,10 @@ type linear struct {
 	lambda []float64
 }
 
-// variances are the priors of the linear groups, 0 where a group is off. A stretch is a shear along axes that are turned by 45°, and has its prior.
+// variances are the priors of the linear groups, 0 if a group is off. A stretch is a shear along axes that are turned by 45°, and has its prior.
 type variances struct{ dilation, rotation, shear float64 }
 
-// pair is V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
+// pair returns V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
 func (l *linear) pair(i, j int, t variances) (rr, rs, ss, det float64) {
 	sum, difference := l.lambda[i]+l.lambda[j], l.lambda[j]-l.lambda[i]
 	r, s := t.rotation, t.shear
@@ -27,7 +27,7 @@ func (l *linear) pair(i, j int, t variances) (rr, rs, ss, det float64) {
 	return r * (1 + s*sum) / det, -r * s * difference / det, s * (1 + r*sum) / det, det
 }
 
-// diagonal gives V of the fields u_i e_i as own·diag(e) + outer·ee', and ln det of their K. The prior is 2s(I - 11'/d) + t 11': what
+// diagonal returns V of the fields u_i e_i as own·diag(e) + outer·ee', and ln det of their K. The prior is 2s(I - 11'/d) + t 11': what
 // the stretches, whose coefficients are orthogonal with squares that add up to 2, and the dilation make of it.
 func (l *linear) diagonal(t variances) (e []float64, own, outer, logDet float64) {
 	e, own = make([]float64, len(l.lambda)), 2*t.shear

@@ -47,7 +47,7 @@ func newMoments(s *Steps, b *basis) *moments {
 	return m
 }
 
-// axes are the directions Q in which Σ Δt u u' is diagonal, and that diagonal.
+// axes returns the directions Q in which Σ Δt u u' is diagonal, and that diagonal.
 func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 	q, lambda, err = principal(numbers.Symmetric(m.linearG))
 	for i, v := range lambda {

@@ -17,7 +17,7 @@ const (
 	leastCurved   = 0.01 // of the bound on a drift, 1/T: what is nonlinear by less, in square, is not worth learning
 )
 
-// Network is the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
+// Network returns the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
 // track visited. before is that as it was when less was known, nil at first; it is not written.
 func (p *Posterior) Network(t *trajectory.Track, before *drift.Network, seed uint64) (n, nonlinear *drift.Network) {
 	n = p.AffineNetwork()
@@ -48,7 +48,7 @@ func (p *Posterior) Network(t *trajectory.Track, before *drift.Network, seed uin
 	return n, nonlinear
 }
 
-// AffineNetwork is the affine part of the mean drift, as a network.
+// AffineNetwork returns the affine part of the mean drift, as a network.
 func (p *Posterior) AffineNetwork() *drift.Network {
 	n := drift.NewNetwork(p.dim, rand.New(rand.NewPCG(0, 0)))
 	clear(n.Weights)

@@ -13,7 +13,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
+// Posterior is the posterior of the drift after a recording, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
 type Posterior struct {
 	dim    int
@@ -39,7 +39,7 @@ func (p *Posterior) Active() []int { return p.active }
 // Root lends √v of each of them, latent/s^½.
 func (p *Posterior) Root() []float64 { return p.root }
 
-// Affine is the mean drift's affine part, a + Ax, where x are the active dimensions in units of their √v, and so is the drift.
+// Affine returns the mean drift's affine part, a + Ax, where x are the active dimensions in units of their √v, and so is the drift.
 func (p *Posterior) Affine() (offset *mat.VecDense, slope *mat.Dense) {
 	d := len(p.active)
 	offset, slope = mat.NewVecDense(d, nil), new(mat.Dense)
@@ -60,7 +60,7 @@ func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 	return &Posterior{dim: dim, active: w.active, root: w.root, cancel: cancel}
 }
 
-// Learn fills p in from a track. It is not called where nothing moves.
+// Learn fills p in from a track. It is not called if nothing moves.
 func (p *Posterior) Learn(w *Whitener, t *trajectory.Track) error { return p.learn(w.Steps(t)) }
 
 // LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
@@ -119,7 +119,7 @@ func (p *Posterior) average(all []*rbf) {
 	}
 }
 
-// drift is the drift of which the rows of mean, rank×d, are the coefficients.
+// drift returns the drift of which the rows of mean, rank×d, are the coefficients.
 func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	c := rbfDrift{rbf: f}
 	c.weights.Mul(&f.mix, mean)
@@ -147,7 +147,7 @@ func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	return drawn
 }
 
-// draw is a drift of the combination c.
+// draw returns a drift of the combination c.
 func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 	d := len(p.basis.centre)
 	one := &Posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
@@ -201,7 +201,7 @@ func (p *Posterior) whitenedDrift(dst, x []float64) {
 	p.nonlinear(dst, u)
 }
 
-// whitened are the active dimensions of z in units of √v.
+// whitened returns the active dimensions of z in units of √v.
 func (p *Posterior) whitened(z []float64) []float64 {
 	x := make([]float64, len(p.active))
 	for i, at := range p.active {
@@ -210,14 +210,14 @@ func (p *Posterior) whitened(z []float64) []float64 {
 	return x
 }
 
-// scaled is u of the active dimensions of z.
+// scaled returns u of the active dimensions of z.
 func (p *Posterior) scaled(z []float64) []float64 {
 	u := p.whitened(z)
 	p.basis.scaled(u, u)
 	return u
 }
 
-// nonlinear adds what is not affine in u to dst, in units of √v.
+// nonlinear adds the part that is not affine in u to dst, in units of √v.
 func (p *Posterior) nonlinear(dst, u []float64) {
 	floats.AddScaled(dst, p.radial*p.basis.radialFactor(u), u)
 	for i := range p.rbfDrifts {

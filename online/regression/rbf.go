@@ -22,7 +22,7 @@ const (
 // rbfCounts is the number of points for each dimension from 0.
 var rbfCounts = [maxRBFDim + 1]int{0, 20, 40, 50, mostCentres}
 
-// rbfLengths are the length scales ℓ, in units of ρ.
+// rbfLengths returns the length scales ℓ, in units of ρ.
 func rbfLengths(d int) []float64 {
 	unit := math.Pow(float64(d), 0.25)
 	switch {
@@ -104,7 +104,7 @@ func (f *rbf) kernel(dst, u []float64) {
 	}
 }
 
-// whiten gives the combinations of k(u), M×rank, whose squares add up to the kernel.
+// whiten returns the combinations of k(u), M×rank, whose squares add up to the kernel.
 func (f *rbf) whiten() (*mat.Dense, error) {
 	size := f.points.RawMatrix().Rows
 	between := mat.NewSymDense(size, nil)

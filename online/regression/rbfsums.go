@@ -59,7 +59,7 @@ func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 	return sums
 }
 
-// project settles A and takes out of the sums what the affine fields explain.
+// project computes A and removes the affine fields' part from the sums.
 func (sums *rbfSums) project(m *moments) error {
 	d := len(m.constantB)
 	normal, moved, radial := mat.NewSymDense(1+d, nil), mat.NewDense(1+d, d, nil), mat.NewDense(1+d, d, nil)

@@ -10,7 +10,7 @@ import (
 // segmentCost is the odds, times the number of places, against which σ² must change.
 const segmentCost = 200
 
-// weigh divides what each segment of the steps tells by the σ² that the latents had in it, the mean over dimensions.
+// weigh divides each segment of the steps by the σ² of the latents in it, the mean over dimensions.
 func (s *Steps) weigh() {
 	from := 0
 	for _, to := range s.segments() {
@@ -23,7 +23,7 @@ func (s *Steps) weigh() {
 	}
 }
 
-// square is Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
+// square returns Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
 func (s *Steps) square(from, to int) (sum float64) {
 	for k := from; k < to; k++ {
 		dx, dt := s.row(k)
@@ -32,7 +32,7 @@ func (s *Steps) square(from, to int) (sum float64) {
 	return sum
 }
 
-// segments are the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
+// segments returns the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
 func (s *Steps) segments() []int {
 	blocks := (s.Len() + changeBlock - 1) / changeBlock
 	cost := math.Log(segmentCost * float64(blocks))
@@ -59,7 +59,7 @@ func (s *Steps) segments() []int {
 	return cuts
 }
 
-// spreadEvidence is the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
+// spreadEvidence returns the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
 // not known: one over a Gamma of shape and rate 1 a priori.
 func spreadEvidence(n int, square float64) float64 {
 	shape := 1 + float64(n)/2

@@ -16,10 +16,10 @@ type Steps struct {
 	longest float64   // s, of the recording that they are part of, where that is longer: drifts are expected to matter over it
 }
 
-// Len is how many transitions there are.
+// Len returns how many transitions there are.
 func (s *Steps) Len() int { return len(s.dt) }
 
-// PartOf says that the steps are part of a recording of so many seconds: the prior expects drifts to matter over all of it.
+// PartOf marks the steps as part of a recording of that many seconds: the prior expects drifts to matter over all of it.
 func (s *Steps) PartOf(seconds float64) { s.longest = seconds }
 
 // row lends the innovation of step k and its dt.
@@ -42,7 +42,7 @@ func (s *Steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int,
 	}
 }
 
-// part are the steps from from up to to. What moved the first before is taken to have been where it began.
+// part returns the steps from from up to to. It places the earlier motion of the first step at its beginning.
 func (s *Steps) part(from, to int) *Steps {
 	share := slices.Clone(s.share[from:to])
 	share[0] = 1

@@ -9,7 +9,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Whitener is how the latents of the active dimensions become Steps: in units of their √v, through a filter, less what a known drift does.
+// Whitener makes Steps of the latents of the active dimensions: in units of their √v, through a filter, less the effect of a known drift.
 type Whitener struct {
 	active []int
 	root   []float64      // √v of each

@@ -24,13 +24,13 @@ const (
 	maxSubsteps = 1000    // of one interval
 	maxPath     = 1 << 26 // values of a path with all its steps
 	maxBridge   = 1 << 18 // of a bridge, whose points are all drawn many times
-	sweeps      = 400     // times that every point of a bridge is proposed anew; doc.go says what that leaves
+	sweeps      = 400     // times that every point of a bridge is proposed again; doc.go says what that leaves
 )
 
-// ErrEscaped is what Path wraps where the drift drives a path beyond all numbers: it was not learnt there.
+// ErrEscaped is wrapped by Path's error if the drift drives a path beyond all numbers: it was not learnt there.
 var ErrEscaped = errors.New("the drift has driven the path beyond all numbers: draw a shorter one, or learn the law from a longer recording")
 
-// Path gives n latents, dt seconds apart, one a row; the first is from. Between two of them it takes Euler and Maruyama's steps
+// Path returns n latents, dt seconds apart, one a row; the first is from. Between two of them it takes Euler and Maruyama's steps
 //
 //	z ← z + μ(z)h + σ√h ξ,  ξ ~ N(0, I),  h = dt/⌈dt/Step⌉.
 //
@@ -61,7 +61,7 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 	return out, nil
 }
 
-// Bridge gives n latents, dt seconds apart, one a row, on a path of the law that begins at from and ends at to, both exactly. Without
+// Bridge returns n latents, dt seconds apart, one a row, on a path of the law that begins at from and ends at to, both exactly. Without
 // a drift that is a Brownian bridge; with one it is that bridge, conditioned as doc.go says.
 func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxBridge)
@@ -83,7 +83,7 @@ func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*ma
 	return out, nil
 }
 
-// substeps is how many steps an interval takes, for a path of at most limit values.
+// substeps returns how many steps an interval takes, for a path of at most limit values.
 func (l *Law) substeps(dt float64, n int, limit float64) (int, error) {
 	between := math.Ceil(dt/l.Step - 1e-9)
 	switch {
@@ -124,7 +124,7 @@ func (p *bridge) brownian(z []float64) {
 }
 
 // condition makes a Brownian bridge one of the law, by Metropolis and Hastings' rule. A stretch between two of its points is drawn
-// anew as a Brownian bridge and kept with the probability that the gain of Girsanov's weight gives. Lengths are log-uniform from one
+// again as a Brownian bridge and kept with the probability that the gain of Girsanov's weight gives. Lengths are log-uniform from one
 // point to the whole, so that some fit the drift's own time scale; stretches may overhang the ends, so that each point is as often in one.
 func (p *bridge) condition(sweeps int) {
 	d := len(p.law.Sigma)
@@ -160,7 +160,7 @@ func (p *bridge) drift(mu, z []float64) {
 	}
 }
 
-// weight is ln of the density of z under the law over that without drift, Σ [μ·Δz - ½μ²h]/σ².
+// weight returns the log density ratio of z under the law to no drift, Σ [μ·Δz - ½μ²h]/σ².
 func (p *bridge) weight(z, mu []float64) float64 {
 	d, total := len(p.law.Sigma), 0.0
 	for at := range len(z) - d {

@@ -58,7 +58,7 @@ func (t *Track) Drop(n int) {
 	}
 }
 
-// Take appends the latest of in's latents, as many as fit, and forgets as many of the first.
+// Take appends the latest of in's latents, up to its capacity, and forgets the same number of the oldest.
 func (t *Track) Take(in *Track) {
 	from := max(0, in.Len()-cap(t.dt))
 	t.Drop(max(0, in.Len()-from-t.Room()))

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// access is how the connection is let in, and how it knows the server. Every file is read again at each reconnection, so credentials
+// access returns how the connection is let in, and how it knows the server. Every file is read again at each reconnection, so credentials
 // that are renewed in place are used.
 func (o *Options) access() ([]nats.Option, error) {
 	if err := o.checkAccess(); err != nil {

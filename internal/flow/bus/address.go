@@ -11,7 +11,7 @@ import (
 // schemes are the ways to reach a server.
 var schemes = []string{"nats", "tls", "ws", "wss"}
 
-// maxServers is how many addresses of one cluster are tried.
+// maxServers bounds the tried addresses of one cluster.
 const maxServers = 16
 
 // checkURL accepts what nats.go can dial: one address, or several with commas between.
@@ -45,7 +45,7 @@ func redacted(u *url.URL) string {
 	return u.Redacted()
 }
 
-// Redacted is an address, or several with commas between, without passwords and tokens, for errors and logs.
+// Redacted returns an address, or several with commas between, without passwords and tokens, for errors and logs.
 func Redacted(at string) string {
 	addresses := strings.Split(at, ",")
 	for i, address := range addresses {

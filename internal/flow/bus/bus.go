@@ -41,17 +41,17 @@ const (
 var (
 	// ErrNoServer is returned by Connect when nothing answers at the URL.
 	ErrNoServer = errors.New("no NATS server answers")
-	// ErrOptions is what Connect's error is where the options are at fault, whatever answers.
+	// ErrOptions is the error of Connect for wrong options, independent of any server.
 	ErrOptions = errors.New("wrong NATS options")
 )
 
-// wrongOptions is an ErrOptions that says what is wrong.
+// wrongOptions is an ErrOptions with a reason.
 type wrongOptions struct{ error }
 
 func (e wrongOptions) Unwrap() error   { return e.error }
 func (wrongOptions) Is(err error) bool { return err == ErrOptions || err == console.ErrUsage }
 
-// Options says where the bus is. Host and Port are for the embedded server, files for any other.
+// Options is the address of the bus. Host and Port are for the embedded server, files for any other.
 type Options struct {
 	// URL is Embedded; or nats://host:port, also tls, ws, wss, several of one cluster with commas between; or context:NAME, what the tool
 	// nats calls a context, the selected one where NAME is empty.
@@ -70,7 +70,7 @@ type Options struct {
 	Site        string       // second token of every subject; DefaultSite
 	Pages       Pages        // the embedded server: what web pages may do; none connects by default
 	MQTT        string       // where the embedded server takes MQTT clients, host:port; nowhere where empty. Needs Store, and beyond this machine Token
-	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
+	WebSocket   string       // any other server: where pages connect, ws://host:port; empty if they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
 	// Patience is how long the network may take nothing more before the server counts as away; a quarter of a second, because
@@ -205,7 +205,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 	}
 }
 
-// dialer makes connections that forget, when they are given up, what they had not yet delivered.
+// dialer makes connections that drop undelivered data when they are given up.
 type dialer struct{}
 
 // Dial connects within firstConnect.
@@ -217,13 +217,13 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 	return c, err
 }
 
-// URL is where others connect, without secrets.
+// URL returns the address for other clients, without secrets.
 func (c *Conn) URL() string { return c.url }
 
 // NATS lends the connection, for publishing and subscribing. Close alone closes it.
 func (c *Conn) NATS() *nats.Conn { return c.nats }
 
-// Connected says whether the server is there. It never waits, as every method of NATS may while a server that says nothing is tried.
+// Connected reports whether the server is reachable. It never waits, unlike methods of NATS during a try of a silent server.
 func (c *Conn) Connected() bool { return c.up.Load() }
 
 // Away returns an error that says why the server is not there, such as credentials that have expired, or nil if the server is there. Away never waits.

@@ -66,7 +66,7 @@ func (o *Options) fromContext() error {
 	return nil
 }
 
-// contextPath is the file of the context called name, or of the selected one where name is empty.
+// contextPath returns the file of the context called name, or of the selected one where name is empty.
 func contextPath(name string) (string, error) {
 	folder := os.Getenv("XDG_CONFIG_HOME")
 	if folder == "" {

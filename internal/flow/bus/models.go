@@ -43,7 +43,7 @@ type Models struct {
 	pieces pieces
 }
 
-// Model is what is known of a file without fetching it.
+// Model describes a file that was not fetched.
 type Model struct {
 	Name   string // 1 to 64 letters, digits, - and _
 	About  string // for people
@@ -88,7 +88,7 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 	return nil
 }
 
-// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn where the digest is not that of the bytes.
+// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn if the digest is not that of the bytes.
 func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if checkToken("model", name) != nil {
 		return nil, ErrName
@@ -115,7 +115,7 @@ func (m *Models) unopened(ctx context.Context) error {
 	return err
 }
 
-// List says what is kept, by name. Where nothing was ever put it is empty.
+// List returns the stored models by name. It is empty if none was ever put.
 func (m *Models) List(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
@@ -164,7 +164,7 @@ func (m *Models) Remove(ctx context.Context, name string) error {
 	return explain(store.Delete(ctx, name))
 }
 
-// explain says in our words what a person can do something about.
+// explain rewords errors that a user can act on.
 func explain(err error) error {
 	switch {
 	case err == nil:

@@ -31,7 +31,7 @@ type pieces struct {
 	bucket string
 }
 
-// objectInfo is what the store knows of an object; the fields of jetstream.ObjectInfo that are read here.
+// objectInfo is the store's metadata of an object: the fields of jetstream.ObjectInfo that are read here.
 type objectInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -79,7 +79,7 @@ func (p *pieces) info(ctx context.Context, name string) (*objectInfo, error) {
 	return p.at(ctx, p.metaSubject(name))
 }
 
-// at is what a subject of the store's own tells.
+// at returns the object's metadata from a subject of the store.
 func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
 	m, err := p.direct(ctx, "."+subject, nil)
 	if err != nil {

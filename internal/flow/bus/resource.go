@@ -31,7 +31,7 @@ type Resource struct {
 // Name returns the name of the JetStream stream. A bucket and an object store are streams, too.
 func (r *Resource) Name() string { return r.wanted().Name }
 
-// wanted is the part of the stream's configuration that Differs compares.
+// wanted returns the part of the stream's configuration that Differs compares.
 func (r *Resource) wanted() jetstream.StreamConfig {
 	switch {
 	case r.Bucket != nil:
@@ -174,7 +174,7 @@ func (r *Resource) Differs(there jetstream.StreamConfig) (all []string) {
 	return all
 }
 
-// limit is a bound as the server writes it: -1 is none.
+// limit returns a bound as the server writes it: -1 is none.
 func limit[N int32 | int64](n N) N {
 	if n <= 0 {
 		return -1

@@ -23,7 +23,7 @@ const (
 	filmsKept      = 30 * 24 * time.Hour // films, records and results of a batch: a holiday after the last of them
 )
 
-// Leases is the bucket of that name: who runs which stream. 10,000 leases take 6 MB.
+// Leases returns the bucket of that name: who runs which stream. 10,000 leases take 6 MB.
 func Leases(bucket string, ttl time.Duration, replicas int) Resource {
 	return Resource{Holds: "who runs which stream", Bucket: &jetstream.KeyValueConfig{
 		Bucket: bucket, Description: "driftscope: who runs which stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -31,7 +31,7 @@ func Leases(bucket string, ttl time.Duration, replicas int) Resource {
 	}}
 }
 
-// Desired is the bucket of the streams that should run. 10,000 configurations are 40 MB, unless they are long.
+// Desired returns the bucket of the streams that should run. 10,000 configurations are 40 MB, unless they are long.
 func (s Subject) Desired(replicas int) Resource {
 	return Resource{Holds: "streams that should run", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.BucketOf("streams"), Description: "driftscope: streams that should run", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -39,7 +39,7 @@ func (s Subject) Desired(replicas int) Resource {
 	}}
 }
 
-// Workers is the bucket of the workers that are there.
+// Workers returns the bucket of the workers that are there.
 func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
 	return Resource{Holds: "workers that are there", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.BucketOf("workers"), Description: "driftscope: workers that are there", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -47,7 +47,7 @@ func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
 	}}
 }
 
-// Laws is the bucket of the site's laws and configurations: five revisions of each.
+// Laws returns the bucket of the site's laws and configurations: five revisions of each.
 func (s Subject) Laws(replicas int) Resource {
 	return Resource{Holds: "laws and configurations", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.Bucket(), Description: "driftscope: configurations and laws of " + s.prefix + "." + s.site,
@@ -55,7 +55,7 @@ func (s Subject) Laws(replicas int) Resource {
 	}}
 }
 
-// Results is the stream that keeps what one stream publishes.
+// Results returns the stream that keeps what one stream publishes.
 func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Resource {
 	return Resource{Holds: "results of " + s.stream, Init: " --stream " + s.stream, Stream: &jetstream.StreamConfig{
 		Name: s.Name(), Subjects: []string{s.Of("kept.*")}, Description: "driftscope: what " + s.Of("*") + " published",
@@ -67,7 +67,7 @@ func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Res
 // CameraSubject is what the subjects of a site's cameras begin with.
 const CameraSubject = "camera."
 
-// Frames is the stream that keeps the frames published on a subject.
+// Frames returns the stream that keeps the frames published on a subject.
 func Frames(subject string, maxAge time.Duration, maxBytes int64, replicas int) Resource {
 	r := Resource{Holds: "frames of " + subject, Stream: &jetstream.StreamConfig{
 		Name: FramesName(subject), Subjects: []string{subject}, Description: "driftscope: frames published on " + subject,
@@ -100,7 +100,7 @@ func FramesName(subject string) string {
 	return fmt.Sprintf("%s%.*s-%x", prefix, maxName-len(prefix)-1-12, tail, sum[:6])
 }
 
-// ModelStore is the object store of the models that the site's streams may use.
+// ModelStore returns the object store of the models that the site's streams may use.
 func (s Subject) ModelStore(replicas int) Resource {
 	name := s.prefix + "_" + s.site + "_models"
 	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // else another site could have the same
@@ -119,7 +119,7 @@ func (s Subject) filmName(what, batch string) string {
 	return fmt.Sprintf("%s-%x", what, sum[:8])
 }
 
-// Films is the work queue of the site's films: each is there once, until a worker has acknowledged it. A subject is a job.
+// Films returns the work queue of the site's films: each is there once, until a worker has acknowledged it. A subject is a job.
 func (s Subject) Films(replicas int) Resource {
 	return Resource{Holds: "films to track", Stream: &jetstream.StreamConfig{
 		Name: s.filmName("films", ""), Description: "driftscope: films to track", Subjects: []string{s.FilmSubject() + ".>"}, Replicas: replicas,
@@ -128,14 +128,14 @@ func (s Subject) Films(replicas int) Resource {
 	}}
 }
 
-// FilmRecords is the bucket of the films that were tracked.
+// FilmRecords returns the bucket of the films that were tracked.
 func (s Subject) FilmRecords(replicas int) Resource {
 	return Resource{Holds: "films that were tracked", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.filmName("films", "records"), Description: "driftscope: films that were tracked", TTL: filmsKept, Replicas: replicas,
 	}}
 }
 
-// Batch is the object store of a batch's films and results. The command batch makes it.
+// Batch returns the object store of a batch's films and results. The command batch makes it.
 func (s Subject) Batch(batch string, replicas int) Resource {
 	return Resource{Holds: "films and results of batch " + batch, Objects: &jetstream.ObjectStoreConfig{
 		Bucket: s.filmName("batch", batch), Description: "driftscope: films and results of " + batch, TTL: filmsKept, Replicas: replicas,

@@ -95,7 +95,7 @@ func refused(o Options, text string) error {
 	return errors.New("the embedded NATS server: " + text + ": give another --nats-port, or --nats off")
 }
 
-// Loopback says whether host, a name or an address, is reachable from this machine alone.
+// Loopback reports whether host, a name or an address, is reachable from this machine alone.
 func Loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

@@ -14,10 +14,10 @@ type Stay struct {
 	hops  int    // to other servers since a try succeeded
 }
 
-// Worked says that a try succeeded.
+// Worked records a successful try.
 func (s *Stay) Worked() { s.tries, s.hops = 0, 0 }
 
-// Failed says that a try failed. Others may share the connection: if they have moved it, the count begins again.
+// Failed records a failed try. Others may share the connection: if they have moved it, the count begins again.
 func (s *Stay) Failed(nc *nats.Conn) {
 	if moves := nc.Stats().Reconnects; moves != s.moves {
 		s.tries, s.moves = 0, moves

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The first two tokens of every subject, where nothing else is given.
+// The first two tokens of every subject, if nothing else is given.
 const (
 	DefaultPrefix = "driftscope"
 	DefaultSite   = "local"
@@ -36,7 +36,7 @@ func NewSubject(prefix, site, stream string) (Subject, error) {
 	return s, nil
 }
 
-// Of is the subject of one kind of message.
+// Of returns the subject of one kind of message.
 func (s Subject) Of(kind string) string {
 	return s.prefix + "." + s.site + "." + s.stream + "." + kind
 }
@@ -44,12 +44,12 @@ func (s Subject) Of(kind string) string {
 // maxName is what every file system takes as the name of a JetStream stream.
 const maxName = 31
 
-// Name names what belongs to the stream where no dots may stand: 31 characters at most, the same for the same subject.
+// Name names the stream's resources, without dots: 31 characters at most, the same for the same subject.
 func (s Subject) Name() string {
 	return shortened(maxName, s.prefix, s.site, s.stream)
 }
 
-// Bucket names what belongs to the whole site where no dots may stand. JetStream keeps the key-value bucket of this name in a stream whose
+// Bucket names the site's resources, without dots. JetStream keeps the key-value bucket of this name in a stream whose
 // name is KV_ and this, and has at most 31 characters too.
 func (s Subject) Bucket() string { return shortened(maxName-len("KV_"), s.prefix, s.site) }
 

@@ -27,13 +27,13 @@ type Seldom struct {
 	kinds map[string]*telling
 }
 
-// telling is when a kind of fault was told last, and how often it has come since.
+// telling holds the time of a fault kind's last report, and its count since.
 type telling struct {
 	last time.Time
 	more uint64
 }
 
-// Due says whether a fault of a kind must be told now, and how often it has come since it was told last.
+// Due reports whether a fault of a kind must be reported now, and how often it occurred since the last report.
 func (s *Seldom) Due(kind string) (before uint64, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Seldom) News() {
 	s.kinds = nil
 }
 
-// Warnings is a logger that writes warnings and errors to standard error.
+// Warnings returns a logger that writes warnings and errors to standard error.
 func Warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
@@ -96,7 +96,7 @@ func (t *told) warn(what string, err error) {
 	}
 }
 
-// back logs that the server is there again; the next fault of any kind is news.
+// back logs that the server is back; the next fault of any kind is news.
 func (t *told) back() {
 	t.News()
 	t.log.Info("the NATS server is back", "url", t.url)

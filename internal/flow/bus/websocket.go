@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/rights"
 )
 
-// Pages says what web pages may do on the bus.
+// Pages is the rights of web pages on the bus.
 type Pages string
 
 // Looking and asking for what a run does is all that pages can do, even when they command: a page never publishes a result.
@@ -92,7 +92,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// WebSocket is where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
+// WebSocket returns where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
 func (c *Conn) WebSocket() string { return c.webSocket }
 
 // checkWebSocket accepts the address of another server's WebSocket.

@@ -12,7 +12,7 @@ import (
 type Component struct {
 	Kind string
 
-	node ast.Node // the options; nil where none were written
+	node ast.Node // the options; nil if none were written
 	file string
 	path string // of the options, for errors
 }
@@ -47,7 +47,7 @@ func (c Component) With(option string, value any) (Component, error) {
 	return NewComponent(c.Kind, options)
 }
 
-// Options returns the options as written; empty where there are none.
+// Options returns the options as written; empty if there are none.
 func (c Component) Options() map[string]any {
 	options := map[string]any{}
 	if c.node != nil && yaml.NodeToValue(c.node, &options) != nil {

@@ -33,22 +33,22 @@ type Config struct {
 	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
 }
 
-// Objects says whether every object of a field is followed, in place of one scene by a model.
+// Objects configures the tracking of every object of a field, instead of one scene by a model.
 type Objects struct {
 	Enabled  bool    `yaml:"enabled"`
-	Find     string  `yaml:"find" json:",omitempty"` // what a recording shows: "auto" has it looked at first; "one", "many" or "bodies" says so; empty: spots
-	Max      int     `yaml:"max"`                    // spots a frame; of more those that stand out least are left out
+	Find     string  `yaml:"find" json:",omitempty"` // contents of a recording: "auto" examines it first; else "one", "many" or "bodies"; empty: spots
+	Max      int     `yaml:"max"`                    // largest number of spots a frame; the faintest beyond it are dropped
 	Template float64 `yaml:"template_px"`            // sd of an object's light, px; 0: found in the first frames
 	Polarity string  `yaml:"polarity"`               // "bright", "dark", or empty: found in the first frames
 	Every    int     `yaml:"population_every"`       // frames between two messages about all objects
 	Pairs    bool    `yaml:"interactions"`           // the force between two objects is looked for
-	Lag      int     `yaml:"lag"`                    // frames by which a frame's objects are told later, and are more often who they are said to be
+	Lag      int     `yaml:"lag"`                    // delay of a frame's objects in frames; a larger one makes identities more reliable
 }
 
-// FindAuto is Objects.Find where the recording is looked at first.
+// FindAuto is Objects.Find if the recording is examined first.
 const FindAuto = "auto"
 
-// Optics says what of the specimen is seen.
+// Optics describes the view of the specimen.
 type Optics struct {
 	FocalDepth float64 `yaml:"focal_depth"` // of the slab in which objects are seen, µm; 0: not known
 }
@@ -60,7 +60,7 @@ type Online struct {
 	Memory          int           `yaml:"memory"`                             // transitions that the drift is learnt from; older ones are forgotten
 	MaxGap          time.Duration `yaml:"max_gap"`                            // a longer pause between two frames forms no increment; 0: as the model was trained
 	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, over which motion blurs it; 0: a flash
-	State           string        `yaml:"state"`                              // file that the law is kept in, and goes on from where it is there; empty keeps none
+	State           string        `yaml:"state"`                              // file of the law, loaded if it exists; empty keeps none
 	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two states of the law that are kept
 	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
@@ -71,13 +71,13 @@ type Online struct {
 	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
-// Record says where a copy of the source's frames is kept.
+// Record is the place of a copy of the source's frames.
 type Record struct {
 	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
-	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
+	MaxGB float64 `yaml:"max_gb"` // disk limit, in units of 10^9 bytes; at the limit recording stops and tracking continues
 }
 
-// NATS says where messages go and how their subjects begin.
+// NATS is the destination of messages and the prefix of their subjects.
 type NATS struct {
 	URL    string `yaml:"url"`    // "embedded", "off", nats://host:port, several with commas between, or context:NAME
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
@@ -103,7 +103,7 @@ type NATS struct {
 	MQTT      string `yaml:"mqtt"` // host:port where the embedded server takes MQTT clients; empty: nowhere
 }
 
-// Dashboard says where people look.
+// Dashboard configures the dashboard.
 type Dashboard struct {
 	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
 	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
@@ -122,7 +122,7 @@ const (
 	NATSOff      = "off"
 )
 
-// Default is what a file or the flags are read over: everything but the source.
+// Default returns the defaults that a file or flags override: everything but the source.
 func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,

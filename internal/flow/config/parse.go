@@ -29,8 +29,8 @@ const maxTold = 10
 
 // problem is one thing wrong with a configuration.
 type problem struct {
-	file string // empty where the options came from flags or a model card
-	line int    // 0 where no line is to blame
+	file string // empty if the options came from flags or a model card
+	line int    // 0 if no line is to blame
 	text string
 }
 
@@ -121,7 +121,7 @@ type nesting struct {
 	line    int
 }
 
-// add gives the depth of t: what begins a line farther right than the one before is within it, and so is an entry of a list in that of another.
+// add returns the depth of t: what begins a line farther right than the one before is within it, and so is an entry of a list in that of another.
 func (n *nesting) add(t *token.Token) int {
 	if t.Position.Line == n.line && t.Type != token.SequenceEntryType && t.Type != token.MappingKeyType {
 		return len(n.columns)
@@ -144,7 +144,7 @@ func syntax(name string, err error) error {
 	return &problem{name, lineOf(e.GetToken()), "not valid YAML: " + e.GetMessage()}
 }
 
-// lineOf is the line a token stands on, 0 where it has none.
+// lineOf returns the line a token stands on, 0 if it has none.
 func lineOf(t *token.Token) int {
 	if t == nil || t.Position == nil {
 		return 0

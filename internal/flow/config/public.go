@@ -29,7 +29,7 @@ func (p Preprocess) MarshalYAML() (any, error) {
 	return []Component(p), nil
 }
 
-// Public is the configuration without secrets: the tokens are gone, and in addresses and options whatever stands before an @ and behind a
+// Public returns the configuration without secrets: the tokens are gone, and in addresses and options whatever stands before an @ and behind a
 // name such as password. Paths of credentials stay.
 func (c Config) Public() (Config, error) {
 	var err error
@@ -70,14 +70,14 @@ func (c Config) Reveal(other Config) (Config, error) {
 	return c, nil
 }
 
-// same says that two components were written alike.
+// same reports whether two components were written alike.
 func (c Component) same(other Component) bool {
 	one, err := c.YAML()
 	two, err2 := other.YAML()
 	return err == nil && err2 == nil && string(one) == string(two)
 }
 
-// public is the component without secrets.
+// public returns the component without secrets.
 func (c Component) public() (Component, error) {
 	return NewComponent(c.Kind, hidden(c.Options()).(map[string]any))
 }
@@ -91,7 +91,7 @@ var (
 	before  = regexp.MustCompile(`(?s)^(\w+://)?.*@`)
 )
 
-// hidden is an option's value without secrets.
+// hidden returns an option's value without secrets.
 func hidden(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -115,7 +115,7 @@ func hidden(v any) any {
 	return v
 }
 
-// withoutUsers is a text without the users, passwords and tokens of the addresses in it.
+// withoutUsers returns a text without the users, passwords and tokens of the addresses in it.
 func withoutUsers(text string) string { return users.ReplaceAllString(text, "$1") }
 
 // mistyped returns a malformed address for an error. The place of the mistake is unknown, so mistyped leaves out all before the last @.

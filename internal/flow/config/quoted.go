@@ -11,7 +11,7 @@ type escaped string
 // MarshalYAML escapes what cannot be seen.
 func (t escaped) MarshalYAML() ([]byte, error) { return []byte(strconv.Quote(string(t))), nil }
 
-// quoted is an option's value with every string of control characters escaped.
+// quoted returns an option's value with every string of control characters escaped.
 func quoted(v any) any {
 	switch v := v.(type) {
 	case string:

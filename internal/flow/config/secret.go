@@ -9,7 +9,7 @@ import (
 // reference matches a secret that only the machine of the stream knows: ${secret:NAME}.
 var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 
-// nobody matches a user without a password before the @ of an address.
+// nobody is the pattern of a user without a password before the @ of an address.
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
 // ErrSecret is why a configuration may not be given to others as it is.
@@ -61,7 +61,7 @@ func (c Config) Resolve(secret func(name string) (string, error)) (Config, error
 	return c, nil
 }
 
-// mapped is the component with every text among its options changed.
+// mapped returns the component with every text among its options changed.
 func (c Component) mapped(change func(string) (string, error)) (Component, error) {
 	options, err := mapped(c.Options(), change)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c Component) mapped(change func(string) (string, error)) (Component, error
 	return NewComponent(c.Kind, options.(map[string]any))
 }
 
-// mapped is an option's value with every text in it changed.
+// mapped returns an option's value with every text in it changed.
 func mapped(v any, change func(string) (string, error)) (any, error) {
 	var err error
 	switch v := v.(type) {
@@ -96,7 +96,7 @@ func mapped(v any, change func(string) (string, error)) (any, error) {
 	return v, nil
 }
 
-// withoutEmpty is the component without texts that are empty, which are as good as left out.
+// withoutEmpty returns the component without texts that are empty, which are as good as left out.
 func (c Component) withoutEmpty() Component {
 	options := map[string]any{}
 	for key, value := range c.Options() {

@@ -255,7 +255,7 @@ func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
 	return mapping.Values, true
 }
 
-// keyOf is an entry's key as text.
+// keyOf returns an entry's key as text.
 func keyOf(entry *ast.MappingValueNode) string {
 	if t := entry.Key.GetToken(); t != nil {
 		return t.Value
@@ -298,7 +298,7 @@ func embeds(field reflect.StructField) bool {
 	return field.Anonymous && field.Type.Kind() == reflect.Struct
 }
 
-// tagOf is a field's key, empty where the field is not read.
+// tagOf returns a field's key, empty if the field is not read.
 func tagOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 	if name == "-" || !field.IsExported() {
@@ -322,7 +322,7 @@ func finiteNumber(node ast.Node) bool {
 	return node.Type() == ast.IntegerType || ok && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// floatOf is the value of a number written with a point or an exponent. The library takes 1e-3, without a point, for text.
+// floatOf returns the value of a number written with a point or an exponent. The library takes 1e-3, without a point, for text.
 func floatOf(node ast.Node) (float64, bool) {
 	switch n := node.(type) {
 	case *ast.FloatNode:

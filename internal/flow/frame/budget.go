@@ -34,7 +34,7 @@ var (
 	Training = Work{What: "a model is learnt from pictures", Bytes: 24, Nanoseconds: 100}
 )
 
-// Largest is how many pixels a picture may have.
+// Largest returns how many pixels a picture may have.
 func (w Work) Largest() int {
 	return min((MostMemory-standing)/w.Bytes, int(MostTime)/w.Nanoseconds)
 }

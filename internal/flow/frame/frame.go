@@ -3,7 +3,7 @@ package frame
 
 import "time"
 
-// Meta is what a source knows of a frame beside its pixels.
+// Meta is a source's information about a frame besides its pixels.
 type Meta struct {
 	File       string    // the file it came from, empty for cameras and simulations
 	Trajectory uint64    // increments are never formed across two of these
@@ -12,11 +12,11 @@ type Meta struct {
 	Arrived    time.Time // host clock, monotonic, when the pixels were complete
 	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
 	Overview   *Overview // nil but in the few frames that people will be shown
-	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty where none was found
+	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty if none was found
 	Template   Template  // of a field's objects
 }
 
-// Template is what the objects of a field look like.
+// Template is the appearance of the objects of a field.
 type Template struct {
 	SD   float64 // of a Gaussian, pixels of the picture that the encoder sees; 0 while it is not known
 	Dark bool    // they are darker than what is around them
@@ -40,7 +40,7 @@ type Frame struct {
 	mat    Mat
 	window window
 	closed bool
-	home   *Pool // nil where the frame was made by New
+	home   *Pool // nil if the frame was made by New
 }
 
 // New makes a frame that owns mat.
@@ -51,7 +51,7 @@ func New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 // Mat lends the pixels until the next Replace or Close.
 func (f *Frame) Mat() *Mat { return &f.mat }
 
-// Bytes is the memory that the pixels take.
+// Bytes returns the memory of the pixels.
 func (f *Frame) Bytes() int { return f.mat.Total() * f.mat.ElemSize() }
 
 // Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.

@@ -9,8 +9,8 @@ const (
 	brightPart   = 0.99
 )
 
-// Light is how far the picture's bright parts stand above its dark ones, in its own grey values: what an object shines with, whatever the
-// camera's offset. It costs some microseconds at any size. It is 0 where that is not known: in a picture that is blank or empty, not
+// Light returns how far the picture's bright parts stand above its dark ones, in its own grey values: what an object shines with, whatever the
+// camera's offset. It costs some microseconds at any size. It is 0 if that is not known: in a picture that is blank or empty, not
 // contiguous, or of another type than uint8, uint16 and float32.
 func (f *Frame) Light() float64 {
 	m := &f.mat
@@ -31,7 +31,7 @@ func (f *Frame) Light() float64 {
 	return 0
 }
 
-// contrast is the distance of the percentiles of an evenly spread sample. The spacing is odd, so that it does not fall in step with a
+// contrast returns the distance of the percentiles of an evenly spread sample. The spacing is odd, so that it does not fall in step with a
 // sensor's columns.
 func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 	if err != nil || len(v) == 0 {
@@ -58,7 +58,7 @@ func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 // largestSpan bounds the grey values of pictures in floating point.
 const largestSpan = 1e30
 
-// rank is the bin in which the part-th value from below lies.
+// rank returns the bin in which the part-th value from below lies.
 func rank(bins *[lightBins]int, part float64) int {
 	sum := 0
 	for k, count := range bins {

@@ -35,10 +35,10 @@ const (
 	MatTypeCV64F   MatType = 6 // of no source
 )
 
-// channels is how many values a pixel has.
+// channels returns the number of values of a pixel.
 func (k MatType) channels() int { return int(k>>3) + 1 }
 
-// bytes is what a pixel takes.
+// bytes returns the size of a pixel.
 func (k MatType) bytes() int {
 	size := 4
 	switch k & 7 {
@@ -63,10 +63,10 @@ func NewMatWithSize(rows, cols int, kind MatType) Mat {
 // Ptr returns nil if there is no Mat: before it is made, and after Close.
 func (m *Mat) Ptr() unsafe.Pointer { return unsafe.Pointer(m.p) }
 
-// Empty says that it has no pixels.
+// Empty reports whether m has no pixels.
 func (m *Mat) Empty() bool { return m.Total() == 0 }
 
-// Rows is the height.
+// Rows returns the height.
 func (m *Mat) Rows() int {
 	if m.p == nil {
 		return 0
@@ -74,7 +74,7 @@ func (m *Mat) Rows() int {
 	return m.p.rows
 }
 
-// Cols is the width.
+// Cols returns the width.
 func (m *Mat) Cols() int {
 	if m.p == nil {
 		return 0
@@ -85,7 +85,7 @@ func (m *Mat) Cols() int {
 // Size is rows and columns.
 func (m *Mat) Size() []int { return []int{m.Rows(), m.Cols()} }
 
-// Total is the number of pixels.
+// Total returns the number of pixels.
 func (m *Mat) Total() int { return m.Rows() * m.Cols() }
 
 // Type returns the pixel type.
@@ -96,13 +96,13 @@ func (m *Mat) Type() MatType {
 	return m.p.kind
 }
 
-// Channels is how many values a pixel has.
+// Channels returns the number of values of a pixel.
 func (m *Mat) Channels() int { return m.Type().channels() }
 
-// ElemSize is what a pixel takes, bytes.
+// ElemSize returns the size of a pixel, bytes.
 func (m *Mat) ElemSize() int { return m.Type().bytes() }
 
-// IsContinuous says that no gaps lie between the rows.
+// IsContinuous reports whether no gaps lie between the rows.
 func (m *Mat) IsContinuous() bool { return true }
 
 // Clone makes another Mat of the same pixels, which the caller owns.
@@ -115,7 +115,7 @@ func (m *Mat) Clone() Mat {
 	return c
 }
 
-// Close gives the pixels up.
+// Close frees the pixels.
 func (m *Mat) Close() error {
 	m.p = nil
 	return nil

@@ -9,7 +9,7 @@ const OverviewSide = 256
 // cuts fills it in.
 type Overview struct {
 	Draw    bool            // Picture is wanted too
-	Picture image.Image     // of the step's whole input, at most OverviewSide a side; nil where it is not wanted
+	Picture image.Image     // of the step's whole input, at most OverviewSide a side; nil if it is not wanted
 	Whole   image.Point     // width and height of that input, pixels
-	Region  image.Rectangle // what is cut out of it, pixels; empty where nothing is
+	Region  image.Rectangle // what is cut out of it, pixels; empty if nothing is
 }

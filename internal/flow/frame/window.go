@@ -19,7 +19,7 @@ func (f *Frame) Rescale(width, height float64) {
 	f.window.height *= height
 }
 
-// Source is the place in the frame as it was read of (x, y) in the present picture. In both the centre of the top left pixel is (0, 0).
+// Source returns the place in the frame as it was read of (x, y) in the present picture. In both the centre of the top left pixel is (0, 0).
 func (f *Frame) Source(x, y float64) (sx, sy float64) {
 	return f.window.x + (x+0.5)*f.window.width - 0.5, f.window.y + (y+0.5)*f.window.height - 0.5
 }

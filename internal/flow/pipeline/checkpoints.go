@@ -29,7 +29,7 @@ type checkpoints struct {
 	asked []func(error) // who waits for a checkpoint to be on the disk
 }
 
-// maxAsked is how many may wait for one checkpoint.
+// maxAsked bounds the callers that wait for one checkpoint.
 const maxAsked = 16
 
 func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
@@ -140,7 +140,7 @@ func (c *checkpoints) rollBack() error {
 // keep takes a checkpoint after a frame where one is due.
 func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(time.Now())) }
 
-// kept tells of a checkpoint that could not be written.
+// kept reports a checkpoint that could not be written.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
 		t.runner.warn("state", "the state was not kept", "err", err)

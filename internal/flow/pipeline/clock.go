@@ -50,14 +50,14 @@ func (c *clock) stage() latent.Stage {
 	return latent.Stage{Name: c.name, P50MS: quantile(500), P95MS: quantile(950), P99MS: quantile(990), Count: total, TotalMS: sum / millisec}
 }
 
-// bucket is the index for d: d itself below 16 ns, above that the leading five bits and the exponent.
+// bucket returns the index for d: d itself below 16 ns, above that the leading five bits and the exponent.
 func bucket(d time.Duration) int {
 	n := uint64(max(d, 0))
 	exponent := max(bits.Len64(n)-subBits-1, 0)
 	return exponent<<subBits + int(n>>exponent)
 }
 
-// middle is the centre of bucket i, in nanoseconds.
+// middle returns the centre of bucket i, in nanoseconds.
 func middle(i int) float64 {
 	exponent := max(i>>subBits-1, 0)
 	low := float64(uint64(i-exponent<<subBits) << exponent)

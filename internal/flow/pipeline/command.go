@@ -57,7 +57,7 @@ func (t *tracker) command(p phases, o order) {
 	}
 }
 
-// answer says what became of c.
+// answer sends the outcome of c.
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
@@ -74,7 +74,7 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	t.applied(ctx, c.Name, "the command "+c.Name+" was applied"+with.String())
 }
 
-// applied tells everyone of a command.
+// applied publishes an applied command.
 func (t *tracker) applied(ctx context.Context, name, text string) {
 	t.runner.log.Info("command applied", "command", name, "what", text)
 	t.runner.publish(ctx, &latent.Event{

@@ -91,7 +91,7 @@ func (c *counters) lose(now time.Time, l loss) (due bool) {
 	return now.Sub(p.told) >= noticeEvery
 }
 
-// of is the notice of a kind, made where there was none. Kinds are the program's own words, so that there are few.
+// of returns the notice of a kind, made if there was none. Kinds are the program's own words, so that there are few.
 func of(notices map[string]*notice, kind string) *notice {
 	p := notices[kind]
 	if p == nil {

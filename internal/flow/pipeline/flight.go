@@ -28,7 +28,7 @@ func (f *flight) enter(size int) {
 	f.bytes += size
 }
 
-// leave gives that room back.
+// leave frees that room.
 func (f *flight) leave(size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

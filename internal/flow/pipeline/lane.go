@@ -27,7 +27,7 @@ type stage struct {
 	name      string
 	clock     *clock
 	step      Step
-	sequencer *sequencer // nil where the step is this lane's own
+	sequencer *sequencer // nil if the step is this lane's own
 }
 
 // run takes frames until they end, or another pool takes them.

@@ -31,12 +31,12 @@ var (
 // errUntold is why an event of the source is lost that waits for no sink.
 var errUntold = errors.New("the sinks do not keep up: an event of the source was lost")
 
-// framesLost is the loss of count frames at seq for the reason that skip gives.
+// framesLost returns the loss of count frames at seq for the reason that skip gives.
 func framesLost(skip *ErrSkip, seq, count uint64) loss {
 	return loss{cause: skip.Cause, why: skip, seq: seq, count: count}
 }
 
-// messagesLost is the loss of so many messages that w's sink does not get.
+// messagesLost returns the loss of so many messages that w's sink does not get.
 func (r *runner) messagesLost(w *writer, why error, count int) loss {
 	return loss{cause: w.cause, why: why, seq: r.counters.lastSeq(), count: uint64(count)}
 }
@@ -67,7 +67,7 @@ func (r *runner) tellLosses(ctx context.Context, now time.Time, all bool) {
 	}
 }
 
-// skipped says whether err loses only one frame, and under which cause.
+// skipped reports whether err loses only one frame, and under which cause.
 func skipped(err error) (*ErrSkip, bool) {
 	if err == nil { // most frames: errors.As would allocate
 		return nil, false

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Mode says what gives way when tracking is slower than the source.
+// Mode decides what is dropped or waits when tracking is slower than the source.
 type Mode string
 
 // The source's own mode is Latest where it is live, and Lossless where it waits.
@@ -61,7 +61,7 @@ func (r *runner) fit(size int) {
 	r.frames.resize(max(min(r.depth, r.room/size), 1))
 }
 
-// oldest chooses the frame that has waited longest, and tells its successor that it is gone.
+// oldest chooses the frame that has waited longest, and counts it as lost before its successor.
 func oldest(frames []*frame.Frame) int {
 	frames[1].Meta.Dropped += frames[0].Meta.Dropped + 1
 	return 0

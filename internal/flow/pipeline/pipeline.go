@@ -45,19 +45,19 @@ type Source interface {
 type Info struct {
 	Live        bool   // its producer does not wait: frames come whether or not they are read
 	Timed       bool   // it knows when its frames were taken, and does not assume it
-	Frames      int    // that Read gives in all; 0 where that is not known, or there is no end
-	Compression string // how a file packs its pictures; empty where that is not known
+	Frames      int    // that Read gives in all; 0 if that is not known, or there is no end
+	Compression string // how a file packs its pictures; empty if that is not known
 	// Public says that the frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and no number of
 	// skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
 	Public bool
-	// ResumeAfter has the source go on behind a place, a frame's Meta.Place; nil where it cannot. It is called before Open: the first frame given then
+	// ResumeAfter has the source go on behind a place, a frame's Meta.Place; nil if it cannot. It is called before Open: the first frame given then
 	// is the one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
 	ResumeAfter func(place, frames uint64)
 }
 
 // Place is how far the frames of a durable source are folded into a law.
 type Place struct {
-	Sequence uint64 // of the last frame's last message; 0 where the source has none
+	Sequence uint64 // of the last frame's last message; 0 if the source has none
 	Frames   uint64 // the number that the next frame has
 }
 
@@ -73,7 +73,7 @@ type Abilities struct {
 	// Independent says that several such steps may share the frames of a stream between them: what one does to a frame does not depend on the frames
 	// before.
 	Independent bool
-	// Region is what a step cuts out of the picture; nil where it cuts none.
+	// Region is what a step cuts out of the picture; nil if it cuts none.
 	Region Region
 	// Look prepares a step for whole films; nil if the step does not need it. For a complete recording, Look gets every frame of a trajectory as
 	// the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves its pixels
@@ -121,7 +121,7 @@ type Law interface {
 // estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
 type Estimator interface {
 	Law
-	// Update fills dst except Latency, which only the runner's clock knows. It copies what it keeps. An estimator may hold frames back: then dst
+	// Update fills dst except Latency, which only the runner's clock knows. It copies data that it keeps. An estimator may hold frames back: then dst
 	// describes an earlier frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it
 	// and continues.
 	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
@@ -132,12 +132,12 @@ type Estimator interface {
 	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
 	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
-	// Follow publishes the latents of one of many objects like those of a single object; 0 ends that. Its error is a *latent.Refusal.
+	// Follow publishes the latents of one of many objects in the form of a single object; 0 stops this. Its error is a *latent.Refusal.
 	Follow(id uint64) error
 }
 
 // Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View, *latent.Track,
-// *latent.Population. It copies what it keeps. Write and Close are called from one goroutine. Close flushes, within ctx, and frees even if ctx
+// *latent.Population. It copies data that it keeps. Write and Close are called from one goroutine. Close flushes, within ctx, and frees even if ctx
 // has ended.
 //
 // An error of Write ends the run, except the errors of package latent: after Undelivered, CutShort and NotTaken the stream continues.

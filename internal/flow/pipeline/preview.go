@@ -48,7 +48,7 @@ func (p *preview) end() {
 	p.closed.Wait()
 }
 
-// ask asks for a View of a frame that is being dispatched; take answers it. It is false where one is being made, or none can be.
+// ask asks for a View of a frame that is being dispatched; take answers it. It is false if one is being made, or none can be.
 func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
 // take takes the frame of which a View was asked for, and what was seen in it. Of a frame that was not tracked no View is made.

@@ -104,7 +104,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	return nil
 }
 
-// events gives those that ride on f, once.
+// events returns those that ride on f, once.
 func events(f *frame.Frame) []*latent.Event {
 	var out []*latent.Event
 	for _, e := range f.Meta.Events {

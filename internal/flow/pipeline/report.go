@@ -61,7 +61,7 @@ func (r *runner) finalHealth(ctx context.Context) {
 	r.publish(ctx, &h, time.Time{})
 }
 
-// last is the health at the end.
+// last returns the health at the end.
 func (r *runner) last() latent.Health {
 	h := r.health(r.started, 0)
 	h.State = stopped
@@ -71,7 +71,7 @@ func (r *runner) last() latent.Health {
 	return h
 }
 
-// health is the state now; its rate is that since a time when so many frames were tracked.
+// health returns the state now; its rate is that since a time when so many frames were tracked.
 func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	now, clocks := time.Now(), r.clocks()
 	h := latent.Health{

@@ -27,13 +27,13 @@ type Stages struct {
 	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
 	Viewer    Viewer    // viewer of the encoders' model; nil without a display
 	Estimator Estimator
-	Watcher   Watcher // nil where there are no rules
+	Watcher   Watcher // nil if there are no rules
 	Sinks     []NamedSink
-	Swap      Swap // nil where the model cannot be changed
+	Swap      Swap // nil if the model cannot be changed
 }
 
 // NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
-// where no frame's pixels depend on the frames before it.
+// if no frame's pixels depend on the frames before it.
 type NamedStep struct {
 	Name  string
 	Steps []Step
@@ -43,8 +43,8 @@ type NamedStep struct {
 type NamedSink struct {
 	Name     string
 	Sink     Sink
-	Commands <-chan latent.Command // that arrive through the sink, and are applied between frames; nil where none do
-	Lost     error                 // why the sink has lost a message that it was given before the run, which counts it; nil where it has not
+	Commands <-chan latent.Command // that arrive through the sink, and are applied between frames; nil if none do
+	Lost     error                 // why the sink has lost a message that it was given before the run, which counts it; nil if it has not
 }
 
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.

@@ -13,7 +13,7 @@ import (
 )
 
 // A lost source is opened again after a pause that doubles from the shortest to the longest, each cut by up to a half at random, so that
-// many streams do not knock at one moment. Opening takes at most twice as long as the first time, or shortestOpen. So a source is tracked
+// many streams do not reconnect at one moment. Opening takes at most twice as long as the first time, or shortestOpen. So a source is tracked
 // within 3 s of being back, where it opens in its usual time.
 const (
 	shortestPause = 250 * time.Millisecond
@@ -72,7 +72,7 @@ func (s *supervisor) connect(stop, within context.Context) error {
 	return s.worker.do(stop, request{opening, ctx}).err
 }
 
-// read returns the next frame, and first reopens a lost source. It returns the source's errors, except those of a loss.
+// read returns the next frame, and first reopens a lost source. It returns the source's errors, except for a loss.
 func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	for {
 		if s.broken {
@@ -126,7 +126,7 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 	return nil, o.err
 }
 
-// watched is the context of a Read: it ends with stop, and for a live source when the source has been silent for too long. One that has not
+// watched returns the context of a Read: it ends with stop, and for a live source when the source has been silent for too long. One that has not
 // ended serves the next Read too.
 func (s *supervisor) watched(stop context.Context) context.Context {
 	if s.ctx == nil || s.ctx.Err() != nil {
@@ -157,7 +157,7 @@ func (s *supervisor) stalled(p phases) {
 	}
 }
 
-// giveUp marks the source as lost, and tells so the first time.
+// giveUp marks the source as lost, and reports it the first time.
 func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.broken = true
 	if s.runner.sourceLost.Swap(true) {
@@ -167,7 +167,7 @@ func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.runner.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
-// found turns the source's number of f into the stream's, and tells that the source is back where it was lost.
+// found turns the source's number of f into the stream's, and reports a lost source as back.
 func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	f.Seq += s.offset
 	s.next = f.Seq + 1

@@ -13,7 +13,7 @@ import (
 type order struct {
 	command latent.Command
 	next    *Replacement
-	left    chan *checkpoints // receives the checkpoints of the law that next has replaced, nil where the law is the same
+	left    chan *checkpoints // receives the checkpoints of the law that next has replaced, nil if the law is the same
 }
 
 // swapModel is the command that changes the model.
@@ -40,7 +40,7 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 	}
 }
 
-// offer has the tracker install o's model, and then writes the last checkpoint of the law before it. Where the tracker has ended, it closes the model.
+// offer lets the tracker install o's model, and then writes the last checkpoint of the earlier law. If the tracker has ended, it closes the model.
 func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	select {
 	case t.runner.orders <- o:
@@ -75,7 +75,7 @@ func (t *tracker) install(p phases, o order) {
 	o.left <- left
 }
 
-// silence tells that the alarms of the law before are over.
+// silence reports the end of the earlier law's alarms.
 func (t *tracker) silence(ctx context.Context) {
 	for code, e := range t.ringing {
 		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.runner.counters.lastSeq(), time.Now(), "over: another model tracks from here on"

@@ -17,7 +17,7 @@ import (
 type tracker struct {
 	runner    *runner
 	estimator Estimator                   // of the model in use
-	watcher   Watcher                     // nil where there are no rules
+	watcher   Watcher                     // nil if there are no rules
 	pools     sync.WaitGroup              // that have not closed their steps and encoders
 	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
 
@@ -208,7 +208,7 @@ func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	return told, nil
 }
 
-// tell publishes an estimate, and ahead of it the triggers of its frame.
+// tell publishes an estimate, and before it the triggers of its frame.
 func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	arrived := e.Latent.Arrived
 	e.Latency = time.Since(arrived)
@@ -221,7 +221,7 @@ func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	t.runner.publish(ctx, e, arrived)
 }
 
-// report publishes what the estimator tells beside its estimates.
+// report publishes the estimator's messages besides its estimates.
 func (t *tracker) report(ctx context.Context, all []latent.Message) {
 	for len(all) > 0 {
 		held := slices.IndexFunc(all, isEstimate) // of a frame that was held back: the messages of the frames before it go first
@@ -241,12 +241,12 @@ func isEstimate(m latent.Message) bool {
 	return ok
 }
 
-// viewDue says whether a View is due, and asks for it.
+// viewDue reports whether a View is due, and asks for it.
 func (t *tracker) viewDue() bool {
 	return t.runner.o.ViewEvery != 0 && time.Since(t.viewed) >= t.runner.o.ViewEvery && t.pool.preview.ask()
 }
 
-// alarm tells what the estimator has noticed.
+// alarm publishes the estimator's alarms.
 func (t *tracker) alarm(ctx context.Context) {
 	for _, e := range t.estimator.Alarms() {
 		if e.Level == latent.Info {
@@ -261,7 +261,7 @@ func (t *tracker) alarm(ctx context.Context) {
 	}
 }
 
-// lose loses a frame; the next estimate says that it is missing.
+// lose counts a frame as lost; the next estimate reports the gap.
 func (t *tracker) lose(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.gap += f.Meta.Dropped + 1
 	t.runner.lose(ctx, framesLost(skip, f.Seq, 1))

@@ -21,7 +21,7 @@ type queued struct {
 	arrived time.Time
 }
 
-// messages is how many wait.
+// messages returns the number of waiting messages.
 func (q *queued) messages() int { return 1 + len(q.more) }
 
 // writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
@@ -35,7 +35,7 @@ type writer struct {
 
 	cause         string // of messages that are lost
 	behind, ended error  // why they are
-	before        error  // why one was before the run; nil where none was
+	before        error  // cause of a loss before the run; nil if none
 }
 
 func newWriter(s NamedSink) *writer {
@@ -47,7 +47,7 @@ func newWriter(s NamedSink) *writer {
 	}
 }
 
-// publish hands m to every sink; m may be reused when publish returns. Where a sink's queue is full, a message is lost in mode Latest, and publish
+// publish hands m to every sink; m may be reused when publish returns. If a sink's queue is full, a message is lost in mode Latest, and publish
 // waits in mode Lossless.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	r.hand(ctx, queued{message: m, arrived: arrived})
@@ -119,7 +119,7 @@ func (r *runner) warn(kind, line string, args ...any) {
 	r.log.Warn(line, args...)
 }
 
-// remark logs and publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
+// remark logs and publishes an event of the reading goroutine. If that may not wait for a sink, report publishes the event.
 func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
@@ -135,7 +135,7 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	}
 }
 
-// hurried says that reading may not wait: frames come by themselves, and none may be lost.
+// hurried reports whether reading may not wait: frames come by themselves, and none may be lost.
 func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
 
 // write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
@@ -186,7 +186,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 // errGrace is the failure of a sink that was too slow at the end.
 var errGrace = errors.New("not all messages were delivered within the grace period: raise grace, or use a faster sink")
 
-// passing says that the next message of its kind replaces m.
+// passing reports whether the next message of its kind replaces m.
 func passing(m latent.Message) bool {
 	switch m.(type) {
 	case *latent.Health, *latent.View:
@@ -195,7 +195,7 @@ func passing(m latent.Message) bool {
 	return false
 }
 
-// deliver writes what waited, message by message, and releases it. With an error so many are left.
+// deliver writes and releases the waiting messages one by one. On an error left are unwritten.
 func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, err error) {
 	defer w.release(q)
 	if err := r.deliverOne(ctx, w, q.message, q.arrived); err != nil {
@@ -241,7 +241,7 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 	}
 }
 
-// lostOn counts what is lost of a message that was delivered all the same, and returns nil; or returns err, of one that was not.
+// lostOn counts the lost part of a delivered message and returns nil, or returns err for an undelivered one.
 func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
 	if _, cut := errors.AsType[latent.CutShort](err); cut {
 		r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
@@ -254,7 +254,7 @@ func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
 	return err
 }
 
-// keep returns what a queue may hold of m: a copy of an estimate, anything else itself.
+// keep returns the value for a queue: a copy of an estimate, any other message itself.
 func (w *writer) keep(m latent.Message) latent.Message {
 	e, ok := m.(*latent.Estimate)
 	if !ok {

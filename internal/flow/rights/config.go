@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Permissions are the subjects that a user may publish and hear.
+// Permissions are the subjects that a user may publish and subscribe to.
 type Permissions struct{ Publish, DenyPublish, Subscribe, DenySubscribe []string }
 
-// api are the subjects of a verb's questions about a stream.
+// api returns the subjects of a verb's questions about a stream.
 func (v Verb) api(stream string) []string {
 	switch v {
 	case Look:
@@ -27,7 +27,7 @@ func (v Verb) api(stream string) []string {
 	return nil
 }
 
-// everyStream are the questions of a verb about all streams of an account.
+// everyStream returns the questions of a verb about all streams of an account.
 func (v Verb) everyStream() []string {
 	switch v {
 	case Look:
@@ -40,7 +40,7 @@ func (v Verb) everyStream() []string {
 	return v.api("*")
 }
 
-// asked are the streams of an account that a role may ask about, and whether these are all.
+// asked returns the streams of an account that a role may ask about, and whether these are all.
 func (s *Server) asked(r *Role, v Verb, account string) (streams []string, every bool) {
 	every = true
 	for i, c := range Classes {
@@ -59,7 +59,7 @@ func (s *Server) asked(r *Role, v Verb, account string) (streams []string, every
 // ofStreams are the verbs that ask JetStream.
 var ofStreams = []Verb{Look, Read, Consume, Make, Empty, Unmake}
 
-// questions are what a role may ask the JetStream of an account.
+// questions returns what a role may ask the JetStream of an account.
 func (s *Server) questions(r *Role, account string) (subjects []string) {
 	whole := 0
 	for _, v := range ofStreams {
@@ -79,7 +79,7 @@ func (s *Server) questions(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// puts are the subjects that a role may publish in an account, beyond questions to JetStream.
+// puts returns the subjects that a role may publish in an account, beyond questions to JetStream.
 func (s *Server) puts(r *Role, account string) (subjects []string) {
 	for i, c := range Classes {
 		if s.Home(c) == account && r.Has(i, Put) {
@@ -89,7 +89,7 @@ func (s *Server) puts(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// hears are the subjects of an account that a role may subscribe to, beyond inboxes.
+// hears returns the subjects of an account that a role may subscribe to, beyond inboxes.
 func (s *Server) hears(r *Role, account string) (subjects []string) {
 	for i, c := range Classes {
 		if s.Home(c) != account || !r.Has(i, Hear) {
@@ -104,7 +104,7 @@ func (s *Server) hears(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// Permissions are a role's, with the first token of subjects in place.
+// Permissions returns the permissions of a role, with the first token of subjects filled in.
 func (s *Server) Permissions(r *Role, prefix string) Permissions {
 	var p Permissions
 	homes := map[string]bool{}
@@ -162,7 +162,7 @@ func narrowed(subjects []string) (rest []string) {
 	return rest
 }
 
-// Covers says that every subject of pattern b is one of pattern a.
+// Covers reports whether every subject of pattern b is one of pattern a.
 func Covers(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i, token := range as {
@@ -176,7 +176,7 @@ func Covers(a, b string) bool {
 	return len(as) == len(bs)
 }
 
-// store says whether an account has JetStream.
+// store reports whether an account has JetStream.
 func (s *Server) store(account string) bool {
 	i := slices.IndexFunc(s.Accounts, func(a Account) bool { return a.Name == account })
 	return s.Accounts[i].Store != ""

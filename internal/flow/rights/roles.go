@@ -29,7 +29,7 @@ type Server struct {
 	Roles    []Role
 }
 
-// inbox is where every client library waits for answers.
+// inbox is the subject on which every client library waits for answers.
 var inbox = []string{"_INBOX.>"}
 
 // embedded: without nats.token every program of this machine has the role program. With it, programs give it, and so do pages.
@@ -92,7 +92,7 @@ films          plrc        *          -             -           -
 models         lrcd        *          plre          -           -
 `
 
-// Embedded is the server inside a run.
+// Embedded returns the server inside a run.
 func Embedded() *Server {
 	return &Server{Site: "*", Home: func(Class) string { return "" }, Roles: given(embedded, []Role{
 		{Name: "program", Doors: []Door{TCP, MQTT}, Does: "any program of this machine; with `nats.token`, any program that gives it"},
@@ -150,7 +150,7 @@ func Site() *Server {
 		})}
 }
 
-// Servers are all kinds.
+// Servers returns all kinds.
 func Servers() []*Server { return []*Server{Embedded(), Instrument(), Site()} }
 
 // given puts the cells of a table into roles. A table that is torn is a mistake of this package's: no program starts with it.

@@ -26,7 +26,7 @@ const (
 // Verbs are all verbs.
 var Verbs = []Verb{Put, Hear, Look, Read, Consume, Make, Empty, Unmake, Deliver}
 
-// OfStreams says that a verb needs a class with a stream.
+// OfStreams reports whether a verb needs a class with a stream.
 func (v Verb) OfStreams() bool { return strings.ContainsRune("lrcmeu", rune(v)) }
 
 // Door is a way into a server.
@@ -39,7 +39,7 @@ const (
 	Leaf      Door = "leaf"      // leaf nodes, whose own server checks nothing
 )
 
-// offers says whether a verb exists at a door: an MQTT client has no answers.
+// offers reports whether a verb exists at a door: an MQTT client has no answers.
 func (d Door) offers(v Verb) bool { return d != MQTT || v != Look && v != Read }
 
 // Class is a kind of subject.
@@ -74,10 +74,10 @@ var Classes = []Class{
 // Cells are what one role may do: verbs by class, in the order of Classes.
 type Cells []string
 
-// Has says whether a role has a verb of a class at all.
+// Has reports whether a role has a verb of a class at all.
 func (r *Role) Has(class int, v Verb) bool { return strings.IndexByte(r.cells[class], byte(v)) >= 0 }
 
-// May says whether a role has a verb of a class through a door.
+// May reports whether a role has a verb of a class through a door.
 func (r *Role) May(d Door, class int, v Verb) bool {
 	return d.offers(v) && slices.Contains(r.Doors, d) && r.Has(class, v)
 }

@@ -12,20 +12,20 @@ import (
 	"driftscope/internal/flow/bus"
 )
 
-// answers is how long the server may take to answer.
+// answers is the timeout of an answer.
 const answers = 5 * time.Second
 
-// Reader takes in what a bucket holds. One goroutine calls it.
+// Reader receives the entries of a bucket. One goroutine calls it.
 type Reader interface {
-	// Begin says that a making of the bucket is read from its beginning. What was read of another making, or before, counts no more. An error refuses the bucket.
+	// Begin starts a reading of the bucket from its beginning. Entries from before, or from a deleted bucket of the name, are void. An error refuses the bucket.
 	Begin(*jetstream.StreamInfo) error
-	// Take takes the newest value of a key; nil says that all there was has been given.
+	// Take receives the newest value of a key; nil marks the end of the existing values.
 	Take(jetstream.KeyValueEntry)
-	// Look is given the bucket as it is now, nil where it is gone. It is called every Bucket.Every, and says whether the bucket must be read again.
+	// Look receives the bucket's present state, nil if it is gone, every Bucket.Every. It reports whether the bucket must be read again.
 	Look(*jetstream.StreamInfo) bool
 }
 
-// Bucket is a key-value bucket that this process makes where it is missing, and makes and reads again where it was deleted. Its fields are set before it is used.
+// Bucket is a key-value bucket. This process makes it if it is missing or was deleted, and then reads it again. Set its fields before use.
 type Bucket struct {
 	JS     jetstream.JetStream
 	Is     func() bus.Resource // as it is made
@@ -66,7 +66,7 @@ func (b *Bucket) Reach(ctx context.Context) (info *jetstream.StreamInfo, made bo
 	return s.CachedInfo(), made, nil
 }
 
-// Values is the bucket that was reached last.
+// Values returns the bucket last opened.
 func (b *Bucket) Values() jetstream.KeyValue {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +142,7 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 	}
 }
 
-// follow takes in what the watch shows until the bucket must be read again.
+// follow passes on the watch's entries until the bucket must be read again.
 func (b *Bucket) follow(ctx context.Context, w jetstream.KeyWatcher) {
 	tick := time.NewTicker(b.Every)
 	defer tick.Stop()
@@ -173,7 +173,7 @@ func (b *Bucket) follow(ctx context.Context, w jetstream.KeyWatcher) {
 	}
 }
 
-// Refused says that a compare-and-set found another revision.
+// Refused reports whether a compare-and-set found another revision.
 func Refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists) ||

@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// asks is how many values are asked for at once: ten thousand then take a second or two.
+// asks is the number of concurrent requests: ten thousand values then take a second or two.
 const asks = 16
 
-// Read gives the bucket to its reader once, in no order, by requests alone: for those who may have no consumer made. Who may have one made can have its messages
-// put on any subject (nats-server issue 8274).
+// Read passes the bucket to its reader once, in no order, by requests alone, for users without the right to make consumers. That right lets a user send messages
+// to any subject (nats-server issue 8274).
 func (b *Bucket) Read(ctx context.Context) error {
 	if _, _, err := b.Reach(ctx); err != nil {
 		return err

@@ -12,15 +12,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Queue is what waits to be kept. One goroutine calls it.
+// Queue holds the messages to store. One goroutine calls it.
 type Queue interface {
-	// Next gives the next message, with its identity in Nats-Msg-Id, and nil where none waits that was not given yet. The sender sets other headers.
+	// Next returns the next message, with its identity in Nats-Msg-Id, or nil if none is left. The sender sets other headers.
 	Next() (*nats.Msg, error)
 	// Stored forgets the oldest pending message, because the stream has stored it.
 	Stored() error
 }
 
-// Sender brings a queue to a JetStream stream: each message once, and in order. A window of messages is on its way.
+// Sender sends a queue to a JetStream stream: each message once, and in order. A window of messages is in flight.
 //
 // Each message says the sequence number that the stream must have reached, so that none is stored before the one before it, and, where Alone, the identity of
 // the one before it. The number alone is not enough: a stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
@@ -44,7 +44,7 @@ var ErrUnstored = errors.New("the server does not store a message")
 // lookEvery is the time between two looks.
 const lookEvery = time.Second
 
-// Send sends what waits, and has the queue forget what is confirmed, until something fails or ctx ends.
+// Send sends waiting messages, and lets the queue forget confirmed ones, until an error occurs or ctx ends.
 func (s *Sender) Send(ctx context.Context, q Queue) error {
 	inbox := s.Conn.NewInbox()
 	acks := make(chan *nats.Msg, s.Messages+1)
@@ -116,7 +116,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 	}
 }
 
-// publish publishes m as what follows sequence number last, and the message of identity before unless that is empty. It is confirmed where its number says.
+// publish publishes m as the successor of sequence number last, and of the message of identity before unless that is empty. The answer carries its number.
 func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) error {
 	m.Reply = inbox + "." + strconv.FormatUint(last+1, 10)
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))

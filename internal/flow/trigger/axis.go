@@ -11,7 +11,7 @@ import (
 // maxLatents is the most dimensions that a stream has.
 const maxLatents = 64
 
-// axesOf are the dimensions that name the values of a map, ascending, and their names in the same order. Axes count from 0, names from z1.
+// axesOf returns the dimensions that name the values of a map, ascending, and their names in the same order. Axes count from 0, names from z1.
 func axesOf[T any](named map[string]T, env Env) (axes []int, names []string, err error) {
 	if len(named) == 0 {
 		return nil, nil, errors.New("names no dimension: give z1, z2 or more of them")
@@ -30,7 +30,7 @@ func axesOf[T any](named map[string]T, env Env) (axes []int, names []string, err
 	return axes, names, nil
 }
 
-// axisOf is the dimension called name, as the status and the dashboard call it.
+// axisOf returns the dimension called name, as the status and the dashboard call it.
 func axisOf(name string, env Env) (int, error) {
 	most := env.Latents
 	if most == 0 {

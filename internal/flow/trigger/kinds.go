@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Env is what the rules of a stream are checked against.
+// Env holds the facts of a stream that its rules are checked against.
 type Env struct {
-	Latents int     // dimensions; 0 where the model is not known, and its dimensions are not checked
+	Latents int     // dimensions; 0 if the model is not known, and its dimensions are not checked
 	Field   bool    // every object is followed: a rule may name one
 	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 where not known
 }

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Whom the option object names beside a number.
+// Values of the option object besides a number.
 const (
 	anyObject     = "any"     // each by itself
 	nearestObject = "nearest" // the one nearest to the middle of the picture
@@ -37,7 +37,7 @@ type objectState struct {
 	last latent.Estimate
 }
 
-// newOfObjects reads the option object of a rule, which make makes anew for every object.
+// newOfObjects reads the option object of a rule. make_ makes one rule per object.
 func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, error) {
 	if !env.Field {
 		return nil, errors.New("object: is of streams in which objects are followed: set objects.enabled, or leave it out")
@@ -74,7 +74,7 @@ func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*lat
 	return o.bury(e, triggers)
 }
 
-// ask looks at object i, under the number that its rule is kept by. Where it was not detected the rule stays as it is.
+// ask looks at object i, under the number that its rule is kept by. If it was not detected the rule stays unchanged.
 func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*latent.Trigger) []*latent.Trigger {
 	s := o.states[key]
 	if s == nil {
@@ -137,7 +137,7 @@ func (o *ofObjects) bury(e *latent.Estimate, triggers []*latent.Trigger) []*late
 	return triggers
 }
 
-// nearest is the object that was detected nearest to the middle of the picture, -1 where none was.
+// nearest returns the detected object nearest to the middle of the picture, -1 if none.
 func nearest(all *latent.Objects) int {
 	best, least := -1, math.Inf(1)
 	x, y := float64(all.Width-1)/2, float64(all.Height-1)/2

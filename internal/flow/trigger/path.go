@@ -10,7 +10,7 @@ import (
 // marks is into how many parts a path divides its time, which bounds its memory whatever the frame rate.
 const marks = 64
 
-// path is where the centroid was, as far back as its mean velocity is taken.
+// path holds the centroid's places over the averaging time of its velocity.
 type path struct {
 	over       time.Duration
 	unit       float64 // a pixel's side

@@ -71,10 +71,10 @@ type Rule struct {
 	began  time.Time // acquisition time of the last beginning; zero before the first
 }
 
-// Name is what every trigger of the rule carries.
+// Name returns the rule's name, which its triggers carry.
 func (r *Rule) Name() string { return r.options.Name }
 
-// look is the trigger with which e begins or ends the condition; nil at most frames.
+// look returns a trigger if e begins or ends the condition; nil for most frames.
 func (r *Rule) look(e *latent.Estimate) *latent.Trigger {
 	a, known := r.condition.ask(e)
 	if !known {
@@ -107,7 +107,7 @@ func (r *Rule) resting(now time.Time) bool {
 	return since >= 0 && since < r.options.Rest
 }
 
-// trigger tells of the state that r has just taken.
+// trigger makes the message for r's new state.
 func (r *Rule) trigger(e *latent.Estimate, value float64) *latent.Trigger {
 	t := &latent.Trigger{
 		Seq: e.Latent.Seq, Time: e.Latent.Time, Name: r.options.Name, Rule: r.kind, On: r.on,

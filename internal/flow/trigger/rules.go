@@ -24,7 +24,7 @@ func Together(all []*Rule) (*Rules, error) {
 	return &Rules{all: all}, nil
 }
 
-// Watch gives the triggers of one frame, in the order of the rules: none at most frames, and then without allocating. The list is lent until
+// Watch returns the triggers of one frame, in the order of the rules: none at most frames, and then without allocating. The list is lent until
 // the next Watch, what is in it is the caller's. e is the next tracked frame, and stays the caller's.
 func (r *Rules) Watch(e *latent.Estimate) []*latent.Trigger {
 	r.lent = r.lent[:0]

@@ -61,7 +61,7 @@ func newSpeed(decode func(any) error, env Env) (*Rule, error) {
 	return &Rule{options: o.ruleOptions, condition: s, unit: unit, threshold: above}, nil
 }
 
-// threshold is the one that is given, with its unit.
+// threshold returns the configured threshold with its unit.
 func (o *speedOptions) threshold() (above float64, unit string, err error) {
 	given := 0
 	for _, t := range []struct {
@@ -95,7 +95,7 @@ func (s *speed) ask(e *latent.Estimate) (answer, bool) {
 	return answer{v, v > s.above, v > s.above-s.margin}, known && !math.IsNaN(v) && !lost(e)
 }
 
-// drift is ‖μ(z)‖ over the dimensions that are not known to rest, latent/s: what the drift of the others is said to be is noise.
+// drift is ‖μ(z)‖ over the dimensions that are not known to rest, latent/s. The drift of the others is noise.
 type drift struct{}
 
 func (drift) speed(e *latent.Estimate) (v float64, known bool) {

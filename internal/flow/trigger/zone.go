@@ -70,7 +70,7 @@ func newZone(decode func(any) error, env Env) (*Rule, error) {
 	return r, nil
 }
 
-// zone has the region, and the margin where none is given.
+// zone makes the region, with a default margin if none is given.
 func (o *zoneOptions) zone(env Env) (*zone, error) {
 	given := 0
 	for _, is := range []bool{o.Box != nil, o.Ball != nil, o.Centroid != nil} {

@@ -83,7 +83,7 @@ func videoDevice(m machine, path string) Finding {
 	return f
 }
 
-// socketBuffer says whether the kernel keeps a whole picture of a GigE camera.
+// socketBuffer reports whether the kernel keeps a whole picture of a GigE camera.
 func socketBuffer(proc string) Finding {
 	f := Finding{Check: "cameras", Grade: Good, Page: console.CamerasPage}
 	text, err := os.ReadFile(filepath.Join(proc, "sys/net/core/rmem_max"))

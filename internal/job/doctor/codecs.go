@@ -51,7 +51,7 @@ func codecs(ctx context.Context, _ machine) []Finding {
 	return []Finding{f}
 }
 
-// codec is the file's name without its ending.
+// codec returns the file's name without its ending.
 func codec(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), path.Ext(e.Name())) }
 
 // decodes reads one frame of a film.

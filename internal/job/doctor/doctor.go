@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Grade says what a finding means for a run.
+// Grade is the severity of a finding for a run.
 type Grade string
 
 // The grades.
@@ -27,7 +27,7 @@ type Finding struct {
 	Check string `json:"check"`          // cpu, build, codecs, cameras, ports, folders, dashboard
 	Grade Grade  `json:"grade"`          //
 	Found string `json:"found"`          // a sentence
-	Mend  string `json:"mend,omitempty"` // a command; empty where nothing has to be done
+	Mend  string `json:"mend,omitempty"` // a command; empty if nothing has to be done
 	Page  string `json:"page,omitempty"` // page of the documentation, as a path in the repository
 }
 
@@ -46,7 +46,7 @@ type Command struct {
 // errBad ends the command with status 1; the findings have been printed.
 var errBad = errors.New("doctor: something that runs need fails: the lines marked bad say what mends it")
 
-// Run looks and prints. The error says that something is bad.
+// Run makes the checks and prints the findings. It returns an error if one is bad.
 func (c *Command) Run(ctx context.Context) error {
 	r := examine(ctx, here(c.Dir))
 	if err := c.print(os.Stdout, r); err != nil {
@@ -90,7 +90,7 @@ type machine struct {
 	network bool     // cameras are asked for on the network, too
 }
 
-// here is this computer.
+// here returns the paths of this computer.
 func here(dir string) machine {
 	return machine{
 		devices: "/dev", sys: "/sys/class/video4linux", proc: "/proc", network: true,

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is what this user may still write below path.
+// freeBytes returns what this user may still write below path.
 func freeBytes(path string) (free uint64, known bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
@@ -20,7 +20,7 @@ func freeBytes(path string) (free uint64, known bool) {
 	return uint64(s.Bavail) * uint64(s.Bsize), true
 }
 
-// groupOf is the name of the group that a file belongs to, or its number.
+// groupOf returns the name of the group that a file belongs to, or its number.
 func groupOf(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

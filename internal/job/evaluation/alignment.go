@@ -30,7 +30,7 @@ func Lay(how string, z, truth *mat.Dense, fitted []int) (*Alignment, error) {
 	return &Alignment{how, to, to.Apply(z)}, nil
 }
 
-// places are where among the latents z the truth's rows lie: each latent, moved the least that brings it over the truth. Under an isometry
+// places returns where among the latents z the truth's rows lie: each latent, moved the least that brings it over the truth. Under an isometry
 // that is the paper's Qᵀ(x - b).
 func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	var off, step, out mat.Dense
@@ -91,7 +91,7 @@ func Films(trajectory []uint64) (films [][]int) {
 	return films
 }
 
-// Halves gives the rows in the first half of each film, and those in the second.
+// Halves returns the rows in the first half of each film, and those in the second.
 func Halves(films [][]int) (first, second []int) {
 	for _, film := range films {
 		first = append(first, film[:len(film)/2]...)

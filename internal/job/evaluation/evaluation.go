@@ -124,7 +124,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	return result, nil
 }
 
-// fitFrames is the span that an affine map is fitted on.
+// fitFrames returns the span that an affine map is fitted on.
 func (c *Options) fitFrames(k *card.Card) string {
 	if c.FitFrames != "" {
 		return c.FitFrames
@@ -167,7 +167,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 	return e, nil
 }
 
-// Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
+// Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it again.
 func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	_, d := seen.Z.Dims()
 	z, err := offline.Smooth(seen.Path(seen.Z), offline.Config{Dim: d})
@@ -184,7 +184,7 @@ func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	return nil
 }
 
-// DriftAt is the drift at n latents.
+// DriftAt returns the drift at n latents.
 func DriftAt(network *drift.Network, z *mat.Dense) *mat.Dense {
 	n, d := z.Dims()
 	out, scratch := mat.NewDense(n, d, nil), new(drift.Scratch)
@@ -264,13 +264,13 @@ func (e *Encoded) Rows(s recording.Span) []int {
 	return rows
 }
 
-// dt is the mean step between the first and the last frame, in seconds.
+// dt returns the mean step between the first and the last frame, in seconds.
 func (e *Encoded) dt() float64 {
 	n := len(e.Times)
 	return (e.Times[n-1] - e.Times[0]) / float64(max(n-1, 1))
 }
 
-// PickRows is the matrix of these rows of m.
+// PickRows returns the matrix of these rows of m.
 func PickRows(m *mat.Dense, rows []int) *mat.Dense {
 	_, k := m.Dims()
 	out := mat.NewDense(len(rows), k, nil)
@@ -282,7 +282,7 @@ func PickRows(m *mat.Dense, rows []int) *mat.Dense {
 
 func overlap(a, b recording.Span) bool { return a.From < b.To && b.From < a.To }
 
-// MeanSquare is the mean squared difference of two pictures' pixels.
+// MeanSquare returns the mean squared difference of two pictures' pixels.
 func MeanSquare(a, b []float32) float64 {
 	var total float64
 	for i, v := range a {

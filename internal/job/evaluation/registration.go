@@ -53,7 +53,7 @@ func (e *Encoded) Pairs(rows []int) []int {
 	return later
 }
 
-// Displaced is how far each of the rows lies from the row before it.
+// Displaced returns how far each of the rows lies from the row before it.
 func Displaced(z *mat.Dense, rows []int) *mat.Dense {
 	out := PickRows(z, rows)
 	for k, i := range rows {
@@ -65,7 +65,7 @@ func Displaced(z *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// register gives the displacement from the frame before to each of seen, in pixels to the right and down.
+// register returns the displacement from the frame before to each of seen, in pixels to the right and down.
 func register(ctx context.Context, seen *Encoded) (*mat.Dense, error) {
 	rec := seen.recording
 	r := &registrar{last: gocv.NewMat(), window: gocv.NewMat()}
@@ -92,7 +92,7 @@ type registrar struct {
 	window gocv.Mat
 }
 
-// follow gives the displacement since the frame before, 0 at the first. It borrows f.
+// follow returns the displacement since the frame before, 0 at the first. It borrows f.
 func (r *registrar) follow(f *frame.Frame) (x, y float64, err error) {
 	g, err := recording.Grey(f)
 	if err != nil {

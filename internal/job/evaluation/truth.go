@@ -17,10 +17,10 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Truth is what the latents should be, one row a frame that the model saw; mu is nil where the truth has no drift.
+// Truth is what the latents should be, one row a frame that the model saw; mu is nil if the truth has no drift.
 type Truth struct{ Z, Mu *mat.Dense }
 
-// ReadTruth gives the truth of the frames in seen.
+// ReadTruth returns the truth of the frames in seen.
 func (c *Options) ReadTruth(ctx context.Context, rec *recording.Recording, seen *Encoded) (*Truth, error) {
 	if c.Truth == "centroid" {
 		return centroids(ctx, rec, seen)
@@ -117,7 +117,7 @@ func appendFields(dst []float64, record []string, at []int) ([]float64, error) {
 	return dst, nil
 }
 
-// centroids is the object's intensity centroid in pixels of the raw frames, found by the two-pass search in each trajectory.
+// centroids returns the object's intensity centroid in pixels of the raw frames, found by the two-pass search in each trajectory.
 func centroids(ctx context.Context, rec *recording.Recording, seen *Encoded) (*Truth, error) {
 	var pictures [][]float32
 	var width, height int

@@ -82,7 +82,7 @@ func (m *Makers) grantable() ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// refusal is the error of an option that is not allowed.
+// refusal returns the error of an option that is not allowed.
 func (a *Allowed) refusal(key, found, why, grant string) error {
 	allows := strings.Join(append([]string{"the stream's own folder"}, a.said...), ", ")
 	return fmt.Errorf("%s: found %s, %s; this worker allows %s: start it with --allow %s, or have another worker run the stream", key, found, why, allows, grant)
@@ -125,7 +125,7 @@ func (a *Allowed) Path(key, path string) (string, error) {
 // holding is the check of one configuration.
 type holding struct {
 	allowed *Allowed
-	folder  string // the stream's own; empty where it has none
+	folder  string // the stream's own; empty if it has none
 }
 
 // component checks a source, a sink or a step, and returns it with resolved paths.

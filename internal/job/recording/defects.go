@@ -85,7 +85,7 @@ func (s *singles) lasts(p int, n float64) bool {
 	return float64(s.lagged[p])/n-m*m > variance/2
 }
 
-// ring is the values of the pixels at so many rows or columns from p, one or two, in order; at edges they are fewer.
+// ring returns the values of the pixels at so many rows or columns from p, one or two, in order; at edges they are fewer.
 func ring(picture []float64, width, p, distance int) []float64 {
 	values := make([]float64, 0, 16)
 	x, y := p%width, p/width
@@ -100,12 +100,12 @@ func ring(picture []float64, width, p, distance int) []float64 {
 	return values
 }
 
-// middleOf is the median of sorted values: of an even number, the mean of both in the middle.
+// middleOf returns the median of sorted values: of an even number, the mean of both in the middle.
 func middleOf(sorted []float64) float64 {
 	return (sorted[len(sorted)/2] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// Defects is how many of the camera's pixels are defective; step replaces them.
+// Defects returns how many of the camera's pixels are defective; step replaces them.
 func (s *Survey) Defects() (n int, step card.Step) {
 	if s.singles == nil {
 		return 0, step

@@ -30,14 +30,14 @@ type Findings struct {
 	High     float64  `json:"p99_9"`  // 0.1 % lie above
 	Frames   int      `json:"frames"` // read
 	Whole    bool     `json:"whole"`  // read to the end
-	Total    int      `json:"total"`  // as the source says; 0 where it does not
+	Total    int      `json:"total"`  // as the source says; 0 if it does not
 	Skipped  int      `json:"skipped"`
 	DT       float64  `json:"dt_s"`                  // median
 	Jitter   float64  `json:"jitter_s"`              // robust standard deviation of the intervals
 	Timed    bool     `json:"timed"`                 // false: the interval is an assumption
 	Live     bool     `json:"live"`                  // frames come whether or not they are read
 	Lost     uint64   `json:"lost"`                  // by the source, as its numbers or times tell
-	Stored   string   `json:"compression,omitempty"` // as the file has them; empty where that is not known
+	Stored   string   `json:"compression,omitempty"` // as the file has them; empty if that is not known
 	Warnings []string `json:"warnings"`
 
 	source  string    // as a person would type it
@@ -127,7 +127,7 @@ func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	return p, nil
 }
 
-// percentile is the value below which the share q lies.
+// percentile returns the value below which the share q lies.
 func (p *Findings) percentile(q float64) float64 {
 	if p.Pixel == "float32" {
 		slices.Sort(p.sample)
@@ -140,7 +140,7 @@ func (p *Findings) percentile(q float64) float64 {
 	return float64(quantile(p.counts, uint64(q*float64(total-1))))
 }
 
-// quantile is the first bin at which more than n pixels have been counted.
+// quantile returns the first bin at which more than n pixels have been counted.
 func quantile(counts []uint64, n uint64) int {
 	var seen uint64
 	for i, c := range counts {
@@ -185,7 +185,7 @@ func (p *Findings) judgeRange() {
 	}
 }
 
-// jitter is the intervals' standard deviation about their median, by the median of their distances from it: a lost frame does not move it. 1.4826 is
+// jitter returns the intervals' standard deviation about their median, by the median of their distances from it: a lost frame does not move it. 1.4826 is
 // the ratio for a Gaussian.
 func jitter(steps []float64, middle float64) float64 {
 	away := make([]float64, len(steps))
@@ -269,7 +269,7 @@ func FirstFrame(ctx context.Context, component config.Component) (width, height 
 	return found.Width, found.Height, nil
 }
 
-// Text is the findings for a person.
+// Text returns the findings for a person.
 func (p *Findings) Text(source string) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -337,7 +337,7 @@ func (p *Findings) notice(events []frame.Event) {
 	}
 }
 
-// Preview is the first picture between the grey values that 99.8 % of all lie within, as PNG.
+// Preview returns the first picture between the grey values that 99.8 % of all lie within, as PNG.
 func (p *Findings) Preview() ([]byte, error) {
 	low, high := p.Low, p.High
 	if !(high > low) {

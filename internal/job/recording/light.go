@@ -48,7 +48,7 @@ func (l *film) add(f *frame.Frame, g *GreyFrame) {
 // fewThumbnails is where a film is too short to tell its lamp from what moves.
 const fewThumbnails = 20
 
-// Illumination is how the recording's light changes, its model nil where it is steady, or where that is not to be told. step takes it off.
+// Illumination returns how the recording's light changes, its model nil if it is steady, or where that is not to be told. step takes it off.
 func (s *Survey) Illumination() (light illumination.Choice, step card.Step) {
 	if s.film.unclear || len(s.film.thumbnails) < fewThumbnails {
 		return light, step

@@ -39,7 +39,7 @@ func Source(arg string, dt, fps float64) (config.Component, error) {
 	return component, console.Usage(err)
 }
 
-// SourceName is what a person would type for a source.
+// SourceName returns what a person would type for a source.
 func SourceName(c config.Component) string {
 	options := c.Options()
 	for _, key := range []string{"name", "camera", "device", "subject"} {
@@ -58,7 +58,7 @@ func SourceName(c config.Component) string {
 	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
-// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, a Zarr's level, too, and an HDF5's dataset and the letters of its
+// chosenOf returns which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, a Zarr's level, too, and an HDF5's dataset and the letters of its
 // axes.
 func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
@@ -77,7 +77,7 @@ func chosenOf(options map[string]any) url.Values {
 	return chosen
 }
 
-// IsConfig says whether a source is given by its configuration.
+// IsConfig reports whether a source is given by its configuration.
 func IsConfig(source string) bool {
 	ext := strings.ToLower(filepath.Ext(source))
 	return ext == ".yaml" || ext == ".yml"

@@ -41,7 +41,7 @@ type GreyFrame struct {
 	coloured      bool      // some pixel's channels differ by more than an eighth of the frame's range
 	real          bool      // of float pixels
 	values        []float32 // of all channels, one pixel's after another's
-	mean          []float32 // memory of Pixels where there are several channels
+	mean          []float32 // memory of Pixels if there are several channels
 }
 
 // Grey copies a raw frame of any pixel type that sources give.

@@ -34,7 +34,7 @@ type Recording struct {
 const SimulatedFrames = 1000
 
 // Open understands what a person types and fixes the frame interval where one is given. assets is a folder with the pictures
-// that a simulation draws; empty where it draws its own.
+// that a simulation draws; empty if it draws its own.
 func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error) {
 	kind, options, err := ingest.Guess(arg)
 	if err != nil {
@@ -61,12 +61,12 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	return &Recording{Arg: ingest.Shown(arg), kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }
 
-// Simulation is the whole film that a simulation with these options draws.
+// Simulation returns the whole film that a simulation with these options draws.
 func Simulation(name string, options map[string]any) *Recording {
 	return &Recording{Arg: SimSource + ":" + name, kind: SimSource, options: options, span: Whole, told: map[string]bool{}}
 }
 
-// Live says whether it is no recording after all: frames that do not wait, such as a camera's.
+// Live reports whether r is a live source, whose frames do not wait, such as a camera.
 func (r *Recording) Live() (bool, error) {
 	source, err := ingest.New(r.kind, Decoder(r.kind, r.options)) // holds nothing before Open
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *Recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chai
 	return false, fn(f)
 }
 
-// Untimed is the error of a recording whose frames have no times.
+// Untimed returns the error of a recording whose frames have no times.
 func (r *Recording) Untimed() error {
 	return console.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
 }
@@ -183,7 +183,7 @@ func (r *Recording) Naming(err error) error {
 	return fmt.Errorf("%s: %w", r.Arg, err)
 }
 
-// Seconds is the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.
+// Seconds returns the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.
 func Seconds(f *frame.Frame) float64 { return float64(f.Time.UnixNano()) / 1e9 }
 
 // chain is a list of preprocessing steps.
@@ -204,7 +204,7 @@ func (c chain) close() {
 	}
 }
 
-// Decoder gives options to a constructor, as strictly as a configuration file would.
+// Decoder returns a function that decodes options for a constructor, as strictly as a configuration file.
 func Decoder(kind string, options map[string]any) func(any) error {
 	return func(dst any) error {
 		c, err := config.NewComponent(kind, options)
@@ -241,11 +241,11 @@ func ParseSpan(flag, text string) (Span, error) {
 	return s, nil
 }
 
-// Holds says whether frame k is in the span.
+// Holds reports whether frame k is in the span.
 func (s Span) Holds(k uint64) bool { return k >= s.From && k < s.To }
 func (s Span) after(k uint64) bool { return k >= s.To }
 
-// endOr is the span's end, or n where it is open.
+// endOr returns the span's end, or n where it is open.
 func (s Span) endOr(n uint64) uint64 {
 	if s.To == math.MaxUint64 {
 		return n

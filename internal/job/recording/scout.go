@@ -14,7 +14,7 @@ import (
 // trajectory, in one piece.
 type scout struct {
 	looks  []func(*frame.Frame) error // of the steps that look
-	source pipeline.Source            // nil where no step looks
+	source pipeline.Source            // nil if no step looks
 	next   *frame.Frame               // the first of the film to come
 	begun  bool
 	film   uint64 // trajectory of the one shown last

@@ -15,7 +15,7 @@ import (
 // Side is the encoder's input, pixels a side, as in the paper.
 const Side = 64
 
-// Survey is what one pass over a raw recording tells: everything that preprocessing is chosen from.
+// Survey is the result of one pass over a raw recording, from which preprocessing is chosen.
 type Survey struct {
 	frames        int
 	Width, Height int
@@ -90,10 +90,10 @@ func (s *Survey) add(f *frame.Frame, g *GreyFrame) error {
 	return nil
 }
 
-// Behind are the steps that the frames have had.
+// Behind returns the steps that the frames have had.
 func (s *Survey) Behind() []card.Step { return slices.Clone(s.behind) }
 
-// box is the mean over k × k pixels from (x, y).
+// box returns the mean over k × k pixels from (x, y).
 func (g *GreyFrame) box(x, y, k int) float64 {
 	var sum float64
 	for j := range k {
@@ -107,7 +107,7 @@ func (g *GreyFrame) box(x, y, k int) float64 {
 // tail is the share of a high-bit recording's pixels left outside its grey window on either side: hot pixels and spikes.
 const tail = 1e-4
 
-// Window is the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
+// Window returns the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
 // percentiles that leave hot pixels out. Float pictures in [0,1] keep that range; others leave out spikes and what hides the rest.
 func (s *Survey) Window() (low, high float64, err error) {
 	switch {
@@ -137,10 +137,10 @@ func (s *Survey) Window() (low, high float64, err error) {
 	return low, high, nil
 }
 
-// Coloured says that things have a colour, not their noise alone.
+// Coloured reports whether things have a colour, not their noise alone.
 func (s *Survey) Coloured() bool { return s.tinted && (s.frames < 2 || s.hue.lasts()) }
 
-// lowSNR says that less than a tenth of the pictures' variance lasts from one frame to the next.
+// lowSNR reports whether less than a tenth of the pictures' variance lasts from one frame to the next.
 func (s *Survey) lowSNR() bool {
 	var lasting, all float64
 	for i, v := range s.variance() {
@@ -158,7 +158,7 @@ type Region struct {
 }
 
 // Moving finds the square that holds what moves: 99 % of the variance in time beyond the noise's, with a margin of a third
-// for the object's own extent, at least the encoder's input. ok is false where that is about the whole frame, or not to be told.
+// for the object's own extent, at least the encoder's input. ok is false if that is about the whole frame, or not to be told.
 func (s *Survey) Moving() (r Region, ok bool) {
 	excess := s.excess()
 	if slices.Max(excess) == 0 {
@@ -200,7 +200,7 @@ func (s *Survey) variance() []float64 {
 	return variance
 }
 
-// lingers says that something moves which noise hides in every single pixel: from one frame to the next the picture's covariance, summed
+// lingers reports whether something moves which noise hides in every single pixel: from one frame to the next the picture's covariance, summed
 // over pixels, is 5 standard errors beyond what white noise of the pixels' variances v leaves, -Σv/n ± √(Σv²/n).
 func (s *Survey) lingers() bool {
 	n := float64(s.frames)
@@ -215,7 +215,7 @@ func (s *Survey) lingers() bool {
 	return covariance > 5*math.Sqrt(white)+rounding*mean
 }
 
-// middle is the interval [from, to) that holds all but half a per cent of the mass on either side.
+// middle returns the interval [from, to) that holds all but half a per cent of the mass on either side.
 func middle(mass []float64) (from, to int) {
 	var total, seen float64
 	for _, v := range mass {
@@ -234,7 +234,7 @@ func middle(mass []float64) (from, to int) {
 	return from, to
 }
 
-// Check says what makes a recording useless for training.
+// Check returns an error that says why a recording is useless for training.
 func (s *Survey) Check() error {
 	var moved float64
 	for _, v := range s.excess() {
@@ -249,7 +249,7 @@ func (s *Survey) Check() error {
 	return nil
 }
 
-// saturated is the share of integer pixels at the very top of their type's range.
+// saturated returns the share of integer pixels at the very top of their type's range.
 func (s *Survey) saturated() float64 {
 	if s.float || (s.high != 255 && s.high != 65535) {
 		return 0
@@ -261,7 +261,7 @@ func (s *Survey) saturated() float64 {
 	return float64(s.counts[int(s.high)]) / float64(total)
 }
 
-// Steps is the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input. A region of each film comes
+// Steps returns the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input. A region of each film comes
 // with its own window.
 func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step {
 	normalise := map[string]any{"window": []any{low, high}}
@@ -285,7 +285,7 @@ func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step 
 	return append(steps, card.Step{Kind: "resize", Options: map[string]any{"width": Side, "height": Side}})
 }
 
-// MovesWithFilm says that some step places its region anew in each film.
+// MovesWithFilm reports whether some step places a new region in each film.
 func MovesWithFilm(steps []card.Step) bool {
 	return slices.ContainsFunc(steps, func(s card.Step) bool {
 		search, _ := s.Options["search"].(map[string]any)

@@ -92,7 +92,7 @@ const (
 	reach = 4
 )
 
-// noise is the standard deviation of the values' noise, 0 where most do not change.
+// noise returns the standard deviation of the values' noise, 0 if most do not change.
 func (v *values) noise() float64 {
 	if len(v.changes) == 0 {
 		return 0

@@ -14,7 +14,7 @@ const (
 	emptyGrey = 40
 )
 
-// background is an even picture of the size's proportions.
+// background returns an even picture of the size's proportions.
 func background(size extent) (*latent.View, error) {
 	block := (max(size.width, size.height) + emptySide - 1) / emptySide
 	paper := image.NewGray(image.Rect(0, 0, max(size.width/block, 1), max(size.height/block, 1)))

@@ -60,7 +60,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 // errEnough ends a reading.
 var errEnough = errors.New("enough frames were read")
 
-// rewind begins to read the film anew.
+// rewind begins to read the film again.
 func (f *film) rewind() {
 	if f.stop != nil {
 		f.stop()
@@ -84,7 +84,7 @@ func (f *film) read() (ok bool) {
 	return ok
 }
 
-// frame is frame seq, lent until the next call; nil where the film has none of that number.
+// frame is frame seq, lent until the next call; nil if the film has none of that number.
 func (f *film) frame(seq uint64) (*frame.Frame, error) {
 	if seq < f.first {
 		return nil, nil
@@ -112,7 +112,7 @@ func (f *film) end() {
 	}
 }
 
-// show is frame at as a picture, lent until the next call; nil where it has none.
+// show is frame at as a picture, lent until the next call; nil if it has none.
 func (f *film) show(at *frame.Frame) (*latent.View, error) {
 	var skip *pipeline.ErrSkip
 	err := f.picture.Apply(f.ctx, at)

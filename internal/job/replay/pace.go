@@ -31,7 +31,7 @@ func (p *pace) next(seq uint64, at, now time.Time) time.Time {
 	return p.due
 }
 
-// step is how long after the last frame the next one is shown.
+// step returns how long after the last frame the next one is shown.
 func (p *pace) step(seq uint64, at time.Time) time.Duration {
 	seconds := at.Sub(p.at).Seconds() / p.speed
 	if p.fps > 0 {

@@ -154,7 +154,7 @@ func (p *player) turn(ctx context.Context, r *record) error {
 	return nil
 }
 
-// taken is when the frame of r was: as the results say, or the film, or at a pace of the table's own.
+// taken returns when the frame of r was: as the results say, or the film, or at a pace of the table's own.
 func (p *player) taken(r *record, f *frame.Frame) time.Time {
 	switch {
 	case !r.at.IsZero():

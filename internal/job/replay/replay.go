@@ -20,7 +20,7 @@ import (
 // Options say what is shown, and how.
 type Options struct {
 	Results string  // what run --out wrote: JSON Lines, or where the name ends in .csv a table of tracks
-	Film    string  // a recording that provides the pictures; if empty, those of the JSON Lines, or an even background
+	Film    string  // a recording that provides the pictures; if empty, the JSON Lines' pictures, or an even background
 	Speed   float64 // times the film's own pace
 	FPS     float64 // frames a second in place of that; 0 goes by the times
 	From    uint64  // the first frame
@@ -61,10 +61,10 @@ type results interface {
 type record struct {
 	kind  latent.Kind
 	seq   uint64
-	at    time.Time      // acquisition; zero where the results do not say it
+	at    time.Time      // acquisition; zero if the results do not say it
 	frame bool           // it belongs to the moment of frame seq: it is shown when that is
 	size  extent         // of the frame, where objects say it
-	line  []byte         // the JSON, as the run wrote it; nil where it comes from a table
+	line  []byte         // the JSON, as the run wrote it; nil if it comes from a table
 	field latent.Objects // of a table's frame, without its size
 }
 
@@ -115,7 +115,7 @@ func openResults(path string) (results, error) {
 	return openLines(path)
 }
 
-// Stream is the stream's name: that of the records, or the file's.
+// Stream returns the stream's name: that of the records, or the file's.
 func (r *Replay) Stream() string { return r.results.stream() }
 
 // Close frees the files.

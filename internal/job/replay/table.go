@@ -67,7 +67,7 @@ func (t *table) rewind() error  { t.begun = 0; return nil }
 func (t *table) stream() string { return recording.StreamName(t.path) }
 func (t *table) close() error   { return nil }
 
-// next are the objects of the next frame that has any.
+// next returns the objects of the next frame that has any.
 func (t *table) next() (*record, error) {
 	rest := t.places[t.begun:]
 	if len(rest) == 0 {

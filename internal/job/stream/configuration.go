@@ -5,7 +5,7 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// Configuration is the file's, or what the source's name implies, with every seed settled.
+// Configuration returns the file's, or what the source's name implies, with every seed settled.
 func Configuration(source string) (cfg config.Config, err error) {
 	if recording.IsConfig(source) {
 		cfg, err = config.Load(source)

@@ -15,7 +15,7 @@ import (
 // TerminalSink is the kind of sink that a stream itself adds where a person looks.
 const TerminalSink = "terminal"
 
-// Connect reaches the bus, or starts the embedded one; nil where it is off.
+// Connect reaches the bus, or starts the embedded one; nil if it is off.
 func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	o := cfg.NATS
 	if o.URL == config.NATSOff {
@@ -34,7 +34,7 @@ func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	})
 }
 
-// logger writes warnings to standard error where no live status would be torn by them.
+// logger writes warnings to standard error if no live status would be torn by them.
 func logger(cfg config.Config) *slog.Logger {
 	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == TerminalSink }) {
 		return slog.New(slog.DiscardHandler)

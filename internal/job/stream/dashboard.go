@@ -24,10 +24,10 @@ func NewMetrics(conn *bus.Conn) *sinks.Metrics {
 	return m
 }
 
-// tokenOf is what people are let in with, empty where they need none.
+// tokenOf returns what people are let in with, empty if they need none.
 func tokenOf(d config.Dashboard) string { return cmp.Or(d.Token, os.Getenv(DashboardToken)) }
 
-// checkDashboard says whether people may be let in as the dashboard's keys say.
+// checkDashboard reports whether people may be let in as the dashboard's keys say.
 func checkDashboard(d config.Dashboard) error {
 	if d.Address == config.DashboardOff {
 		return nil
@@ -52,7 +52,7 @@ func ShowDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*
 	return server, nil
 }
 
-// pagesMay is what the embedded server lets pages do.
+// pagesMay returns what the embedded server lets pages do.
 func pagesMay(d config.Dashboard) bus.Pages {
 	switch {
 	case d.Address == config.DashboardOff:

@@ -34,7 +34,7 @@ func restore(e pipeline.Estimator, path string) (from string, err error) {
 	return path, nil
 }
 
-// checkState says whether a state can be kept at path; "" keeps none.
+// checkState reports whether a state can be kept at path; "" keeps none.
 func checkState(path string) error {
 	if path == "" {
 		return nil
@@ -54,7 +54,7 @@ func goOn(e pipeline.Estimator, state io.Reader) error {
 	return nil
 }
 
-// openBucket takes the stream's place in KV where things are kept, and has the law go on from there where no file did. A run that repeats an
+// openBucket takes the stream's place in KV where things are kept, and has the law go on from there if no file did. A run that repeats an
 // earlier one begins as that did.
 func (s *Stream) openBucket() (err error) {
 	if !s.cfg.NATS.Durable || s.bus == nil {
@@ -93,7 +93,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	return kept.At, nil
 }
 
-// keep is the function that writes the law's states; nil where they are kept nowhere.
+// keep returns the function that writes the law's states; nil if they are kept nowhere.
 func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil

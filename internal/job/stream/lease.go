@@ -93,7 +93,7 @@ func (s *Stream) takenOver(before string) string {
 	return text + fmt.Sprintf(": it continues at frame %d", s.from.Frames)
 }
 
-// Fenced says whether a run ended because its lease was over.
+// Fenced reports whether a run ended because its lease was over.
 func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
 
 // Wrong reports whether the configuration prevents a stream from running, so that a retry is useless until the configuration changes. A model

@@ -76,7 +76,7 @@ func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	return m, err
 }
 
-// Steps is the preprocessing: the card's own, which a list in the configuration must repeat. A borrowed model's grey window and
+// Steps returns the preprocessing: the card's own, which a list in the configuration must repeat. A borrowed model's grey window and
 // region fit another camera and are replaced.
 func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Component, error) {
 	own, err := stepsOf(m.Net.Card.Preprocess)
@@ -140,7 +140,7 @@ func describeStep(c config.Component) string {
 	return fmt.Sprintf("%s %v", c.Kind, plain(c.Options()))
 }
 
-// orNone is a step for people: the thumbnail of an illumination is cut short.
+// orNone formats a step for display: it shortens the thumbnail of an illumination.
 func orNone(step string) string {
 	const readable = 200
 	switch {

@@ -24,7 +24,7 @@ import (
 	"driftscope/sinks/web"
 )
 
-// Process is the streams of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
+// Process holds the streams of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
 type Process struct {
 	Streams []*Stream
 	Bus     *bus.Conn // nil where nats.url is off
@@ -142,7 +142,7 @@ func (p *Process) assemble(ctx context.Context, cfg config.Config, before *Earli
 	return s, nil
 }
 
-// keepingAll is the first configuration, with a server that has room for the frames of all.
+// keepingAll returns the first configuration, with a server that has room for the frames of all.
 func keepingAll(cfgs []config.Config) config.Config {
 	shared := cfgs[0]
 	shared.Frames = config.Frames{}
@@ -163,7 +163,7 @@ func checkFrames(cfg config.Config) error {
 	return nil
 }
 
-// readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens; and says how its frames are kept.
+// readingFrom returns a source on NATS that names no server the one inside this process, wherever that listens; and says how its frames are kept.
 func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err error) {
 	if source = cfg.Source; source.Kind != recording.NatsSource {
 		return source, nil
@@ -233,7 +233,7 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 	return errors.Join(errs...)
 }
 
-// account prints where a stream's frames went.
+// account prints the counts of a stream's frames.
 func (p *Process) account(s *Stream, summary pipeline.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -287,7 +287,7 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	return summary, err
 }
 
-// printSummary says where every frame went.
+// printSummary prints the counts of all frames.
 func printSummary(w *os.File, s pipeline.Summary) {
 	fmt.Fprintf(w, "frames in %d, tracked %d, dropped %d, messages published %d, in %.1f s\n",
 		s.FramesIn, s.Tracked, s.FramesIn-s.Tracked, s.Published, s.Duration.Seconds())

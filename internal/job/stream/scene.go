@@ -28,7 +28,7 @@ func (b *sceneBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	return plan{about: ofModel(m), model: m, steps: steps}, err
 }
 
-// lanes is one for a model with a clock, since that needs the frames in order.
+// lanes returns 1 for a model with a clock, which needs the frames in order.
 func (b *sceneBuilder) lanes(p plan) int {
 	lanes := allLanes()
 	if p.model.Net.Card.Clock > 0 {
@@ -58,7 +58,7 @@ func (b *sceneBuilder) reserve(uint64)                         {} // there are n
 // sceneEncoder sees a scene.
 type sceneEncoder struct{ net *infer.Encoder }
 
-// Dim is the net's.
+// Dim returns the latent dimension of the net.
 func (e sceneEncoder) Dim() int { return e.net.Dim() }
 
 // Close frees the net.
@@ -94,13 +94,13 @@ func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bo
 	return true, l.estimator.Update(dst, seen.Latent)
 }
 
-// Finish is the law's.
+// Finish writes the law of the whole recording.
 func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
 
-// Reports are none.
+// Reports returns none.
 func (sceneLaw) Reports() []latent.Message { return nil }
 
-// Last is none.
+// Last returns none.
 func (sceneLaw) Last() []latent.Message { return nil }
 
 // Follow refuses.

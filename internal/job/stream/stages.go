@@ -37,19 +37,19 @@ type Stream struct {
 	Stages  pipeline.Stages
 	rules   []string                                    // names of the triggers' rules
 	told    func(t *latent.Trigger, took time.Duration) // called when a device had taken a trigger; may be nil
-	ahead   *lead                                       // to which triggers forecast; nil where they do not
+	ahead   *lead                                       // to which triggers forecast; nil if they do not
 	bus     *bus.Conn                                   // lent; nil where nats.url is off
-	service *natsink.Service                            // lent; nil where the stream ends with its run
+	service *natsink.Service                            // lent; nil if the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil if no client can read them
 
-	recorder *recorder.Recorder // of the source's frames; nil where none are kept
+	recorder *recorder.Recorder // of the source's frames; nil if none are kept
 	tracking *tracking          // nil before it is made
-	bucket   *natsink.Bucket    // nil where nothing is kept in KV
+	bucket   *natsink.Bucket    // nil if nothing is kept in KV
 
-	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
+	lease    natsink.Lease     // under which a worker runs the stream; nil if none does
 	standing *natsink.Standing // checkpoints that frames are replayed from; nil if frames are not replayed
-	anew     error             // why no law that is kept was taken; nil where one was, or none was looked for
+	anew     error             // why no law that is kept was taken; nil if one was, or none was looked for
 	from     natsink.At        // where frames go on, the same
 	source   pipeline.Info     // of the source, before it is opened
 
@@ -131,7 +131,7 @@ func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 	}
 }
 
-// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right and
+// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right, and the same run may
 // succeed later. A cluster that has just made a bucket, or has lost a server, refuses what it accepts a second later.
 func (s *Stream) ofServer(err error) error {
 	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {
@@ -140,7 +140,7 @@ func (s *Stream) ofServer(err error) error {
 	return console.Usage(err)
 }
 
-// about is what the stream says of itself to those who ask.
+// about returns the stream's description for clients.
 func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
 	return natsink.About{
@@ -148,7 +148,7 @@ func (s *Stream) about() (natsink.About, error) {
 	}, err
 }
 
-// close frees what was made of a stream that is not going to run. An unopened source holds nothing.
+// close frees the stages of a stream that will not run. An unopened source holds nothing.
 func (s *Stream) close() {
 	closeSteps(s.Stages.Steps)
 	closeEncoders(s.Stages.Encoders)
@@ -200,7 +200,7 @@ func closeSteps(made []pipeline.NamedStep) {
 	}
 }
 
-// lawConfig is what the configuration says of a law, of frames dt seconds apart where that is known. Where the source waits for tracking, the estimator waits
+// lawConfig returns what the configuration says of a law, of frames dt seconds apart if that is known. Where the source waits for tracking, the estimator waits
 // for its refinements too, and the same input gives the same output.
 func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64, l *lead) online.Config {
 	return online.Config{
@@ -209,7 +209,7 @@ func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64
 	}
 }
 
-// longestStep is the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
+// longestStep returns the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
 // trained, a second at least and an hour at most.
 func longestStep(configured time.Duration, dt float64) time.Duration {
 	if configured > 0 {
@@ -273,7 +273,7 @@ func (s *Stream) viewEvery() time.Duration {
 	return time.Second / 10
 }
 
-// introduce says what is about to run, with every seed.
+// introduce prints the stream about to run, with every seed.
 func (s *Stream) introduce() {
 	cfg := s.cfg
 	source := recording.SourceName(cfg.Source)
@@ -299,7 +299,7 @@ func (s *Stream) introduce() {
 	}
 }
 
-// stepsOf are a card's steps as components.
+// stepsOf returns a card's steps as components.
 func stepsOf(steps []card.Step) ([]config.Component, error) {
 	var components []config.Component
 	for _, s := range steps {

@@ -71,7 +71,7 @@ func notStarted(err error) error {
 	return latent.Refuse(latent.NotNow, "start: %s", text)
 }
 
-// restart assembles stream i anew, from the configuration that it had or the one in KV. One stream at a time.
+// restart assembles stream i again, from the configuration that it had or the one in KV. One stream at a time.
 func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, e
 	return s, nil
 }
 
-// tell gives the sinks an event of a stream that does not run yet. The run counts what a sink loses of it.
+// tell sends the sinks an event of a stream that does not run yet. The run counts the sinks' losses.
 func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
 	for i := range s.Stages.Sinks {
@@ -114,7 +114,7 @@ func (s *Stream) tell(ctx context.Context, code, text string) error {
 	return nil
 }
 
-// fromKV is the configuration that the site's bucket holds for s, checked as a file is. What belongs to the process stays as it is.
+// fromKV returns the configuration that the site's bucket holds for s, checked as a file is. What belongs to the process stays as it is.
 func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	switch own := s.written.NATS; {
 	case s.bucket == nil:
@@ -145,7 +145,7 @@ func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	return cfg, console.Usage(p.besides(s, cfg))
 }
 
-// ofProcess refuses to change what one process has for all its streams, and leaves it alone where nothing is said of it.
+// ofProcess refuses a change of settings that all streams of a process share. It fills them in if they are absent.
 func ofProcess(cfg *config.Config, own config.Config) error {
 	usual := config.Default()
 	switch {

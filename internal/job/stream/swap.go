@@ -23,7 +23,7 @@ type tracking struct {
 	builder
 	cfg    config.Config
 	bus    *bus.Conn       // nil if no client may request another model
-	bucket *natsink.Bucket // nil where nothing is kept in KV
+	bucket *natsink.Bucket // nil if nothing is kept in KV
 	first  string          // digest of the model that the run began with
 
 	mu      sync.Mutex // over now, which others ask for
@@ -56,7 +56,7 @@ func readWanted(payload []byte) (w wanted, err error) {
 	return w, nil
 }
 
-// swap is a pipeline.Swap.
+// swap implements pipeline.Swap.
 func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) (*pipeline.Replacement, error) {
 	w, err := readWanted(payload)
 	if err != nil {
@@ -85,12 +85,12 @@ func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) 
 	return r, err
 }
 
-// refused says that a plan does not suit the stream.
+// refused makes the error for a plan that does not suit the stream.
 func refused(p plan, err error) error {
 	return latent.Refuse(latent.Conflict, "model: %s: %v", p.about.name, err)
 }
 
-// fetch plans the model that is wanted, in place of the one that tracks now.
+// fetch plans the wanted model, to replace the present one.
 func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 	m, err := fetchModel(ctx, t.bus, w.Name)
 	switch now := t.now.model; {
@@ -128,7 +128,7 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try encodes a copy of a frame with separate steps and a separate encoder, so that those of the stream see no frame before their first.
+// try encodes a copy of a frame with separate steps and a separate encoder, so that the stream's own see no frame before their first.
 func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)
@@ -178,7 +178,7 @@ func (t *tracking) state(p plan) string {
 	return t.cfg.Online.State + "." + p.about.digest[:12]
 }
 
-// ready builds what a plan says.
+// ready builds a plan.
 func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
 	viewer, err := t.viewer(p)
 	if err != nil {
@@ -212,7 +212,7 @@ func (t *tracking) done(next plan, used bool) {
 	}
 }
 
-// about is what a stream says of itself, with the model that tracks now.
+// about returns the stream's description, with its present model.
 func (t *tracking) about(a natsink.About) natsink.About {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// tracked is by what frames are tracked, as people and kept states know it.
+// tracked identifies what frames are tracked by, for display and kept states.
 type tracked struct {
 	name    string
 	digest  string // SHA-256
@@ -25,12 +25,12 @@ type tracked struct {
 // plan says how frames are tracked: a model, its preprocessing and the law of its latents.
 type plan struct {
 	about tracked
-	model *Model             // nil where the objects of a field are followed without one
+	model *Model             // nil if the objects of a field are followed without one
 	steps []config.Component // that are configured; a builder puts others behind them
 	law   pipeline.Estimator // nil before it has begun
 }
 
-// builder makes what a plan says. A scene has one builder and a field another.
+// builder builds a plan. A scene has one builder and a field another.
 type builder interface {
 	// plan is a model's, all but its law; m is nil for places alone.
 	plan(ctx context.Context, m *Model) (plan, error)
@@ -41,11 +41,11 @@ type builder interface {
 	viewer(p plan) (pipeline.Viewer, error)
 	// begin makes the law of a plan, or returns the one that continues through a change of model.
 	begin(p plan) (pipeline.Estimator, error)
-	// reserve passes over so many numbers of objects.
+	// reserve skips that many object numbers.
 	reserve(numbers uint64)
 }
 
-// builderOf is the builder that a configuration asks for.
+// builderOf returns the builder that a configuration asks for.
 func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
 	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
 		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
@@ -117,7 +117,7 @@ func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err er
 	return console.Usage(err)
 }
 
-// planned is a model's plan, with other steps where some are given.
+// planned returns a model's plan, with other steps where some are given.
 func planned(ctx context.Context, b builder, m *Model, steps []config.Component) (plan, error) {
 	if steps == nil {
 		return b.plan(ctx, m)
@@ -125,10 +125,10 @@ func planned(ctx context.Context, b builder, m *Model, steps []config.Component)
 	return plan{about: ofModel(m), model: m, steps: steps}, nil
 }
 
-// ofModel is what a scene's model is known by.
+// ofModel identifies a scene's model.
 func ofModel(m *Model) tracked {
 	return tracked{m.name, m.Net.Digest, m.Net.Card.Latent, m.Net.Card.Training.Seed}
 }
 
-// allLanes is a lane a core.
+// allLanes returns one lane per core.
 func allLanes() int { return runtime.NumCPU() }

@@ -56,7 +56,7 @@ type lead struct {
 	frames, pins recent
 }
 
-// newLead is nil where no lead is set, or no rule could use one.
+// newLead makes a lead, or returns nil if none is set or no rule could use one.
 func newLead(cfg config.Config, waits bool) (*lead, error) {
 	auto, fixed, err := cfg.Online.ReadLead()
 	switch {
@@ -128,13 +128,13 @@ func (r *recent) add(took time.Duration) {
 	r.median = r.room[len(r.room)/2]
 }
 
-// timed are rules that tell a lead how long frames take.
+// timed are rules that report the processing time of frames to a lead.
 type timed struct {
 	rules *trigger.Rules
 	lead  *lead
 }
 
-// Watch is the rules'.
+// Watch returns the rules' triggers.
 func (w *timed) Watch(e *latent.Estimate) []*latent.Trigger {
 	w.lead.frame(e.Latency)
 	return w.rules.Watch(e)

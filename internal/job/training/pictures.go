@@ -75,7 +75,7 @@ func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
 	}
 }
 
-// alone is how far an object is from the light of the nearest other, two sds about it, and from the frame's edge.
+// alone returns how far an object is from the light of the nearest other, two sds about it, and from the frame's edge.
 func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	x, y := o.X[i], o.Y[i]
 	nearest := math.Inf(1)
@@ -87,7 +87,7 @@ func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	return min(nearest, x, y, float64(o.Width-1)-x, float64(o.Height-1)-y)
 }
 
-// side is the smallest square that holds an object and what changes of it, by the pictures of objects that are alone; where none are, the smallest.
+// side returns the smallest square that holds an object and what changes of it, by the pictures of objects that are alone; if none are, the smallest.
 func (p *pictures) side() int {
 	n, size := 0, widest*widest
 	square := make([]float64, size)
@@ -120,7 +120,7 @@ func (p *pictures) side() int {
 	return widest
 }
 
-// inside is the sum over a square in the middle of one of the widest side.
+// inside returns the sum over a square in the middle of one of the widest side.
 func inside(v []float64, side int) (sum float64) {
 	from := (widest - side) / 2
 	for row := from; row < from+side; row++ {
@@ -157,7 +157,7 @@ func (p *pictures) thin(n int) {
 	})
 }
 
-// trim cuts the pictures to a side, and takes the border's median off anew, as the encoder will have them.
+// trim cuts the pictures to a side, and takes the border's median off again, as the encoder will have them.
 func (p *pictures) trim(side int) {
 	from := (widest - side) / 2
 	for i := range p.of {
@@ -174,7 +174,7 @@ func (p *pictures) trim(side int) {
 	}
 }
 
-// levels are the grey levels between which nearly all pixels lie.
+// levels returns the grey levels between which nearly all pixels lie.
 func (p *pictures) levels() (low, high float64) {
 	var all []float32
 	for _, one := range p.of {

@@ -20,9 +20,9 @@ type choice struct {
 	steps  []card.Step
 	clip   *video.Clip
 	tau    float64
-	latent int // dimension; 0 where it is still to be found
+	latent int // dimension; 0 if it is still to be found
 
-	objects *card.Objects // how the clip's pictures were cut out around objects; nil where they are whole frames
+	objects *card.Objects // how the clip's pictures were cut out around objects; nil if they are whole frames
 }
 
 // origin is what a training begins with.
@@ -147,7 +147,7 @@ func (c *Options) candidates(s *recording.Survey) []bool {
 	return []bool{false, true}
 }
 
-// tau is the observation noise asked for, or the published code's effective value, or what suits the clip.
+// tau returns the observation noise asked for, or the published code's effective value, or what suits the clip.
 func (c *Options) tau(clip *video.Clip) float64 {
 	switch {
 	case c.Tau > 0:
@@ -158,10 +158,10 @@ func (c *Options) tau(clip *video.Clip) float64 {
 	return sdevae.TauOf(clip)
 }
 
-// byFilm says that --crop asks for a region of each film.
+// byFilm reports whether --crop asks for a region of each film.
 func (c *Options) byFilm() bool { return c.Crop == "film" || strings.HasPrefix(c.Crop, "film,") }
 
-// filmRegion is a square that holds what moves in s, the film that needs the widest, or has the side asked for.
+// filmRegion returns a square that holds what moves in s, the film that needs the widest, or has the side asked for.
 func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
 	size, given := strings.CutPrefix(c.Crop, "film,")
 	r, ok := s.Moving()

@@ -58,7 +58,7 @@ type Options struct {
 	Assets         string // the folder with the pictures that a simulation draws
 }
 
-// Defaults are the flags where none is given.
+// Defaults returns the default flags.
 func Defaults() Options {
 	return Options{Seed: 1, Recipe: "fast", Crop: "auto", CLAHE: "auto", Diffusion: "profiled"}
 }
@@ -173,14 +173,14 @@ func (c *Options) serves(explained float64, many census.Count) error {
 	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))
 }
 
-// training is where the checkpoint lies until the model is whole; report is where the report goes.
+// training returns where the checkpoint lies until the model is whole; report is where the report goes.
 func (c *Options) training() string { return c.Out + ".training" }
 func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") + ".html" }
 
 // fewFrames is where a recording begins to be long enough.
 const fewFrames = 60
 
-// straightened says where the latents come from.
+// straightened describes the origin of the latents.
 func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
 	case result.SpriteShare > 0:
@@ -269,7 +269,7 @@ func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Confi
 	return result, err
 }
 
-// config is the recipe's, overridden by flags.
+// config returns the recipe's configuration, overridden by flags.
 func (c *Options) config(choice *choice) sdevae.Config {
 	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: network.Posterior(c.Posterior), Diffusion: network.Diffusion(c.Diffusion),
 		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.SpriteSteps, SyntheticSteps: c.SyntheticSteps, ReinitSteps: c.ReinitSteps}
@@ -285,7 +285,7 @@ func (c *Options) config(choice *choice) sdevae.Config {
 	return config
 }
 
-// located says what the latents of a model with located objects are.
+// located describes the latents of a model with located objects.
 func located(r *sdevae.Result) string {
 	what := fmt.Sprintf("the places of %d rigid objects", r.Sprites)
 	if r.Modes > 0 {

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// measured is where the centroid of the clip's one object is in each frame, px of the prepared pictures, x and y; nil where none is to be found.
+// measured returns where the centroid of the clip's one object is in each frame, px of the prepared pictures, x and y; nil if none is to be found.
 func (c *Options) measured(clip *video.Clip) []float64 {
 	if c.Objects {
 		return nil
@@ -33,7 +33,7 @@ func (c *Options) measured(clip *video.Clip) []float64 {
 	return out
 }
 
-// grey is the mean over a frame's channels.
+// grey returns the mean over a frame's channels.
 func grey(clip *video.Clip, i int) []float32 {
 	frame, area := clip.Frame(i), clip.Height*clip.Width
 	if clip.Channels == 1 {

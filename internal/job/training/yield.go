@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// YieldCores starts the program anew with OMP_WAIT_POLICY=PASSIVE, unless the user has set a policy. oneDNN's threads wait for
+// YieldCores starts the program again with OMP_WAIT_POLICY=PASSIVE, unless the user has set a policy. oneDNN's threads wait for
 // each other many times a step; by default they spin, and on a machine that does anything else besides training takes three
 // times as long. The OpenMP runtime reads the variable when it is loaded, which is before main.
 func YieldCores() error {

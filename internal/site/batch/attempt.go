@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// fate is what becomes of a job after an attempt.
+// fate is the outcome of an attempt at a job.
 type fate string
 
 const (
@@ -27,10 +27,10 @@ const (
 	returned  fate = "returned"  // the worker ends
 )
 
-// errFilm marks what is the film's fault: it counts as one of the attempts.
+// errFilm marks an error caused by the film: it counts as an attempt.
 type errFilm struct{ error }
 
-// Unwrap gives what went wrong.
+// Unwrap returns the wrapped error.
 func (e errFilm) Unwrap() error { return e.error }
 
 // attempt does a job unless it has been done, and counts: a worker that dies in it has counted it before.
@@ -97,7 +97,7 @@ func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
 // changes is how often a change of a shared record is tried.
 const changes = 10
 
-// tries changes what is known of a job's attempts. What was read may be old: only the server's word that it was the latest counts.
+// tries changes the record of a job's attempts. A read may be stale, so only a compare-and-set counts.
 func (w *Worker) tries(ctx context.Context, j *job, change func([]try) []try) (t []try, err error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()

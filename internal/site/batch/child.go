@@ -64,7 +64,7 @@ func trackHere(ctx context.Context, folder string) error {
 	return writeFile(filepath.Join(folder, accountName), bytes.NewReader(data))
 }
 
-// blame is what went wrong, without the folders of this worker: any other would say the same.
+// blame returns an error text without this worker's folders, so that every worker reports the same.
 func (o *order) blame(text string) string {
 	text = strings.ReplaceAll(text, o.Film, o.Job.File)
 	text = strings.ReplaceAll(text, filepath.Dir(o.Film)+string(filepath.Separator), "")
@@ -111,7 +111,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 	return []config.Component{messages, table}, err
 }
 
-// settle writes the result and the account of what was written.
+// settle writes the result, and an account of its contents.
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -38,7 +38,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// finished says that every film was offered and has a result, or a reason.
+// finished reports whether every film was offered and has a result, or a reason.
 func (s *sending) finished() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *sending) requeue(ctx context.Context) error {
 	return nil
 }
 
-// told takes a record, where it is waited for.
+// told handles a record of a waiting job.
 func (s *sending) told(ctx context.Context, e jetstream.KeyValueEntry) error {
 	id := strings.TrimSuffix(strings.TrimPrefix(e.Key(), s.c.Name+"."), ".ended")
 	s.mu.Lock()
@@ -144,7 +144,7 @@ func (s *sending) fetch(ctx context.Context, w *waited, r *record) error {
 	return s.release(ctx, w, r)
 }
 
-// conclude writes down what became of a film.
+// conclude records the outcome of a film.
 func (s *sending) conclude(e *entry) error {
 	if len(e.Failed) > 0 {
 		s.mu.Lock()

@@ -118,7 +118,7 @@ func (c *Command) connect(ctx context.Context, name string, level slog.Level) (*
 	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
 }
 
-// base is the configuration of every film, but for the film.
+// base returns the configuration of every film, but for the film.
 func (c *Command) base() (config.Config, error) {
 	cfg := config.Default()
 	if c.Config != "" {
@@ -138,7 +138,7 @@ func (c *Command) base() (config.Config, error) {
 // Options of a base's source that hold for a film of the same kind; the others are its place and its growth.
 var carried = []string{"dt", "fps", "channel", "slice", "axes", "dataset"}
 
-// of is the configuration of one film, its source without a path.
+// of returns the configuration of one film, its source without a path.
 func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	cfg := alone(base)
 	options := map[string]any{}
@@ -174,7 +174,7 @@ func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	return cfg, stream.SettleSeeds(&cfg, nil)
 }
 
-// job is a film's, once its digest is known.
+// job returns a film's, once its digest is known.
 func (c *Command) job(base config.Config, f *film, m chosen, s sum) (*job, error) {
 	cfg, err := c.of(base, f)
 	if err != nil {

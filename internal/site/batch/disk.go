@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// spare is what a worker leaves free on its disk: others write there, too.
+// spare is the disk space that a worker leaves free for other programs.
 const spare = 256 << 20
 
-// errNoRoom says that the film is not at fault.
+// errNoRoom reports a full disk, which is not the film's fault.
 var errNoRoom = errors.New("the disk has no room for it")
 
-// room refuses to write so many bytes into a folder whose disk would be full.
+// room returns an error if that many bytes would fill the folder's disk.
 func room(folder string, bytes int64) error {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

@@ -84,7 +84,7 @@ func receive(from io.Reader, path string, j *job) error {
 	return err
 }
 
-// whole says whether what came is what was sent.
+// whole reports whether what came is what was sent.
 func (w *Worker) whole(h hash.Hash, j *job) error {
 	if found := hex.EncodeToString(h.Sum(nil)); found != j.Digest {
 		return errFilm{fmt.Errorf("the film on the server has the SHA-256 %s, %s expected: give the same command again", found, j.Digest)}
@@ -100,7 +100,7 @@ type models struct {
 	mu sync.Mutex
 }
 
-// file is the job's model: a file where the server keeps it, else what the job says.
+// file returns the job's model: a file where the server keeps it, else what the job says.
 func (m *models) file(ctx context.Context, j *job) (string, error) {
 	name, kept := strings.CutPrefix(j.Model, model.OnServer)
 	if !kept {

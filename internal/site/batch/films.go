@@ -84,7 +84,7 @@ func (s *search) argument(arg string) error {
 	return s.add(film{name: stem(path), path: path, kind: kind, options: options, folder: info.IsDir()})
 }
 
-// stem is a file's name without its extension.
+// stem returns a file's name without its extension.
 func stem(path string) string {
 	base := filepath.Base(path)
 	if name := strings.TrimSuffix(base, filepath.Ext(base)); name != "" {
@@ -171,7 +171,7 @@ func (s *search) file(path, name string) error {
 	return s.add(film{name: name, path: path, kind: kind, options: options})
 }
 
-// holdsFilms says that a folder's files are films, and not the pictures of one: some are of a kind that is always a film, or have several pages, or
+// holdsFilms reports whether a folder's files are films, and not the pictures of one: some are of a kind that is always a film, or have several pages, or
 // none is a picture that can be read.
 func holdsFilms(folder string, entries []fs.DirEntry) bool {
 	var tiffs []string
@@ -203,12 +203,12 @@ func holdsFilms(folder string, entries []fs.DirEntry) bool {
 	return !single
 }
 
-// isPage says that a file is one picture. A TIFF that cannot be read is a film that will be said to be none.
+// isPage reports whether a file is one picture. A TIFF that cannot be read is a film that will be said to be none.
 func isPage(path string) bool {
 	return format.IsPicture(path) && (!slices.Contains(format.TiffExtensions, format.Extension(path)) || pages(path) == 1)
 }
 
-// pages is how many a TIFF has; 0 where it cannot be read.
+// pages returns how many a TIFF has; 0 if it cannot be read.
 func pages(path string) int {
 	file, size, err := format.Open(path)
 	if err != nil {
@@ -222,7 +222,7 @@ func pages(path string) int {
 	return f.Pages()
 }
 
-// named gives films that would write the same result names of their own: with their extension.
+// named gives films with equal result names distinct ones, by their extension.
 func (s *search) named() error {
 	count := map[string]int{}
 	for _, f := range s.films {

@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// able says whether this build can do what was asked for.
+// able reports whether this build can do what was asked for.
 func (*Command) able() error { return nil }
 
 // work tracks the films of others.
@@ -29,7 +29,7 @@ func (c *Command) work(ctx context.Context) error {
 	return errors.Join(c.worker(conn).Run(ctx), conn.Close())
 }
 
-// slots is how many films are tracked at once: one a core, because small ones leave cores idle while their processes start and their files are read.
+// slots returns how many films are tracked at once: one a core, because small ones leave cores idle while their processes start and their files are read.
 func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
 
 func (c *Command) worker(conn *bus.Conn) *Worker {

@@ -46,7 +46,7 @@ type job struct {
 	Ending      string `json:"ending"`
 }
 
-// settings is the digest of all that decides the result but the film.
+// settings returns the digest of all that decides the result but the film.
 func (j *job) settings() string {
 	model := j.Model
 	if j.ModelDigest != "" {
@@ -58,7 +58,7 @@ func (j *job) settings() string {
 // identify sets the id of j. 32 digits are enough: users gain nothing by a collision among their own films.
 func (j *job) identify() { j.ID = digestOf(j.Digest, j.settings())[:32] }
 
-// digestOf is the SHA-256 of texts, each with its length, in hexadecimal.
+// digestOf returns the SHA-256 of texts, each with its length, in hexadecimal.
 func digestOf(texts ...string) string {
 	h := sha256.New()
 	for _, t := range texts {
@@ -110,7 +110,7 @@ func checkToken(name string) error {
 	return nil
 }
 
-// configuration is what the job's film is tracked with, once its source has a path. Whatever it says, it publishes nothing, keeps nothing and
+// configuration returns what the job's film is tracked with, once its source has a path. Whatever it says, it publishes nothing, keeps nothing and
 // writes nothing but what the caller adds.
 func (j *job) configuration() (config.Config, error) {
 	cfg, err := config.Parse("job "+j.ID, []byte(j.Config))
@@ -144,7 +144,7 @@ type record struct {
 	Worker   string   `json:"worker"`
 	Build    string   `json:"build"` // of the worker
 	Seconds  float64  `json:"seconds"`
-	Object   string   `json:"object,omitempty"` // the result's name in the batch's store; empty where a table has no row
+	Object   string   `json:"object,omitempty"` // the result's name in the batch's store; empty if a table has no row
 	Bytes    int64    `json:"bytes"`
 	SHA256   string   `json:"sha256,omitempty"`
 	Account  account  `json:"account"`

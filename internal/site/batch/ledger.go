@@ -30,7 +30,7 @@ type entry struct {
 	Job      string   `json:"job"`
 	Digest   string   `json:"digest"`
 	Settings string   `json:"settings"`
-	Out      string   `json:"out,omitempty"` // empty where it failed, or a table has no row
+	Out      string   `json:"out,omitempty"` // empty if it failed, or a table has no row
 	Bytes    int64    `json:"bytes"`
 	SHA256   string   `json:"sha256,omitempty"`
 	Failed   []string `json:"failed,omitempty"`
@@ -125,7 +125,7 @@ func (l *ledger) sorted() []entry {
 	return all
 }
 
-// has says that a film's result is there, whole: made of the same film by the same settings.
+// has reports whether a film's result is there, whole: made of the same film by the same settings.
 func (l *ledger) has(ctx context.Context, name string, j *job) bool {
 	l.mu.Lock()
 	e, found := l.entries[name]

@@ -12,10 +12,10 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// lineEvery is how often a line is printed where nothing can be redrawn.
+// lineEvery is how often a line is printed if nothing can be redrawn.
 const lineEvery = 10 * time.Second
 
-// progress tells how a batch gets on: redrawn in place on a terminal, in lines elsewhere.
+// progress displays the progress of a batch: in place on a terminal, in lines elsewhere.
 type progress struct {
 	mu                sync.Mutex
 	all, there        int // films; of them those whose results were there before
@@ -43,7 +43,7 @@ func (p *progress) had() {
 	}
 }
 
-// ended counts a film, and says why it failed.
+// ended counts a film, and prints why it failed.
 func (p *progress) ended(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *progress) say(format string, args ...any) {
 	console.Say(format, args...)
 }
 
-// line is how far the batch is.
+// line prints the progress.
 func (p *progress) line() {
 	p.lastLine = time.Now()
 	spent, made := time.Since(p.started), p.done+p.failed
@@ -77,7 +77,7 @@ func (p *progress) line() {
 		float64(made)/spent.Seconds(), console.Left(spent, made, p.all-p.there))
 }
 
-// finish is the last line.
+// finish prints the last line.
 func (p *progress) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -65,7 +65,7 @@ func (a *account) copy(to io.Writer, line []byte) error {
 	return err
 }
 
-// kindOf is the kind of a line; every one begins alike, so that the large ones are not parsed for it.
+// kindOf returns the kind of a line; every one begins alike, so that the large ones are not parsed for it.
 func kindOf(line []byte) (latent.Kind, error) {
 	rest, ok := bytes.CutPrefix(line, fmt.Appendf(nil, `{"v":%d,"kind":"`, latent.Version))
 	kind, _, closed := bytes.Cut(rest, []byte{'"'})
@@ -75,7 +75,7 @@ func kindOf(line []byte) (latent.Kind, error) {
 	return latent.Kind(kind), nil
 }
 
-// health takes the counts. The last message has those of the whole film.
+// health takes the counts. The last message has the counts of the whole film.
 func (a *account) health(line []byte) error {
 	var r message.HealthRecord
 	if err := json.Unmarshal(line, &r); err != nil {

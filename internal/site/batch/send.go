@@ -196,7 +196,7 @@ func (s *sending) offer(ctx context.Context, f *film) error {
 	return s.site.enqueue(ctx, j, revision)
 }
 
-// stored says whether a record's result is still there.
+// stored reports whether a record's result is still there.
 func (s *sending) stored(ctx context.Context, r *record) bool {
 	if r.Object == "" {
 		return true
@@ -217,7 +217,7 @@ func (s *sending) joined(j *job, f *film) bool {
 	return true
 }
 
-// upload puts a film into the store, once there is room for it, and gives how many bytes it put there; 0 where it was there.
+// upload puts a film into the store, once there is room for it, and gives how many bytes it put there; 0 if it was there.
 func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	name := filmObject(j.Digest)
 	if info, err := s.store.GetInfo(ctx, name); err == nil && info.Size == uint64(j.Bytes) {

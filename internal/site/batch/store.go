@@ -25,10 +25,10 @@ const (
 	asking = 30 * time.Second // for one answer of the server
 )
 
-// ErrNoStore says that the server cannot keep jobs.
+// ErrNoStore reports a server that cannot keep jobs.
 var ErrNoStore = errors.New("the server keeps nothing, JetStream is off there: write jetstream {} in its configuration")
 
-// site is what a server keeps of all batches of one prefix and site.
+// site is the server's data for all batches of one prefix and site.
 type site struct {
 	conn    *bus.Conn
 	js      jetstream.JetStream
@@ -62,7 +62,7 @@ func open(ctx context.Context, conn *bus.Conn, copies int) (*site, error) {
 	return o, explain(err)
 }
 
-// consumer is what all workers of the site pull from.
+// consumer returns the consumer that all workers of the site pull from.
 func (o *site) consumer(ctx context.Context, wait time.Duration) (jetstream.Consumer, error) {
 	const name = "workers"
 	ctx, cancel := context.WithTimeout(ctx, asking)
@@ -96,7 +96,7 @@ func (o *site) objects(ctx context.Context, batch string) (jetstream.ObjectStore
 func (j *job) ended() string { return j.Batch + "." + j.ID + ".ended" }
 func (j *job) tried() string { return j.Batch + "." + j.ID + ".tried" }
 
-// filmObject is a film's name in the batch's store.
+// filmObject returns a film's name in the batch's store.
 func filmObject(digest string) string { return "film/" + digest }
 
 // enqueue puts a job in the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. With it the server
@@ -121,7 +121,7 @@ func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 // alreadyQueued is how the server refuses a second message of a subject that holds one (ErrMaximumMessagesPerSubject; JSStreamStoreFailedF wraps it).
 const alreadyQueued = 10077
 
-// ended is a job's record with its revision, nil where it has not ended.
+// ended returns a job's record with its revision, nil if it has not ended.
 func (o *site) ended(ctx context.Context, j *job) (*record, uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -151,7 +151,7 @@ func parseRecord(data []byte) (*record, error) {
 	return &r, nil
 }
 
-// end creates a job's record; false where there was one.
+// end creates a job's record; false if there was one.
 func (o *site) end(ctx context.Context, j *job, r *record) (bool, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -173,7 +173,7 @@ func (o *site) forget(ctx context.Context, j *job) error {
 	return explain(errors.Join(o.records.Delete(ctx, j.tried()), o.records.Delete(ctx, j.ended())))
 }
 
-// explain says in our words what a person can do something about.
+// explain rewords errors that a user can act on.
 func explain(err error) error {
 	switch {
 	case err == nil:

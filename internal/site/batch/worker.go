@@ -40,7 +40,7 @@ type Worker struct {
 	Name     string        // of this worker, in records; the host's where empty
 	Slots    int           // films at once; 1 where 0
 	Temp     string        // folder for films while they are tracked; the system's where empty
-	Replicas int           // of the queue and the records, where they are not there yet; 1 where 0
+	Replicas int           // of the queue and the records, if they are not there yet; 1 where 0
 	AckWait  time.Duration // silence after which a worker is taken for dead, where the queue is not there yet; ackWait where 0
 	Log      *slog.Logger  // nil is silent
 

@@ -60,7 +60,7 @@ func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// use calls do with the site, which is made where it is not there and makes says so.
+// use calls do with the site, which is made if it is not there and makes says so.
 func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ type addCommand struct {
 	server
 }
 
-// configuration is what should run, as text.
+// configuration returns what should run, as text.
 func (c *addCommand) configuration() (cfg config.Config, text string, err error) {
 	if recording.IsConfig(c.Source) {
 		cfg, err = config.Load(c.Source)

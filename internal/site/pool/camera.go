@@ -18,7 +18,7 @@ type camera struct {
 	law     uint64  // 1 + the last frame that the law was learnt from; 0 if there is no law
 	pixel   float64 // square of a pixel's side, µm²
 	pooled  bool    // it is an experiment's: no camera
-	refused string  // why its law cannot be pooled; empty where it can
+	refused string  // why its law cannot be pooled; empty if it can
 }
 
 // counts are counters that add up over cameras.
@@ -64,7 +64,7 @@ func read(stream string, data []byte) (c camera, err error) {
 	return c, c.Check()
 }
 
-// lawOf is a record's law as numbers. Lists that are too short give NaN, which Check refuses.
+// lawOf returns a record's law as numbers. Lists that are too short give NaN, which Check refuses.
 func lawOf(stream string, r *message.PopulationRecord) combine.Camera {
 	l := r.Law
 	c := combine.Camera{Name: stream, Tracks: l.Tracks, Steps: l.Steps, Spread: combine.Interval{Value: float64(l.Spread), Low: float64(l.SpreadLow), High: float64(l.SpreadHigh)}}

@@ -15,7 +15,7 @@ const (
 	CameraBack    = "camera_back"
 )
 
-// health is the state of the experiment, whose frames are its cameras' records.
+// health returns the state of the experiment, whose frames are its cameras' records.
 func (p *pooling) health(now time.Time) *message.HealthRecord {
 	m := p.members
 	h := latent.Health{Time: now.UTC(), State: "starting", UptimeS: now.Sub(p.started).Seconds(), Frames: m.taken, Tracked: m.tracked, Dropped: maps.Clone(m.dropped),
@@ -56,7 +56,7 @@ func (p *pooling) end(why error) error {
 	return p.send(latent.KindHealth, h)
 }
 
-// cameras are all members by name, as health tells of them.
+// cameras returns all members by name, as health tells of them.
 func (m *members) cameras() (list []message.CameraRecord) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		of := m.all[stream]
@@ -80,7 +80,7 @@ func (m *members) cameras() (list []message.CameraRecord) {
 	return list
 }
 
-// overrun is how many messages came while so many waited that there was no room for them.
+// overrun returns how many messages were lost because the queue was full.
 func (p *pooling) overrun() (n uint64) {
 	for _, s := range p.subscriptions {
 		if dropped, err := s.Dropped(); err == nil && dropped > 0 {

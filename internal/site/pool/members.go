@@ -31,10 +31,10 @@ type member struct {
 	records   uint64    // that were read
 	silences  uint64
 	known     bool   // it has told its law
-	out, told string // why it is left out, and was when a person was told; empty where it is not
+	out, told string // why it is left out, and was when a person was told; empty if it is not
 }
 
-// in says that a member's law counts.
+// in reports whether a member's law counts.
 func (m *member) in() bool { return m.known && m.out == "" }
 
 // members are the streams that are heard.
@@ -68,7 +68,7 @@ const (
 	queueFull  = "queue_full"
 )
 
-// newMembers expects those that a command names.
+// newMembers expects the streams that a command names.
 func newMembers(c *Command, notes io.Writer) *members {
 	m := &members{name: c.Name, any: c.Streams[0] == everyone, stale: time.Duration(c.Stale * float64(time.Second)), notes: notes, all: map[string]*member{}, told: bus.Seldom{Every: tellEvery},
 		counters: counters{dropped: map[string]uint64{}}}
@@ -80,7 +80,7 @@ func newMembers(c *Command, notes io.Writer) *members {
 	return m
 }
 
-// say tells a person something, in a line.
+// say prints a line.
 func (m *members) say(format string, args ...any) {
 	fmt.Fprintln(m.notes, message.Printable(fmt.Sprintf(format, args...)))
 }
@@ -98,7 +98,7 @@ func (m *members) note(kind, format string, args ...any) {
 	m.say("%s", text)
 }
 
-// take takes in a message.
+// take handles a message.
 func (m *members) take(subject string, data []byte, now time.Time) {
 	tokens := strings.Split(subject, ".")
 	stream := tokens[len(tokens)-2]
@@ -144,16 +144,16 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 // unasked reports whether a stream is another experiment, matched by '*' and not by name: it is not missed.
 func (m *members) unasked(of *member) bool { return m.any && of.pooled }
 
-// lose counts a record that does not count, and tells of it.
+// lose counts and reports a record that was left out.
 func (m *members) lose(cause, format string, args ...any) {
 	m.dropped[cause]++
 	m.note(cause, format, args...)
 }
 
-// silent says that nothing was heard of a member for so long that its law may be another by now.
+// silent reports whether a member's last record is so old that its law may have changed.
 func (m *members) silent(of *member, now time.Time) bool { return now.Sub(of.heard) >= m.stale }
 
-// forget gives up the place of the stream that is silent longest; with '*' others may need it. false where none is.
+// forget frees the place of the stream that is silent longest, for another one under '*'. It returns false if none is silent.
 func (m *members) forget(now time.Time) bool {
 	longest := ""
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
@@ -166,7 +166,7 @@ func (m *members) forget(now time.Time) bool {
 	return longest != ""
 }
 
-// expire leaves out who is silent.
+// expire leaves out silent streams.
 func (m *members) expire(now time.Time) {
 	why := fmt.Sprintf("silent for %v", m.stale)
 	for _, of := range m.all {
@@ -205,14 +205,14 @@ func (m *members) tell(now time.Time) (events []latent.Event) {
 	return events
 }
 
-// fresh says whether anything has changed since it was asked last, and whether the law has.
+// fresh reports whether anything has changed since it was asked last, and whether the law has.
 func (m *members) fresh() (news, law bool) {
 	news, law = m.news, m.law
 	m.news, m.law = false, false
 	return news, law
 }
 
-// in are the streams whose law counts, by name.
+// in returns the streams whose law counts, by name.
 func (m *members) in() (in []*member) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		if known := m.all[stream]; known.in() {

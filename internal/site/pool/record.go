@@ -55,7 +55,7 @@ func addUp(r *message.PopulationRecord, in []*member) {
 	r.Detected = message.Number(detected / float64(r.Count))
 }
 
-// pixelOf is the square of a pixel's side where all have the same, µm²; otherwise px²/s mean nothing, and it is NaN.
+// pixelOf returns the square of a pixel's side where all have the same, µm²; otherwise px²/s mean nothing, and it is NaN.
 func pixelOf(in []*member) float64 {
 	for _, m := range in {
 		if !(math.Abs(m.pixel/in[0].pixel-1) < alike) {
@@ -65,7 +65,7 @@ func pixelOf(in []*member) float64 {
 	return in[0].pixel
 }
 
-// lawRecord is the record of l.
+// lawRecord returns the record of l.
 func lawRecord(l *combine.Law, pixel float64) *message.LawRecord {
 	r := &message.LawRecord{Tracks: l.Tracks, Steps: l.Steps, Spread: message.Number(l.Spread.Value), SpreadLow: message.Number(l.Spread.Low), SpreadHigh: message.Number(l.Spread.High),
 		Nats: message.Number(l.Nats), Says: l.Says(), Differ: number(l.Differ)}

@@ -45,7 +45,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	return cfg, console.Usage(errors.Join(stream.SettleSeeds(&cfg, nil), cfg.Validate()))
 }
 
-// reading gives a source on NATS that names no server the worker's.
+// reading returns a source on NATS that names no server the worker's.
 func (w *Worker) reading(source config.Component) (_ config.Component, err error) {
 	if _, named := source.Options()["url"]; named {
 		return source, nil

@@ -43,12 +43,12 @@ type run struct {
 	problem string
 }
 
-// newRun is a stream that is claimed.
+// newRun returns the run of a claimed stream.
 func newRun(name, text string, held *site.Held) *run {
 	return &run{name: name, text: text, held: held, since: time.Now(), gone: make(chan struct{}), changed: make(chan struct{}), state: starting}
 }
 
-// desire has the stream run by another configuration, where it is another.
+// desire changes the configuration of the run, if it differs.
 func (r *run) desire(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *run) desire(text string) {
 	}
 }
 
-// desired is the configuration, and what is closed when it changes.
+// desired returns the configuration, and what is closed when it changes.
 func (r *run) desired() (text string, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,14 +79,14 @@ func (r *run) is(state string, problem error) {
 	}
 }
 
-// how the stream is.
+// how returns the state of the stream.
 func (r *run) how() (state, problem string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state, r.problem
 }
 
-// run runs the stream until ctx ends, which r.stop does, or the lease is lost: again after a failure, and anew where the configuration changes. before is who ran it until now.
+// run runs the stream until ctx ends, which r.stop does, or the lease is lost: again after a failure, and again where the configuration changes. before is who ran it until now.
 func (w *Worker) run(ctx context.Context, r *run, before string) {
 	defer close(r.gone)
 	defer r.stop()
@@ -173,7 +173,7 @@ func (w *Worker) once(ctx context.Context, r *run, text string, changed <-chan s
 	return errors.Join(err, ctx.Err())
 }
 
-// isClosed says whether c is closed.
+// isClosed reports whether c is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

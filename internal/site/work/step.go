@@ -73,7 +73,7 @@ func (w *Worker) count(s *site.Snapshot) {
 	s.Workers = append(slices.Clone(s.Workers), site.Worker{Name: w.o.Name, ID: w.leases.ID(), Cores: w.o.Cores, Labels: w.o.Labels, Version: w.o.Version})
 }
 
-// compare tells of other builds, once each. The lock is held.
+// compare reports other builds, once each. The caller holds the lock.
 func (w *Worker) compare(workers []site.Worker) {
 	for _, o := range workers {
 		if o.Version != w.o.Version && !w.builds[o.Version] {
@@ -100,7 +100,7 @@ func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 	w.tasks.Go(func() { w.giveUp(ctx, r, to) })
 }
 
-// wants says whether a stream that this worker does not run should be claimed now. The lock is held.
+// wants reports whether a stream that this worker does not run should be claimed now. The lock is held.
 func (w *Worker) wants(name string, held site.Lease, plan *site.Plan) bool {
 	now := time.Now()
 	c := w.claims[name]
@@ -175,7 +175,7 @@ func (w *Worker) after(ctx context.Context, r *run) {
 	w.forget(r)
 }
 
-// from says who ran a stream, for people.
+// from names the earlier worker of a stream, for display.
 func from(before string) string {
 	if before == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// record is what the worker says of itself.
+// record returns the worker's health record.
 func (w *Worker) record(now time.Time) *message.WorkerRecord {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,14 +45,14 @@ func (w *Worker) tell(now time.Time) error {
 	return w.bus.NATS().Publish(subject.Of(string(latent.KindWorker)), line)
 }
 
-// usage is how much of the machine's cores this process takes.
+// usage measures the cores that this process uses.
 type usage struct {
 	at    time.Time
 	spent time.Duration
 	cores float64
 }
 
-// since is the cores that were used since it was asked before, by a clock that has gone on for some milliseconds.
+// since returns the cores used since the last call, at least some milliseconds earlier.
 func (u *usage) since(now time.Time) float64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -57,7 +57,7 @@ type Worker struct {
 	nudged chan struct{} // holds a token when it is time to look again
 }
 
-// claim is what is known of a stream that this worker does not run.
+// claim is the knowledge about a stream that this worker does not run.
 type claim struct {
 	alone time.Time // since when no worker has held it, as seen here
 	again time.Time // before which it is not tried
@@ -65,7 +65,7 @@ type claim struct {
 	after *uint64   // the epoch of the kept data; nil if not read
 }
 
-// wish is where the plan wants a stream.
+// wish is the plan's place for a stream.
 type wish struct {
 	to    string
 	since time.Time
@@ -153,12 +153,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	return err
 }
 
-// replaced says whether err means that another process took this worker's name while this one was frozen or cut off.
+// replaced reports whether err means that another process took this worker's name while this one was frozen or cut off.
 func (w *Worker) replaced(err error) bool {
 	return errors.Is(err, site.ErrName) && slices.ContainsFunc(w.site.Workers(), func(o site.Worker) bool { return o.Name == w.o.Name && o.ID != w.leases.ID() })
 }
 
-// nudge has the worker look at the site again.
+// nudge makes the worker look at the site again.
 func (w *Worker) nudge() {
 	select {
 	case w.nudged <- struct{}{}:

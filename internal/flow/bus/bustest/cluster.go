@@ -36,7 +36,7 @@ func Cluster(t testing.TB, n int) *Servers {
 	return c
 }
 
-// Each is every server, to be killed, frozen and run again.
+// Each returns every server, to be killed, frozen and run again.
 func (c *Servers) Each() []*Server { return c.all }
 
 // URL returns the addresses of all servers, separated by commas.
@@ -48,7 +48,7 @@ func (c *Servers) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Leader is the index of the server that leads a stream, or -1 while none does.
+// Leader returns the index of the server that leads a stream, or -1 while none does.
 func (c *Servers) Leader(stream string) int {
 	c.t.Helper()
 	leader := -1

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// SmallDisk is a folder on a disk of its own with room for so many bytes, until the test ends. Where this user may not mount one the test
+// SmallDisk returns a folder on a disk of its own with room for so many bytes, until the test ends. Where this user may not mount one the test
 // is skipped.
 func SmallDisk(t testing.TB, size int) (folder string) {
 	t.Helper()

@@ -50,13 +50,13 @@ func Start(t testing.TB, configuration string) *Server {
 	return s
 }
 
-// Port is where the server listens, also after it was killed and run again.
+// Port returns the server's port, which stays the same after Kill and Run.
 func (s *Server) Port() int { return s.port }
 
-// URL is where the server listens.
+// URL returns the server's address.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// Log is what the server has logged, all its runs.
+// Log returns the log of all the server's runs.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.log)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) Log() string {
 	return string(text)
 }
 
-// Run starts the server again, and returns when it greets who connects.
+// Run starts the server again, and returns once it accepts connections.
 func (s *Server) Run() {
 	s.t.Helper()
 	process, err := started(s.binary, s.args)

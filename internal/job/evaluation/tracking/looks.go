@@ -32,7 +32,7 @@ type detailed struct {
 	values []float64
 }
 
-// ReadLooks compares two tables; nil where the result has no latents z_0, z_1, ..., or the truth nothing to compare them with.
+// ReadLooks compares two tables; nil if the result has no latents z_0, z_1, ..., or the truth nothing to compare them with.
 func ReadLooks(truth, result string) (*Looks, error) {
 	names, of, err := details(truth, func(name string) bool { return known[name] != nil })
 	if err != nil {
@@ -48,7 +48,7 @@ func ReadLooks(truth, result string) (*Looks, error) {
 	return compare(names, of, found), nil
 }
 
-// details are the rows of a table by frames, each with the columns that are wanted; those with a number in all of them.
+// details returns the rows of a table by frames, each with the columns that are wanted; those with a number in all of them.
 func details(path string, wanted func(string) bool) (names []string, at map[int][]detailed, err error) {
 	at = map[int][]detailed{}
 	var columns []int
@@ -114,7 +114,7 @@ func compare(names []string, truth, found map[int][]detailed) *Looks {
 	return l
 }
 
-// nearest is the place in a list that is nearest to one, within the gate; -1 is none.
+// nearest returns the place in a list that is nearest to one, within the gate; -1 is none.
 func nearest(to *detailed, of []detailed) int {
 	best, at := Gate, -1
 	for i := range of {
@@ -136,7 +136,7 @@ func quadratic(v []float64) []float64 {
 	return terms
 }
 
-// explained is the share of y's variance that the columns of x explain linearly; not ok where y is constant or the columns depend on each other.
+// explained returns the share of y's variance that the columns of x explain linearly; not ok where y is constant or the columns depend on each other.
 func explained(x *mat.Dense, y *mat.VecDense) (r2 float64, ok bool) {
 	var w, fit mat.VecDense
 	var qr mat.QR

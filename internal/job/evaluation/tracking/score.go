@@ -34,7 +34,7 @@ type Score struct {
 func Judge(truth, found [][]Point) Score {
 	type pairing struct {
 		gain, squares float64
-		hits, dark    int // dark: places of the found one where the true one is dark
+		hits, dark    int // dark: places of the found track while the true one is dark
 	}
 	type place struct {
 		track int

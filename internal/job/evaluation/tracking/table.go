@@ -195,7 +195,7 @@ func (b *boundedRows) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read gives the tracks of a table that Rows reads, in the order of their numbers, points in that of frames.
+// Read returns the tracks of a table that Rows reads, in the order of their numbers, points in that of frames.
 func Read(path string) (tracks [][]Point, err error) {
 	err = opened(path, func(r io.Reader) (err error) { tracks, err = read(r); return err })
 	return tracks, err

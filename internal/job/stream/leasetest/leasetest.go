@@ -72,7 +72,7 @@ func (f *Film) Next(n int) {
 	}
 }
 
-// Kept are the records of a kind that are kept of a stream, in order.
+// Kept returns the records of a kind that are kept of a stream, in order.
 func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind latent.Kind) (all []R) {
 	t.Helper()
 	subject, err := conn.Subject(stream)
