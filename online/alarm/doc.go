@@ -9,7 +9,7 @@
 // # Frames
 //
 // A frame is held back where its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
-// transitions; where a latent lies six sds of the training latents from their mean; and where the encoder's sd is four times what it was. A
+// transitions; where a latent lies six sds of the training latents from their mean; and where the encoder's sd is four times its usual value. A
 // held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
 //
 //	unlike_training   NIS or place, one frame; over after 10 without
@@ -34,8 +34,8 @@
 // so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
 // given, so a comparison waits: the diffusion's until refinement has asked for the drift
 // of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256. μ = 0 is compared with the least drift
-// that the one found may be an estimate of, cμ with c three standard deviations below 1 but a half at least. The deviation is that of a scale known from the
-// responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). Where the truth is c or more of what was found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
+// compatible with the one found, cμ with c three standard deviations below 1 but a half at least. The deviation belongs to a scale known from the
+// responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). If the truth is at least c times the drift found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
 // Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. Where it is worth less than a nat in
 // 2048 frames it must be established again: E of no drift is 0 until then. Both rules only take from E, by what is known
 // before the frame, so that the mean of E stays at most k. An alarm is over at A/100.

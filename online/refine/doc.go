@@ -6,7 +6,7 @@
 //
 // A slice is one regression (online/regression) about the model's own drift, over all remembered latents: it learns the
 // correction, which is zero without evidence. A correct model loses little, and a wrong one is corrected. A
-// slice begins when a sixteenth of what is remembered is new, which bounds its cost a frame. T in τ² of the regression is the longest time
+// slice begins when a sixteenth of memory is new, which bounds its cost a frame. T in τ² of the regression is the longest time
 // ever remembered. The network starts from the last slice's weights.
 //
 // Every slice tests whether the drift has changed, (13) of online/regression at the odds max(200, A/F), with F frames since the

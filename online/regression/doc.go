@@ -62,7 +62,7 @@
 //	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (11)
 //
 // The forecast z knows nothing of the noise to come, and the innovations e do not depend on each other. To first order in the drift the
-// forecast responds to a field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood is that of the regression of e on h with variance S.
+// forecast responds to a field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood equals the regression's of e on h with variance S.
 // With h₁ for h of Ψ = 1, that is (8) of
 //
 //	Ψ̄ = h/h₁, the average of Ψ over the latest z;  Δx = e h₁/S;  Δt = h₁²/S                   (12)

@@ -1,5 +1,5 @@
 // Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
-// A key that nobody reads is an error with its file, line and path. The package knows no source, step or sink: each of them
+// An unknown key is an error with its file, line and path. The package knows no source, step or sink: each of them
 // reads its own options through Component.Decode.
 package config
 
@@ -95,7 +95,7 @@ type NATS struct {
 	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
 	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
-	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept messages, and of the spool
 	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.

@@ -34,14 +34,14 @@ func Place(text string) (v float64, err error) {
 const maxRow = 1 << 20
 
 // Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
-// order; trajectory is taken for particle. Where there is a column light, rows with 0 there are dark. An error of each is told with the row's line.
+// order; trajectory is a synonym of particle. If there is a column light, rows with 0 in it are dark. An error of each is returned with the row's line.
 func Rows(path string, each func(particle int64, at Point) error) error {
 	return opened(path, func(r io.Reader) error {
 		return rows(r, nil, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
 	})
 }
 
-// RowsWith is Rows with the values of some columns beside each row, lent. Columns that the table does not have are told by absent, in their order. The map as
+// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order. The map as
 // has the table's own names of columns, by ours.
 func RowsWith(path string, as map[string]string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
 	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
@@ -110,7 +110,7 @@ func utf8Only(f io.Reader) (*bufio.Reader, error) {
 	return r, nil
 }
 
-// rows hands over the header, where somebody wants it, and every row as it is read and as it stands there, lent.
+// rows passes the header, if requested, and every row, both parsed and as text, lent.
 func rows(r io.Reader, as map[string]string, named func(header []string), each func(particle int64, at Point, row []string) error) error {
 	bounded := &boundedRows{from: r}
 	rows := csv.NewReader(bounded)
