@@ -8,7 +8,7 @@ import "driftscope/internal/kit/numbers"
 func Widest() Lanes { return 0 }
 
 // Nth returns the number that sorting v would put at index n. It may reorder v.
-func (Lanes) Nth(v []float32, n int) float32 { return order.Nth(v, n) }
+func (Lanes) Nth(v []float32, n int) float32 { return numbers.Nth(v, n) }
 
 // Near sets sum and count of tiles in the rows from y0 on and before y1.
 func (Lanes) Near(p Picture, y0, y1 int, tiles []Tile) { plainNear(p, y0, y1, tiles) }
