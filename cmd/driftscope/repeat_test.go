@@ -86,7 +86,7 @@ func TestStateGoesOn(t *testing.T) {
 		t.Fatal(o.errors)
 	}
 	o := run("second.jsonl")
-	if o.status != 0 || !strings.Contains(o.out+o.errors, "goes on from law") {
+	if o.status != 0 || !strings.Contains(o.out+o.errors, "continues from law") {
 		t.Fatalf("%+v", o)
 	}
 	if results := estimates(t, filepath.Join(folder, "second.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: the runs are not joined

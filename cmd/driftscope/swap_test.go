@@ -210,7 +210,7 @@ func goesOn(t *testing.T, folder, digest string) {
 		return drive(t, folder, "run", "again.yaml")
 	}
 	o := run("spot", "law."+digest[:12])
-	if o.status != 0 || !strings.Contains(o.out+o.errors, "goes on from law."+digest[:12]) || !strings.Contains(o.out+o.errors, "model nats:spot (2 latents") {
+	if o.status != 0 || !strings.Contains(o.out+o.errors, "continues from law."+digest[:12]) || !strings.Contains(o.out+o.errors, "model nats:spot (2 latents") {
 		t.Errorf("found %+v", o)
 	}
 	run("three", "law").check(t, 2, "online.state: law: unusable checkpoint")

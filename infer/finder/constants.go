@@ -13,6 +13,7 @@ const (
 	held       = .8   // share of fine detail that lies in a few large bodies, from which on it is their texture
 	detail     = 4    // pieces of such detail in each body, at least: cells with a spot or two in them are no cells with texture
 	peaky      = 6    // kurtosis of the picture at the objects' scale from which on it shows objects; a random texture has 3
+	lopsided   = .7   // skewness of it from which on it shows objects of one polarity; a random texture has 0, to .6 where it has twenty grains
 	double     = 1.45 // usual areas from which on a body may be two that touch
 	small      = .3   // of the usual area: less is no body
 	alike      = .8   // agreement of a single object's looks from which on it has one look, and is no body that bends

@@ -26,16 +26,22 @@ func (l *learning) texture(found [][]blob) bool {
 	if l.Depth > .9 { // a valley parts the objects from what is weaker
 		return false
 	}
-	peaked := make([]float64, len(l.frames))
+	peaked, leaning := make([]float64, len(l.frames)), make([]float64, len(l.frames))
 	run(len(peaked), func(k int) {
 		v := look(l.frames[k], l.window[len(l.window)/2], l.with)
-		peaked[k] = kurtosis(v.P)
+		leaning[k], peaked[k] = shape(v.P)
 	})
-	if median(peaked) > peaky {
+	if median(peaked) > peaky || math.Abs(median(leaning)) > lopsided {
 		return false
 	}
-	if len(l.raw) == 0 || median(peaked) < 3.6 && l.Strength > 2*l.z { // far above the noise and still a Gaussian field, whether it stays or not
+	if len(l.raw) == 0 {
 		return true
+	}
+	if median(peaked) < 3.6 { // a Gaussian field, whether it stays or not
+		textured := l.noise.kappa[l.first+len(l.window)/2] > 1.1
+		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above that of a textured ground
+			return true
+		}
 	}
 	stay, all := 0., 0.
 	for k, p := range l.raw {
@@ -53,18 +59,20 @@ func (l *learning) texture(found [][]blob) bool {
 	return stay > .5*all
 }
 
-// kurtosis is the fourth central moment over the square of the second: 3 for a Gaussian field.
-func kurtosis(v []float32) float64 {
-	var m, q, f float64
+// shape returns the skewness and the kurtosis of a picture's values: 0 and 3 for a Gaussian field.
+func shape(v []float32) (skewness, kurtosis float64) {
+	var m, q, c, f float64
 	for _, x := range v {
 		m += float64(x)
 	}
-	m /= float64(len(v))
+	n := float64(len(v))
+	m /= n
 	for _, x := range v {
 		d := float64(x) - m
-		q, f = q+d*d, f+d*d*d*d
+		q, c, f = q+d*d, c+d*d*d, f+d*d*d*d
 	}
-	return f * float64(len(v)) / max(q*q, 1e-30)
+	q = max(q/n, 1e-30)
+	return c / n / math.Pow(q, 1.5), f / n / (q * q)
 }
 
 func (l *learning) count(found [][]blob, least float64) float64 {
