@@ -23,8 +23,8 @@ const (
 	PagesSteer Pages = "steer" // subscribe, and send commands
 )
 
-// nowhere is the only browser origin that the embedded WebSocket accepts. No page has it: browsers come through the dashboard's port, which
-// checks their origin.
+// nowhere is the only browser origin that the embedded WebSocket accepts. No page has this origin: browsers connect through the dashboard's port,
+// which checks their origin.
 const nowhere = "http://pages.invalid"
 
 // openWebSocket has the server take pages on a free port of this machine.

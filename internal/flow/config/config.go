@@ -94,9 +94,9 @@ type NATS struct {
 
 	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
-	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept messages
 	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept messages, and of the spool
-	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
+	Replicas int           `yaml:"replicas"`  // number of servers of a cluster with a copy
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
 	WebSocket string `yaml:"websocket"`
@@ -147,7 +147,7 @@ func Load(path string) (Config, error) {
 	return c, console.About(console.ConfigurationPage, err)
 }
 
-// Parse is Load for bytes already read; name stands for the file in errors.
+// Parse parses data as Load does. Errors use name as the file's name.
 func Parse(name string, data []byte) (Config, error) {
 	data, rest := shorten(name, data)
 	root, err := parse(name, data)
