@@ -205,7 +205,7 @@ func (r *rig) allTrack() (waits string) {
 	return waits
 }
 
-// until waits for a condition, which describes what it waits for. The error names what is still missing.
+// until polls waits until it returns "". Until then waits names the missing condition, which the error repeats.
 func (r *rig) until(ctx context.Context, long time.Duration, what string, waits func() string) error {
 	for end := time.Now().Add(long); ; {
 		text := waits()
