@@ -120,8 +120,8 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	return r
 }
 
-// appendObjects writes the JSON of an ObjectsRecord without allocating. A place is told to a ten-thousandth of a
-// pixel, everything else to five digits. unsent is how many places are not in it.
+// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds a place to a ten-thousandth of a
+// pixel, all else to five digits. unsent is the number of places left out.
 func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
 	o := e.Objects
 	whole := func(name string, v uint64) {
