@@ -72,7 +72,7 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// header begins every record.
+// header returns the header of a record.
 func (e *Encoder) header(kind latent.Kind) Header {
 	return Header{V: latent.Version, Kind: kind, Stream: e.Stream, Epoch: e.Epoch}
 }
