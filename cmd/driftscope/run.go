@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// runCmd tracks one stream or several until they end. Flags stand over the configurations.
+// runCmd tracks one stream or several until they end. Flags override the configurations.
 type runCmd struct {
 	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, an HDF5, CZI or ND2 file, or a .yaml configuration. Several run in parallel."`
 	Model     string        `help:"Encoder: a model file, embedded:NAME, or nats:NAME, a model on the NATS server." placeholder:"MODEL.onnx"`
@@ -64,7 +64,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 	return s.Run(ctx, c.Frames)
 }
 
-// configs are those of all sources, fit to run in one process.
+// configs returns the configurations of all sources, checked to run in one process.
 func (c *runCmd) configs() ([]config.Config, error) {
 	if err := c.forOne(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (c *runCmd) configs() ([]config.Config, error) {
 	return cfgs, c.staying(cfgs)
 }
 
-// staying refuses --stay where nobody could start a stream again.
+// staying refuses --stay if no client could start a stream again.
 func (c *runCmd) staying(cfgs []config.Config) error {
 	switch {
 	case !c.Stay:
@@ -96,7 +96,7 @@ func (c *runCmd) staying(cfgs []config.Config) error {
 	return nil
 }
 
-// forOne refuses flags that name one stream's own where there are several.
+// forOne refuses flags for a single stream if there are several.
 func (c *runCmd) forOne() error {
 	if len(c.Sources) < 2 {
 		return nil
@@ -115,7 +115,7 @@ func (c *runCmd) forOne() error {
 	return nil
 }
 
-// config is the file's, or what the source's name implies, with the flags over it.
+// config returns the configuration of the file or of the source's name, with the flags applied.
 func (c *runCmd) config(source string) (config.Config, error) {
 	cfg, err := c.base(source)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	return cfg, cfg.Validate()
 }
 
-// find says what is to be found where nobody says how: a recording without a model is looked at first.
+// find sets what to find if the user does not say: a recording without a model gets a first look.
 func (c *runCmd) find(cfg *config.Config, source string) error {
 	switch {
 	case c.One && c.Bodies, c.One && c.Objects, c.Bodies && c.Objects:
@@ -180,7 +180,7 @@ func (c *runCmd) find(cfg *config.Config, source string) error {
 	return nil
 }
 
-// out is the sink that --out asks for: every message as JSON, or where objects are followed and the file's name says so, their table.
+// out returns the sink for --out: every message as JSON, or a table of objects if objects are followed and the file's name asks for one.
 func (c *runCmd) out(objects bool) (config.Component, error) {
 	if kind := strings.TrimPrefix(filepath.Ext(c.Out), "."); kind == "csv" || kind == "parquet" {
 		if !objects {
@@ -195,7 +195,7 @@ func (c *runCmd) out(objects bool) (config.Component, error) {
 	return config.NewComponent("jsonl", map[string]any{"path": c.Out})
 }
 
-// base is the configuration before the flags that a file can hold.
+// base returns the configuration before the flags that a file can also set.
 func (c *runCmd) base(source string) (config.Config, error) {
 	if recording.IsConfig(source) {
 		if c.DT != 0 || c.FPS != 0 || c.Follow || c.UntilIdle != 0 {

@@ -12,29 +12,29 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Extent is how many latents a body has: its area, px², the standard deviations along and across its axis, px, and the axis' angle, radians.
+// Extent is the number of latents of a body: its area, px², the standard deviations along and across its axis, px, and the angle of the axis, radians.
 const Extent = 4
 
-// Tally counts in how many frames a finder found something.
+// Tally counts the frames in which a finder found an object.
 type Tally struct {
 	Frames, Found atomic.Uint64
-	Last          atomic.Uint64 // number of the last frame in which it did
+	Last          atomic.Uint64 // number of the last frame with a find
 }
 
-// Finds places what a finder learnt to find. It is for one goroutine.
+// Finds is an encoder that returns the places found by a finder. It belongs to one goroutine.
 type Finds struct {
 	finder *finder.Finder
 	most   int // places a frame
 	tally  *Tally
-	x, y   float64 // where a single object was last
+	x, y   float64 // last place of a single object
 }
 
-// NewFinds makes an encoder of at most so many places a frame. Several share a finder and a tally.
+// NewFinds returns an encoder of at most so many places a frame. Several encoders share a finder and a tally.
 func NewFinds(f *finder.Finder, most int, tally *Tally) *Finds {
 	return &Finds{finder: f, most: most, tally: tally, x: math.NaN(), y: math.NaN()}
 }
 
-// Latents is how many latents each object of a finder has.
+// Latents returns the number of latents of each object of a finder.
 func Latents(f *finder.Finder) int {
 	if f.Kind == finder.Bodies || f.Kind == finder.OneBody {
 		return Extent
@@ -42,10 +42,10 @@ func Latents(f *finder.Finder) int {
 	return 0
 }
 
-// Dim is the number of latents of each object.
+// Dim returns the number of latents of each object.
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
-// Encode writes the places of a frame that went through Picture into dst.
+// Encode writes to dst the places of a frame that has passed Picture.
 func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -85,25 +85,25 @@ func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	return nil
 }
 
-// mostScore bounds how far an object stands out: beyond it nothing is surer.
+// mostScore bounds the score of an object: a higher one is no surer.
 const mostScore = 1e3
 
-// Told is the step that tells once what a finder found, with the first frame.
+// Told is a step that reports once, with the first frame, what a finder found.
 type Told struct {
 	finder *finder.Finder
 	light  Template
 	told   bool
 }
 
-// NewTold makes the step.
+// NewTold returns the step.
 func NewTold(f *finder.Finder) *Told {
 	return &Told{finder: f, light: Template{found: frame.Template{SD: max(f.Scale, .1), Dark: f.Dark}}}
 }
 
-// Can is nothing: frames have to come in order.
+// Can returns no abilities: frames must come in order.
 func (*Told) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
-// Apply adds the event, and looks for pictures that are cut off.
+// Apply adds the event, and looks for clipped pictures.
 func (t *Told) Apply(ctx context.Context, f *frame.Frame) error {
 	if !t.told {
 		t.told = true
@@ -112,5 +112,5 @@ func (t *Told) Apply(ctx context.Context, f *frame.Frame) error {
 	return t.light.Apply(ctx, f)
 }
 
-// Close has nothing to free.
+// Close does nothing.
 func (*Told) Close() error { return nil }

@@ -8,16 +8,16 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// sieve is which extrema are kept.
+// sieve selects the extrema to keep.
 type sieve struct {
 	noise  *noise
-	first  int       // of the noise's scales, the first level's
-	z      float64   // by how much the noise is exceeded
+	first  int       // index in the noise's scales of the first level
+	z      float64   // least strength over the noise
 	signs  []float64 // 1 bright, -1 dark
-	strict bool      // neither neighbour in scale is stronger there
+	strict bool      // no neighbour in scale is stronger
 }
 
-// extrema are the local extrema of the levels that a sieve keeps. grey is the frame, smoothed.
+// extrema returns the local extrema of the levels that pass the sieve. grey is the frame, smoothed.
 func extrema(levels []level, grey Picture, keep sieve) (all []blob) {
 	for i := range levels {
 		l := &levels[i]
@@ -48,7 +48,7 @@ func strongest(b []blob) {
 	})
 }
 
-// alone keeps the strongest blobs and drops each that lies within reach times the scale of a stronger one.
+// alone keeps the strongest blobs, and drops each blob within reach times the scale of a stronger one.
 func alone(all []blob, w, h int, reach float64) (kept []blob) {
 	strongest(all)
 	taken := make([]bool, w*h)
@@ -69,8 +69,8 @@ func alone(all []blob, w, h int, reach float64) (kept []blob) {
 	return kept
 }
 
-// saddles tells for each blob which stronger one it is joined to without a dip (-1: none), and whether it is the satellite of another, as rings make
-// them. g is the frame without its background, smoothed.
+// saddles returns for each blob the stronger blob to which no dip separates it (-1: none), and whether it is a satellite of another, as around rings.
+// g is the frame without its background, smoothed.
 func saddles(g Picture, b []blob, s float64) (to []int, satellite []bool) {
 	to, satellite = make([]int, len(b)), make([]bool, len(b))
 	for i := range to {
@@ -107,7 +107,7 @@ func saddles(g Picture, b []blob, s float64) (to []int, satellite []bool) {
 	return to, satellite
 }
 
-// dip tells whether the path from a weak blob to a strong one stays above .88 of the lower end.
+// dip reports whether the path from a weak blob to a strong one stays above .88 of the lower end. Then one object has both.
 func dip(g Picture, weak, strong *blob) (joined bool) {
 	const steps = 11
 	first, last, least := 0., 0., math.Inf(1)
@@ -122,7 +122,7 @@ func dip(g Picture, weak, strong *blob) (joined bool) {
 	return first <= 0 || least > joint*min(first, last)
 }
 
-// valley is a threshold in a clear valley of the density of log strength above a floor, and its depth; the floor and 0 where there is none.
+// valley finds a clear valley in the density of log strength above a floor. It returns a threshold there and the depth, or the floor and 0 if none.
 func valley(r []float64, frames int, floor float64) (at, depth float64) {
 	var u []float64
 	for _, v := range r {

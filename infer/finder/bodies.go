@@ -16,14 +16,14 @@ type body struct {
 	vxx, vyy, vxy float64
 }
 
-// region labels pieces of foreground and keeps its memory.
+// region labels pieces of foreground and reuses its memory.
 type region struct {
 	w, h  int
 	label []int32
 	stack []int32
 }
 
-// foreground marks what lies above t, holes filled.
+// foreground marks the pixels above t, and fills holes.
 func foreground(g Picture, p float64, t float64) []bool {
 	w, h := g.W, g.H
 	in := make([]bool, w*h)
@@ -69,7 +69,7 @@ func foreground(g Picture, p float64, t float64) []bool {
 	return in
 }
 
-// pieces calls visit with the pixels of each 4-connected piece, in the order of their first pixel.
+// pieces calls visit with the pixels of each 4-connected piece, in the order of their first pixels.
 func pieces(in []bool, w, h int, visit func(pixels []int32)) {
 	seen := make([]bool, len(in))
 	var stack []int32
@@ -105,7 +105,7 @@ func pieces(in []bool, w, h int, visit func(pixels []int32)) {
 	}
 }
 
-// measure makes a body of pixels.
+// measure returns the body of a set of pixels.
 func measure(pixels []int32, w, h int) (b body) {
 	n := float64(len(pixels))
 	for _, i := range pixels {
@@ -126,7 +126,7 @@ func measure(pixels []int32, w, h int) (b body) {
 	return b
 }
 
-// segment finds the bodies of a frame without its background. A piece well above the usual area (0: not known) is split at its necks.
+// segment finds the bodies of a frame without its background. It splits a piece well above the usual area (0: unknown) at its necks.
 func segment(g Picture, p, t, least, usual float64) (all []body) {
 	in := foreground(g, p, t)
 	pieces(in, g.W, g.H, func(pixels []int32) {
@@ -146,8 +146,8 @@ func segment(g Picture, p, t, least, usual float64) (all []body) {
 	return all
 }
 
-// split cuts a piece at the necks of its distance transform: as many parts as the smallest height of .3, .2 and .12 gives, each of at least an area.
-// nil: one part.
+// split cuts a piece at the necks of its distance transform. Of the heights .3, .2 and .12 it uses the smallest whose parts each have at least an area.
+// It returns nil for one part.
 func split(pixels []int32, w int, least float64) (parts [][]int32) {
 	x0, y0, x1, y1 := math.MaxInt, math.MaxInt, 0, 0
 	for _, i := range pixels {
@@ -155,7 +155,7 @@ func split(pixels []int32, w int, least float64) (parts [][]int32) {
 		x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 	}
 	e := NewPicture(x1-x0+3, y1-y0+3)
-	at := make([]int, len(pixels)) // of each pixel, its place in e
+	at := make([]int, len(pixels)) // per pixel: its place in e
 	for k, i := range pixels {
 		at[k] = (int(i)/w-y0+1)*e.W + int(i)%w - x0 + 1
 		e.P[at[k]] = 1
@@ -178,7 +178,7 @@ func split(pixels []int32, w int, least float64) (parts [][]int32) {
 	return parts
 }
 
-// distance replaces each pixel above 0 by its distance to the nearest of 0 (Felzenszwalb and Huttenlocher 2012).
+// distance replaces each pixel above 0 by its distance to the nearest pixel at 0 (Felzenszwalb and Huttenlocher 2012).
 func distance(e Picture) {
 	const far = 1e12
 	d := make([]float64, len(e.P))
@@ -231,7 +231,7 @@ func distance(e Picture) {
 	}
 }
 
-// basins floods a piece from its hills, the highest first. Where two hills meet, the lower one is a part of its own if it rises by h above the saddle.
+// basins floods a piece from its hills, the highest first. If two hills meet, the lower hill becomes a part if it rises by h above the saddle.
 func basins(pixels []int32, at []int, e Picture, h float64) [][]int32 {
 	order := make([]int, len(pixels))
 	for i := range order {
@@ -268,7 +268,7 @@ func basins(pixels []int32, at []int, e Picture, h float64) [][]int32 {
 				if peak[r] > peak[own] {
 					r, own = own, r
 				}
-				if peak[r]-v < h { // the lower hill is no hill of its own
+				if peak[r]-v < h { // the lower hill is too low to be a part
 					parent[r] = own
 				}
 			}

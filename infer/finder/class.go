@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// lonely drops a blob that touches a stronger one of the other polarity: a ring or a halo is no object of its own. So are blobs of more than a ninth of
+// lonely drops a blob that touches a stronger one of the other polarity: a ring or a halo is not an object. It also drops blobs larger than a ninth of
 // the picture.
 func (l *learning) lonely(all []blob) (kept []blob) {
 	all = slices.DeleteFunc(all, func(b blob) bool { return b.s > float64(min(l.w, l.h))/9 })
@@ -24,7 +24,7 @@ func (l *learning) lonely(all []blob) (kept []blob) {
 	return kept
 }
 
-// class chooses the polarity and the scale that explain most of what stands out.
+// class chooses the polarity and the scale that explain the largest share of the strong blobs.
 func (l *learning) class() {
 	var all []blob
 	for _, b := range l.apart {
@@ -64,8 +64,8 @@ func (l *learning) class() {
 	l.Dark, l.Ringed = l.sign < 0, l.both
 }
 
-// cells tells whether the fine blobs are the texture inside several large bodies: most of them lie in such bodies, at least four in each, and the bodies
-// explain more of the picture than they do.
+// cells reports whether the fine blobs are the texture inside several large bodies. Then most of them lie in such bodies, at least four in each, and the
+// bodies explain more of the picture.
 func (l *learning) cells() bool {
 	energy := func(b *blob) float64 { return b.r * b.r * b.s * b.s }
 	for _, p := range []float64{1, -1} {
@@ -122,7 +122,7 @@ func (l *learning) cells() bool {
 	return false
 }
 
-// composed tells whether the fine blobs are the texture of one large body.
+// composed reports whether the fine blobs are the texture of one large body.
 func (l *learning) composed() {
 	type sight struct{ inside, strong, number, scale float64 }
 	var all []sight

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// significant tells whether noise alone does not give what was found: in two frames and a seventh of all, a blob of which noise gives a hundredth in
-// the whole sample, or far more blobs a frame than noise gives.
+// significant reports whether the find is more than noise. It needs a strong blob in two frames and in a seventh of all, or far more blobs a frame than
+// noise has. Noise has a strong blob in one of a hundred samples.
 func (l *learning) significant(found [][]blob) bool {
 	n := float64(len(found))
 	strict := marginSD * tail(unlikely/(n*2*float64(len(l.scales))*float64(l.w*l.h)/.64))
@@ -20,10 +20,10 @@ func (l *learning) significant(found [][]blob) bool {
 	return sure >= max(min(2, n), n/7) || number/n > max(3, 5*falseFinds*2*float64(len(l.window)))
 }
 
-// texture tells whether what was found is the ground's own look: it stays where the field is, and the picture at its scale is distributed as a Gaussian
-// random field, not as ground with objects on it.
+// texture reports whether the blobs are the texture of the ground. Then they move with the field, and the picture at their scale is a Gaussian random
+// field.
 func (l *learning) texture(found [][]blob) bool {
-	if l.Depth > .9 { // a valley parts the objects from what is weaker
+	if l.Depth > .9 { // a valley separates the objects from weaker blobs
 		return false
 	}
 	peaked, leaning := make([]float64, len(l.frames)), make([]float64, len(l.frames))
@@ -89,7 +89,7 @@ func (l *learning) count(found [][]blob, least float64) float64 {
 	return median(v)
 }
 
-// sensitive tries the matched filter where the noise limits, and keeps it if it finds as much at the same rate of false finds.
+// sensitive tries the matched filter if noise is the limit, and keeps it if it finds as many objects at the same rate of false finds.
 func (l *learning) sensitive(before [][]blob) [][]blob {
 	for i := range l.window {
 		if l.noise.kappa[l.first+i] >= 1.15 {
@@ -110,7 +110,7 @@ func (l *learning) sensitive(before [][]blob) [][]blob {
 	return found
 }
 
-// areas are the medians of the area above 3/4 and above 1/2 of the height around a blob, in squares of the scale. They also set the height.
+// areas returns the medians of the area above 3/4 and above 1/2 of the height around a blob, in squares of the scale. It also sets the height.
 func (l *learning) areas(found [][]blob) (a75, a50 float64) {
 	type sight struct{ a, b, h float64 }
 	seen := make([][]sight, len(found))
@@ -141,13 +141,13 @@ func (l *learning) areas(found [][]blob) (a75, a50 float64) {
 	return median(a), median(b)
 }
 
-// above is the area around a blob that lies above t, within nine scales, in squares of the scale.
+// above returns the area around a blob that lies above t, within nine scales, in squares of the scale.
 func (f *Finder) above(g Picture, b *blob, t float64) float64 {
 	n := len(f.plateau(g, b, t, 9))
 	return float64(n) / (f.Scale * f.Scale)
 }
 
-// plateau is the pixels around a blob above t, within so many scales.
+// plateau returns the pixels around a blob above t, within so many scales.
 func (f *Finder) plateau(g Picture, b *blob, t, scales float64) []int32 {
 	r := int(scales*f.Scale) + 2
 	x, y := int(b.x), int(b.y)

@@ -17,12 +17,12 @@ type Place struct {
 	scale       float64
 }
 
-// Size is that of the pictures.
+// Size returns the size of the pictures.
 func (f *Finder) Size() (w, h int) { return f.w, f.h }
 
-// Extent is the area, the sds along and across the axis and its angle, each with its standard deviation by the number of pixels.
+// Extent returns the area, the sds along and across the axis and the angle, each with its standard deviation from the number of pixels.
 func (p *Place) Extent() (z, sd [4]float64) {
-	edge := math.Sqrt(2 * math.Sqrt(math.Pi*p.Area)) // of the pixels along the outline each is in or out by chance
+	edge := math.Sqrt(2 * math.Sqrt(math.Pi*p.Area)) // each pixel along the outline is inside or outside by chance
 	n := max(p.Area, 1)
 	z = [4]float64{p.Area, p.Long, p.Short, p.Angle}
 	sd = [4]float64{edge, p.Long * edge / n, p.Short * edge / n, edge / n * p.Long * p.Short / max(p.Long*p.Long-p.Short*p.Short, 1e-6)}
@@ -30,12 +30,12 @@ func (p *Place) Extent() (z, sd [4]float64) {
 	return z, sd
 }
 
-// ground is a frame without its background, smoothed by s.
+// ground returns a frame without its background, smoothed by s.
 func (f *Finder) ground(in Picture, s float64) Picture {
 	return blur(in, s).minus(background(in, f.Scale))
 }
 
-// detect finds the blobs of the class in a frame that are nobody's satellites, the strongest first, and the strengths of those that are joined.
+// detect finds the blobs of the class in a frame, the strongest first, without satellites. joints holds the strengths of each pair of joined blobs.
 func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]float64) {
 	levels := make([]level, len(f.window))
 	for i, s := range f.window {
@@ -78,7 +78,7 @@ func (f *Finder) bodies(in Picture, usual, least float64) []body {
 	return segment(f.ground(in, max(.5, .4*f.Scale)), f.sign, .5*f.height, least, usual)
 }
 
-// Find places the objects of a frame. near is where a single object was last, NaN for nowhere.
+// Find places the objects of a frame. near is the last place of a single object, NaN if unknown.
 func (f *Finder) Find(frame Picture, nearX, nearY float64) []Place {
 	in, _ := f.lamp.correct(frame)
 	switch f.Kind {
@@ -136,7 +136,7 @@ func (f *Finder) spots(in Picture) (out []Place) {
 	return out
 }
 
-// centred is the piece above half the height around a blob, unless it has another size than usual: then it may be two.
+// centred returns the piece above half the height around a blob. ok is false if its size is unusual: it may be two.
 func (f *Finder) centred(g Picture, b *blob) (m body, ok bool) {
 	top := b.p * float64(g.P[int(b.y)*g.W+int(b.x)])
 	if top <= 0 {
@@ -149,7 +149,7 @@ func (f *Finder) centred(g Picture, b *blob) (m body, ok bool) {
 	return measure(piece, g.W, g.H), true
 }
 
-// rim is the centroid of what is seen of an object at the border, above half its height.
+// rim returns the centroid of the visible part of an object at the border, above half its height.
 func rim(in Picture, b *blob) (x, y float64) {
 	r := int(2.6*b.s) + 1
 	x0, y0, x1, y1 := max(0, int(b.x)-r), max(0, int(b.y)-r), min(in.W-1, int(b.x)+r), min(in.H-1, int(b.y)+r)
@@ -177,14 +177,14 @@ func rim(in Picture, b *blob) (x, y float64) {
 	return m.x + float64(x0), m.y + float64(y0)
 }
 
-// one places a single object: the strongest blob, then by the template; a body by its centroid.
+// one places a single object: the strongest blob, refined by the template, or a body by its centroid.
 func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 	least := f.least * f.low
 	if f.Depth > .9 {
 		least = f.least * .85
 	}
 	found, _ := f.detect(in, f.z*f.low, least)
-	found = slices.DeleteFunc(found, func(b blob) bool { // a weak one counts only where the object was
+	found = slices.DeleteFunc(found, func(b blob) bool { // a weak blob counts only near the last place
 		return b.z < f.z && !(math.Hypot(b.x-nearX, b.y-nearY) < 3*f.Scale+2)
 	})
 	x, y, z, r := nearX, nearY, 0., 0.
@@ -222,7 +222,7 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 		return []Place{{X: x, Y: y, VarX: f.Scale * f.Scale, VarY: f.Scale * f.Scale, Z: z, Strength: r}}
 	}
 	u, v, variance, alike, _ := f.template.align(in, x, y, nil)
-	if len(found) == 0 && alike < .5 { // nothing like it is where it was
+	if len(found) == 0 && alike < .5 { // no blob, and no match at the last place
 		return nil
 	}
 	if math.Hypot(u-x, v-y) > 1.5*f.Scale+1 {

@@ -4,11 +4,11 @@ import (
 	"math"
 )
 
-// lamp carries each frame to the light of the sample's median.
+// lamp corrects each frame to the light of the sample's median.
 type lamp struct {
 	median []float32 // of the sample, on a grid
 	q      int       // the grid's step
-	gain   bool      // the lamp explains the frames: gain and offset; otherwise the offset alone
+	gain   bool      // a gain and an offset explain how frames differ; otherwise only an offset is used
 	swing  float64   // sd of the lamp's level over the range of the median
 }
 
@@ -22,7 +22,7 @@ func (l *lamp) grid(f Picture, out []float32) []float32 {
 	return out
 }
 
-// newLamp learns the median of frames and whether a lamp explains how they differ.
+// newLamp learns the median of frames, and whether a lamp explains how they differ.
 func newLamp(frames []Picture) *lamp {
 	l := &lamp{q: max(1, min(frames[0].W, frames[0].H)/96)}
 	all := make([][]float32, len(frames))
@@ -71,7 +71,7 @@ func sd(v []float64) float64 {
 	return math.Sqrt(q / max(n, 1))
 }
 
-// regress finds d = a median + b by least squares with Cauchy weights, four times, and the share of d's variance that it explains.
+// regress fits d = a median + b by least squares with Cauchy weights, four times. It also returns the share of d's variance that the fit explains.
 func (l *lamp) regress(d []float32) (a, b, share float64) {
 	w := make([]float64, len(d))
 	for i := range w {
@@ -103,7 +103,7 @@ func (l *lamp) regress(d []float32) (a, b, share float64) {
 	return a, b, share
 }
 
-// correct is the frame in the light of the sample's median. dark: the frame shows next to nothing of that median.
+// correct returns the frame in the light of the sample's median. dark reports that almost nothing of the median is visible.
 func (l *lamp) correct(f Picture) (out Picture, dark bool) {
 	d := l.grid(f, nil)
 	a, b := 1., 0.

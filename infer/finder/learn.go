@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Kind is what a film shows.
+// Kind classifies the objects of a film.
 type Kind uint8
 
 const (
-	Nothing Kind = iota // no object stands out
+	Nothing Kind = iota // no object is significant
 	One                 // one object with a look of its own
 	OneBody             // one object that bends or turns
 	Few                 // up to five objects
@@ -22,14 +22,14 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "one", "one body", "few", "many", "bodies"}[k]
 }
 
-// Sample is what Learn looks at: frames of the whole film, in order, some of them successive.
+// Sample is the input of Learn: frames of the whole film, in order, some of them successive.
 type Sample struct {
 	Frames []Picture
-	At     []int // of each frame, its number in the film
-	Force  Force // what a person says of the film
+	At     []int // per frame: its number in the film
+	Force  Force // the user's description of the film
 }
 
-// Force is what a person says that a film shows.
+// Force is the user's description of a film.
 type Force string
 
 const (
@@ -39,7 +39,7 @@ const (
 	ForceBodies Force = "bodies" // objects with extent
 )
 
-// Wanted is which frames of a film of n make a good sample: ten places, each with the frame after it.
+// Wanted returns the frames of a good sample of a film with n frames: ten places, each with the next frame.
 func Wanted(n int) (at []int) {
 	for _, k := range spread(max(n-1, 1), looks) {
 		at = append(at, k)
@@ -50,19 +50,19 @@ func Wanted(n int) (at []int) {
 	return slices.Compact(at)
 }
 
-// Finder is what was learnt of a film. Find may be called from several goroutines.
+// Finder holds what Learn found. Several goroutines may call Find.
 type Finder struct {
 	Kind     Kind
 	Scale    float64 // of the objects, px: the sd of a spot like them
 	Dark     bool    // darker than the ground
 	Ringed   bool    // both polarities
-	Count    float64 // objects a frame, in the median
+	Count    float64 // objects a frame, median
 	Strength float64 // median strength over the noise
-	Share    float64 // of what stands out, the share that these objects explain
-	Depth    float64 // of the valley between objects and what is weaker, 0 to 1
+	Share    float64 // share of the strong blobs that these objects explain
+	Depth    float64 // of the valley between objects and weaker blobs, 0 to 1
 	Area     float64 // usual area of a body, px²
-	Alike    float64 // how much the looks of a single object agree, 0 to 1
-	Lamp     float64 // how much the lamp swings, in parts of the picture's range
+	Alike    float64 // agreement of the looks of a single object, 0 to 1
+	Lamp     float64 // swing of the lamp, as a fraction of the picture's range
 	Shift    bool    // the whole field moves
 
 	w, h     int
@@ -70,20 +70,20 @@ type Finder struct {
 	scales   []float64
 	sign     float64
 	both     bool
-	coarse   bool // one large body made of fine ones
+	coarse   bool // one large body that consists of fine blobs
 	noise    *noise
 	first    int // the class's levels: scales[first:last]
 	window   []float64
 	with     filter
 	z        float64 // significance of a place
-	low      float64 // weak finds from low times z on are kept where a track wants them
-	least    float64 // strength
+	low      float64 // weak finds from low times z are kept where a track needs one
+	least    float64 // least strength
 	height   float64 // of a body over its background
 	extended bool
 	template *template
 }
 
-// errSmall is for pictures in which nothing can be found.
+// errSmall reports pictures too small for a search.
 var errSmall = errors.New("a picture of less than 8 x 8 pixels has no room for an object")
 
 // Learn decides what a film shows.
@@ -109,7 +109,7 @@ func Learn(in Sample) (*Finder, error) {
 			pairs = append(pairs, [2]Picture{frames[k-1], frames[k]})
 		}
 	}
-	if len(pairs) == 0 { // a single picture: its own shift stands in for a second frame
+	if len(pairs) == 0 { // a single picture: a shifted copy serves as second frame
 		pairs = [][2]Picture{{frames[0], rolled(frames[0])}}
 	}
 	var six [][2]Picture
@@ -133,17 +133,17 @@ func rolled(a Picture) Picture {
 	return b
 }
 
-// learning is what Learn needs and Find does not.
+// learning holds the data that Learn needs and Find does not.
 type learning struct {
 	Finder
-	frames []Picture // looked at
+	frames []Picture // of the sample, for the search
 	pairs  [][2]Picture
-	raw    [][2]Picture // the pairs before the field's shift was taken out of them
+	raw    [][2]Picture // the pairs before the field's shift was removed
 	by     [][2]float64 // that shift
 	force  Force
 	all    []Picture // the whole sample
-	every  [][]blob  // of each frame, all extrema of the scale space
-	apart  [][]blob  // of each frame, those that stand alone and are nobody's satellites
+	every  [][]blob  // per frame: all extrema of the scale space
+	apart  [][]blob  // per frame: extrema without a stronger neighbour, and without satellites
 }
 
 func (l *learning) decide() {
@@ -154,7 +154,7 @@ func (l *learning) decide() {
 		for i, s := range l.scales {
 			levels[i] = look(l.frames[k], s, laplace)
 		}
-		plain := *l.noise // cells side by side are no texture of a coarse scale yet
+		plain := *l.noise // no scale counts as texture yet: cells side by side would
 		plain.kappa = slices.Repeat([]float64{1}, len(l.scales))
 		l.every[k] = extrema(levels, blur(l.frames[k], 2), sieve{&plain, 0, l.z, []float64{1, -1}, true})
 		l.apart[k] = l.lonely(alone(slices.DeleteFunc(slices.Clone(l.every[k]), func(b blob) bool { return b.z < l.z*l.noise.kappa[b.at] }), l.w, l.h, 1.8))
@@ -182,7 +182,7 @@ func (l *learning) decide() {
 	l.threshold()
 }
 
-// threshold finds the strength from which on a blob of the class is an object, how many there are, and of what kind.
+// threshold finds the least strength of an object in the class, the number of objects, and their kind.
 func (l *learning) threshold() {
 	n := len(l.frames)
 	found := make([][]blob, n)

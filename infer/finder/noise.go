@@ -4,18 +4,18 @@ import (
 	"math"
 )
 
-// greys is into how many classes of grey value the noise is sorted.
+// greys is the number of classes of grey value in the noise.
 const greys = 8
 
-// noise is the standard deviation that each scale has where nothing is, by grey value, and how much texture adds.
+// noise is the standard deviation of each scale without objects, by grey value, and the factor of texture.
 type noise struct {
 	grey  [greys]float64
 	sd    [][greys]float64
-	kappa []float64 // texture: 1 without
+	kappa []float64 // factor of texture, 1 without texture
 	shift bool      // the field moves as a whole
 }
 
-// newNoise learns from pairs of successive frames, and the texture from frames.
+// newNoise learns the noise from pairs of successive frames, and the texture from frames.
 func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filter) *noise {
 	n := &noise{sd: make([][greys]float64, len(scales)), kappa: make([]float64, len(scales))}
 	type sight struct {
@@ -51,9 +51,9 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 	})
 	for i, s := range scales {
 		for b := range n.sd[i] {
-			n.sd[i][b] = max(n.sd[i][b], .3*.35/s) // rounding to whole grey values is noise too
+			n.sd[i][b] = max(n.sd[i][b], .3*.35/s) // rounding to whole grey values adds noise
 			if i > 0 && with == laplace {
-				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // objects on the move are no noise: at most thrice what white noise gives
+				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // moving objects are not noise: at most three times white noise
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 	return n
 }
 
-// measure is the robust sd of a filtered difference over √2, by grey value.
+// measure returns the robust sd of a filtered difference over √2, by grey value.
 func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs int, pair func(k int) (diff, grey Picture)) (out [greys]float64) {
 	var values [greys][]float64
 	for k := range pairs {
@@ -101,7 +101,7 @@ func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs i
 	return out
 }
 
-// textures finds the scales at which extrema fill the field: their bulk is texture, and the noise grows to it.
+// textures finds the scales at which extrema fill the field. Most of them are texture, so the noise is raised to it.
 func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 	w, h := frames[0].W, frames[0].H
 	for i := range n.kappa {
@@ -130,14 +130,14 @@ func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 				})
 			}
 		}
-		even := false // extrema all alike are a lattice of objects
+		even := false // equal extrema are a lattice of objects
 		for q := range z {
 			even = even || len(z[q]) > 60 && quantile(z[q], .25) > .78*quantile(z[q], .75)
 		}
-		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // 10.9 s² an extremum is what noise gives
+		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // in noise, one extremum needs 10.9 s²
 		if !even && filled {
 			all := append(append(z[0], z[1]...), 0, 0, 0)
-			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // 1.6 is what noise alone gives
+			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // noise alone gives 1.6
 		}
 	})
 	for i := range scales {
@@ -147,7 +147,7 @@ func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 	}
 }
 
-// at is the sd of scale i at a grey value.
+// at returns the sd of scale i at a grey value.
 func (n *noise) at(i int, grey float64) float64 {
 	s := &n.sd[i]
 	b := 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// quantile is the q-quantile with linear interpolation; it sorts v.
+// quantile returns the q-quantile with linear interpolation; it sorts v.
 func quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -18,7 +18,7 @@ func quantile(v []float64, q float64) float64 {
 
 func median(v []float64) float64 { return quantile(v, .5) }
 
-// spread picks at most n numbers from 0 to m-1, evenly, the ends included.
+// spread returns at most n numbers from 0 to m-1, evenly spaced, with both ends.
 func spread(m, n int) (k []int) {
 	n = min(m, n)
 	for i := range n {
@@ -33,5 +33,5 @@ func spread(m, n int) (k []int) {
 	return k
 }
 
-// tail is the z above which a normal number lies with probability p.
+// tail returns the z that a normal number exceeds with probability p.
 func tail(p float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*min(max(p, 1e-300), .5)) }

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Picture is a grey picture, rows after rows. Pixel centres lie at whole numbers.
+// Picture is a grey picture, row after row. Pixel centres lie at whole numbers.
 type Picture struct {
 	W, H int
 	P    []float32
 }
 
-// NewPicture makes a picture of zeros.
+// NewPicture returns a picture of zeros.
 func NewPicture(w, h int) Picture { return Picture{w, h, make([]float32, w*h)} }
 
 func (a Picture) row(y int) []float32 { return a.P[y*a.W : (y+1)*a.W] }
@@ -26,7 +26,7 @@ func (a Picture) at(x, y float64) float64 {
 	return (1-v)*((1-u)*p+u*q) + v*((1-u)*r+u*s)
 }
 
-// minus is a - b.
+// minus returns a - b.
 func (a Picture) minus(b Picture) Picture {
 	out := NewPicture(a.W, a.H)
 	for i, v := range a.P {
@@ -55,7 +55,7 @@ func run(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// mirror reflects an index at the border, the edge pixel twice.
+// mirror reflects an index at the border, and doubles the edge pixel.
 func mirror(i, n int) int {
 	for i < 0 || i >= n {
 		if i < 0 {
@@ -67,7 +67,7 @@ func mirror(i, n int) int {
 	return i
 }
 
-// fine is the largest standard deviation in pixels that a filter has; wider ones work on a coarser grid.
+// fine is the largest standard deviation of a filter, in pixels; wider filters work on a coarser grid.
 const fine = 4
 
 // blur smooths by a Gaussian of standard deviation s.
@@ -80,7 +80,7 @@ func blur(a Picture, s float64) Picture {
 	return grow(blurFine(h, s*float64(h.W)/float64(a.W)), a.W, a.H)
 }
 
-// coarse is the step of a grid on which a scale s has at most fine pixels.
+// coarse returns the step of a grid on which a scale s has at most fine pixels.
 func coarse(s float64) int {
 	q := 1
 	for s/float64(q) > fine {
@@ -254,7 +254,7 @@ func widest(a Picture, r int) Picture {
 	return out
 }
 
-// background is the median over a window of twelve scales, on a grid of at most 160 pixels a side.
+// background returns the median over a window of twelve scales, on a grid of at most 160 pixels a side.
 func background(f Picture, s float64) Picture {
 	q := max(1, int(math.Ceil(float64(max(f.W, f.H))/160)))
 	h := shrinkTo(f, max(1, f.W/q), max(1, f.H/q))
@@ -262,7 +262,7 @@ func background(f Picture, s float64) Picture {
 	return grow(slidingMedian(h, max(1, k/2)), f.W, f.H)
 }
 
-// slidingMedian takes the median of (2r+1)² pixels by a histogram that moves (Huang 1979), with the grey values on 1024 levels.
+// slidingMedian returns the median of (2r+1)² pixels by a moving histogram (Huang 1979), with the grey values on 1024 levels.
 func slidingMedian(a Picture, r int) Picture {
 	const levels = 1024
 	lo, hi := a.P[0], a.P[0]

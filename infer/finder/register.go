@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// shift is how far the whole field goes from a to b, in px: b(x) = a(x - d). ok: the field does move, and the two frames agree better for it.
+// shift returns the displacement of the whole field from a to b, px: b(x) = a(x - d). ok: the field moves, and the shift improves the match.
 //
-// The start is the peak of the phase correlation (Kuglin and Hines 1975) of a central square, smoothed; the rest is least squares on the gradient with
-// Cauchy weights.
+// It starts from the peak of the phase correlation (Kuglin and Hines 1975) of a central square, smoothed. Then it fits the gradient by least squares
+// with Cauchy weights.
 func shift(a, b Picture) (dx, dy float64, ok bool) {
 	q := max(1, min(a.W, a.H)/128)
 	p, r := blur(shrink(a, q), 1), blur(shrink(b, q), 1)
@@ -33,7 +33,7 @@ func shift(a, b Picture) (dx, dy float64, ok bool) {
 	return d[0] * float64(a.W) / float64(p.W), d[1] * float64(a.H) / float64(p.H), true
 }
 
-// misfit is the median of |b - a shifted by d| on every second pixel.
+// misfit returns the median of |b - a shifted by d| on every second pixel.
 func misfit(a, b Picture, d [2]float64) float64 {
 	var v []float64
 	for y := 0; y < a.H; y += 2 {
@@ -50,7 +50,7 @@ func misfit(a, b Picture, d [2]float64) float64 {
 	return median(v)
 }
 
-// descend makes one step of Gauss and Newton.
+// descend makes one Gauss-Newton step.
 func descend(a, b Picture, d *[2]float64) bool {
 	scale := 2*misfit(a, b, *d) + 1e-6
 	if math.IsInf(scale, 1) {
@@ -79,7 +79,7 @@ func descend(a, b Picture, d *[2]float64) bool {
 	return true
 }
 
-// correlate is the peak of the phase correlation of the central square of a side, a power of two.
+// correlate returns the peak of the phase correlation of the central square, whose side is a power of two.
 func correlate(a, b Picture, side int) (x, y float64) {
 	cut := func(p Picture) []complex128 {
 		x0, y0 := (p.W-side)/2, (p.H-side)/2
@@ -125,7 +125,7 @@ func correlate(a, b Picture, side int) (x, y float64) {
 	return wrap(best % side), wrap(best / side)
 }
 
-// fourier2 is the two-dimensional Fourier transform of a square, in place, without a norm.
+// fourier2 transforms a square by the two-dimensional Fourier transform, in place, without a norm.
 func fourier2(v []complex128, side int, inverse bool) {
 	column := make([]complex128, side)
 	for y := range side {
@@ -172,7 +172,7 @@ func fourier(v []complex128, inverse bool) {
 	}
 }
 
-// moved is a carried by d; the rim repeats.
+// moved returns a shifted by d; the rim repeats.
 func moved(a Picture, dx, dy float64) Picture {
 	out := NewPicture(a.W, a.H)
 	for y := range a.H {
@@ -183,8 +183,8 @@ func moved(a Picture, dx, dy float64) Picture {
 	return out
 }
 
-// registered carries the second frame of each pair back to the first where the field moves as a whole, by whole pixels, so that its noise stays what it
-// is. share: of the pairs that move.
+// registered shifts the first frame of each pair onto the second if the field moves as a whole by more than .3 px. share is the fraction of pairs that
+// move.
 func registered(pairs [][2]Picture) (out [][2]Picture, by [][2]float64, share float64) {
 	out, by = slices.Clone(pairs), make([][2]float64, len(pairs))
 	moves := make([]bool, len(pairs))

@@ -2,10 +2,10 @@ package finder
 
 import "fmt"
 
-// mostPixels bounds what a Sampler holds, but for the four frames that it holds at least.
+// mostPixels bounds the memory of a Sampler, which holds at least four frames.
 const mostPixels = 40_000_000
 
-// Sampler keeps pairs of successive frames, spread evenly over a film of unknown length: at most twice as many as Learn looks at, and copies of them.
+// Sampler copies pairs of successive frames, spread evenly over a film of unknown length. It keeps at most twice as many as Learn needs.
 type Sampler struct {
 	stride int
 	next   int // number of the next frame
@@ -13,7 +13,7 @@ type Sampler struct {
 	spare  []Picture
 }
 
-// Add takes in the next frame. It keeps a copy where it needs the frame.
+// Add reads the next frame, and copies it if needed.
 func (s *Sampler) Add(f Picture) error {
 	if s.stride == 0 {
 		s.stride = 1
@@ -53,12 +53,12 @@ func (s *Sampler) thin() {
 	s.film.Frames, s.film.At = s.film.Frames[:n], s.film.At[:n]
 }
 
-// Frames is how many frames came.
+// Frames returns the number of frames so far.
 func (s *Sampler) Frames() int { return s.next }
 
-// Sample is what Learn looks at: of the pairs that are kept, as many as it needs.
+// Sample returns the sample for Learn, from the pairs in memory.
 func (s *Sampler) Sample() Sample {
-	var first []int // of each pair
+	var first []int // per pair
 	for i, k := range s.film.At {
 		if len(first) == 0 || s.stride > 1 && k%s.stride == 0 || s.stride == 1 {
 			first = append(first, i)

@@ -2,7 +2,7 @@ package finder
 
 import "math"
 
-// filter is what a scale is looked at through.
+// filter is the filter of a scale.
 type filter uint8
 
 const (
@@ -10,11 +10,11 @@ const (
 	matched               // a Gaussian spot on flat ground
 )
 
-// level is a picture seen at one scale, on its own grid.
+// level is a picture filtered at one scale, on its own grid.
 type level struct {
 	Picture
 	s      float64
-	fx, fy float64 // pixels of the film a pixel of the grid
+	fx, fy float64 // pixels of the film per pixel of the grid
 }
 
 // look filters a picture at scale s. The Laplacian is a difference of Gaussians of .9 s and 1.1 s over .2.
@@ -38,26 +38,26 @@ func look(f Picture, s float64, with filter) level {
 	return l
 }
 
-// film carries a place on the grid to the film.
+// film maps a place on the grid to the film.
 func (l *level) film(x, y float64) (float64, float64) { return (x+.5)*l.fx - .5, (y+.5)*l.fy - .5 }
 
-// value is the level at a place of the film.
+// value returns the level at a place of the film.
 func (l *level) value(x, y float64) float64 { return l.at((x+.5)/l.fx-.5, (y+.5)/l.fy-.5) }
 
 // blob is an extremum of the scale space.
 type blob struct {
-	r    float64 // how strong: the level there, positive
+	r    float64 // strength: the value of the level, positive
 	p    float64 // 1 bright, -1 dark
 	s    float64 // scale
 	x, y float64 // place in the film, whole pixels of the grid
 	z    float64 // strength over the noise
-	at   int     // which level
+	at   int     // index of the level
 }
 
-// reach is the half width of the window in which an extremum is the largest, on the level's grid.
+// reach returns the half width of the window in which an extremum is the largest, on the level's grid.
 func (l *level) reach() int { return max(1, int(math.Round(.7*l.s/l.fx))) }
 
-// peaks visits the local maxima of p times the level that are above 0.
+// peaks visits the local maxima above 0 of p times the level.
 func (l *level) peaks(p float32, visit func(x, y int, v float32)) {
 	m := l.Picture
 	if p < 0 {
@@ -74,7 +74,7 @@ func (l *level) peaks(p float32, visit func(x, y int, v float32)) {
 	}
 }
 
-// sharpened is the place of an extremum between pixels, by a parabola along each axis.
+// sharpened returns the place of an extremum between pixels, by a parabola along each axis.
 func (l *level) sharpened(b *blob) (x, y float64) {
 	i, j := int(math.Round((b.x+.5)/l.fx-.5)), int(math.Round((b.y+.5)/l.fy-.5))
 	if i < 1 || j < 1 || i >= l.W-1 || j >= l.H-1 {

@@ -9,8 +9,8 @@ type template struct {
 	r      int       // half its width
 	t      []float32 // (2r+1)²
 	gx, gy []float32
-	w      []float32 // how much each pixel counts: 1 inside, falling to the rim
-	ncc    float64   // how well the film's looks agree with it: a median of correlations
+	w      []float32 // weight of each pixel: 1 inside, falling to the rim
+	ncc    float64   // agreement of the film's looks with the template: a median of correlations
 }
 
 func newTemplate(r int) *template {
@@ -45,7 +45,7 @@ func (t *template) set(looks [][]float32) {
 	}
 }
 
-// step fits q = a T(x - d) + c by weighted least squares, linear in d, and tells d, a and the sum of squares that is left.
+// step fits q = a T(x - d) + c by weighted least squares, linear in d. It returns d, a and the residual sum of squares.
 func (t *template) step(q []float32) (dx, dy, a float64, inverse [2]float64, left float64) {
 	var m [4][5]float64
 	for i, w := range t.w {
@@ -77,7 +77,7 @@ func (t *template) step(q []float32) (dx, dy, a float64, inverse [2]float64, lef
 	return -c[0] / a, -c[1] / a, c[2], inverse, left
 }
 
-// solve is Gauss elimination with pivots for a symmetric 4x4 system, of which the upper half is given.
+// solve solves a symmetric 4x4 system by Gauss elimination with pivots. Only its upper half is given.
 func solve(m *[4][5]float64) (c [4]float64, ok bool) {
 	for j := range 4 {
 		for k := range j {
@@ -112,7 +112,7 @@ func solve(m *[4][5]float64) (c [4]float64, ok bool) {
 	return c, true
 }
 
-// align moves a place to where the template fits best, and tells the variances of x and y and the correlation there.
+// align moves a place to the best match of the template, and returns the variances of x and y and the correlation there.
 func (t *template) align(f Picture, x, y float64, buf []float32) (_, _ float64, variance [2]float64, ncc float64, _ []float32) {
 	for range 8 {
 		buf = patch(f, x, y, t.r, buf)
@@ -142,7 +142,7 @@ func (t *template) correlate(q []float32) float64 {
 	return a / math.Sqrt(b*c+1e-9)
 }
 
-// learn aligns and averages three times: frames and the places of the object in them, which it moves.
+// learn aligns and averages three times. frames shows the object at the places, which learn moves.
 func (t *template) learn(frames []Picture, x, y []float64) {
 	looks := make([][]float32, len(frames))
 	score := make([]float64, len(frames))

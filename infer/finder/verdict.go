@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Level is how far what was found can be trusted.
+// Level says how reliable a find is.
 type Level string
 
-// The levels, the best first. Doubtful says why, and what to do.
+// The levels, the best first. For Doubtful, String adds the reason and what to do.
 const (
 	Good     Level = "good"
 	Doubtful Level = "doubtful"
 	None     Level = "nothing"
 )
 
-// Certainty is how sure the find is, 0 to 1: by how far the objects stand out of the noise, how clearly they are apart from what is weaker, and which
-// share of all that stands out they explain. It is no probability that was calibrated.
+// Certainty returns how sure the find is, 0 to 1. It grows with the objects' strength over the noise, with the gap to weaker blobs, and with the share
+// of the strong blobs that the objects explain. It is not a calibrated probability.
 func (f *Finder) Certainty() float64 {
 	if f.Kind == Nothing {
 		return 0
@@ -29,7 +29,7 @@ func (f *Finder) Certainty() float64 {
 	return sure
 }
 
-// Level says whether the find is good, doubtful or nothing.
+// Level returns good, doubtful or nothing.
 func (f *Finder) Level() Level {
 	switch c := f.Certainty(); {
 	case f.Kind == Nothing:
@@ -40,7 +40,7 @@ func (f *Finder) Level() Level {
 	return Good
 }
 
-// String says in a sentence what the film shows, how sure that is, and what to do where it is not.
+// String returns a sentence: what the film shows, how sure that is, and what to do if the find is doubtful.
 func (f *Finder) String() string {
 	if f.Kind == Nothing {
 		return "nothing: no object stands out of the noise and the texture of this film: look at it (driftscope probe FILM --out DIR), or name what it shows with --one, --bodies or --objects"
@@ -81,7 +81,7 @@ func (f *Finder) String() string {
 	return s
 }
 
-// why says what makes a find doubtful, and what to do.
+// why returns the reason for a doubtful find, and what to do.
 func (f *Finder) why() string {
 	switch {
 	case f.Kind == One && f.Alike < .72:

@@ -7,13 +7,13 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// tile is the side of the squares whose levels the background joins, px; a template of sd s needs one of at least tilePerSD · s.
+// tile is the side, in px, of the squares that each have one background level. A template of sd s needs at least tilePerSD · s.
 const (
 	tile         = 32
 	tilePerSD    = 12
-	clipSDs      = 2.5 // pixels further than this from the level, in sds of the noise, are spots or their edges
-	levelRuns    = 3   // of clipping, from the median of a few pixels on
-	medianStride = 4   // of those, along both axes
+	clipSDs      = 2.5 // a pixel further than this from the level, in sds of the noise, belongs to a spot
+	levelRuns    = 3   // rounds of clipping, starting from the median of a few pixels
+	medianStride = 4   // between these pixels, along both axes
 )
 
 // background keeps the level of every tile of a picture.
@@ -35,13 +35,13 @@ func newBackground(lanes kernel.Lanes, h, w int, sd float64) *background {
 	b.level, b.lines, b.tiles = make([]float32, b.rows*b.columns), kernel.NewPicture(b.rows, w), make([]kernel.Tile, b.columns)
 	for c := range b.tiles {
 		from, to := span(c, b.columns, w)
-		b.tiles[c].X0, b.tiles[c].X1 = int32(from), int32(to-(to-from)%2) // the levels that a film has do not change with a pixel in forty
+		b.tiles[c].X0, b.tiles[c].X1 = int32(from), int32(to-(to-from)%2) // one pixel in forty does not change the levels of a film
 	}
 	b.across, b.down = ways(w, b.columns), ways(h, b.rows)
 	return b
 }
 
-// update sets the levels to a picture's.
+// update computes the levels of a picture.
 func (b *background) update(picture kernel.Picture, noise Noise) {
 	for r := range b.rows {
 		y0, y1 := span(r, b.rows, b.h)
@@ -58,10 +58,10 @@ func (b *background) update(picture kernel.Picture, noise Noise) {
 	b.spread()
 }
 
-// span is where tile k of n begins and ends along a side of so many pixels.
+// span returns the begin and end of tile k of n along a side, px.
 func span(k, n, side int) (from, to int) { return k * side / n, (k + 1) * side / n }
 
-// clip sets the levels of the tiles of row r to the means of their pixels near the levels so far. Those with fewer than a tenth there keep theirs.
+// clip sets the levels of the tiles of row r to the means of their pixels near the present levels. A tile keeps its level if under a tenth are near.
 func (b *background) clip(picture kernel.Picture, r int, noise Noise) {
 	y0, y1 := span(r, b.rows, b.h)
 	for c := range b.tiles {
@@ -88,7 +88,7 @@ func (b *background) start(t *kernel.Tile, picture kernel.Picture, y0, y1 int) {
 	t.Level = b.lanes.Nth(b.few, len(b.few)/2)
 }
 
-// spread sets lines to the levels, linear between the tiles' middles.
+// spread interpolates lines linearly between the middles of the tiles.
 func (b *background) spread() {
 	for r := range b.rows {
 		level, line := b.level[r*b.columns:(r+1)*b.columns], b.lines.Row(r)
@@ -99,28 +99,28 @@ func (b *background) spread() {
 	}
 }
 
-// subtract writes the picture less the background to residual.
+// subtract writes the picture minus the background to residual.
 func (b *background) subtract(residual, picture kernel.Picture) {
 	b.lanes.Subtract(residual, picture, b.lines, b.down)
 }
 
-// at is the background of pixel (x, y).
+// at returns the background of pixel (x, y).
 func (b *background) at(x, y int) float64 {
 	way := b.down[y]
 	from, to := b.lines.Pixels[int(way.From)*b.w+x], b.lines.Pixels[int(way.To)*b.w+x]
 	return float64(from + way.Share*(to-from))
 }
 
-// lowest is the lowest level.
+// lowest returns the lowest level.
 func (b *background) lowest() float64 { return float64(slices.Min(b.level)) }
 
-// middle is that of tile k, px.
+// middle returns the middle of tile k, px.
 func middle(k, n, side int) float64 {
 	from, to := span(k, n, side)
 	return float64(from+to-1) / 2
 }
 
-// ways are those of all pixels along a side between the middles of n tiles. Before the first middle and behind the last one there is no way to go.
+// ways returns the Way of every pixel along a side with n tiles. Before the first middle and after the last one the level is constant.
 func ways(side, n int) []kernel.Way {
 	all := make([]kernel.Way, side)
 	for y := range all {

@@ -7,20 +7,20 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// Spots that share light are solved for together: one Gauss-Newton step of all their amplitudes and places. The inverse of its normal matrix says how
-// well each is known beside the others, so that one spot that was taken for two has two scores of next to nothing.
+// Spots that share light are solved together, by one Gauss-Newton step of all their amplitudes and places. The inverse of the normal matrix gives
+// the uncertainty of each spot beside the others. If two spots are fitted to one object, both scores are close to 0.
 const (
 	sharedReach = 3.6 // sds of the template within which two spots share light
-	mostShared  = 12  // spots that are solved for together; of a larger group each is solved alone
+	mostShared  = 12  // spots solved together; each spot of a larger group is solved alone
 	sharedSteps = 5
 	damping     = 1e-3 // of the normal matrix's diagonal
 )
 
-// cluster is scratch for the spots that are solved for together.
+// cluster is scratch for the spots solved together.
 type cluster struct {
 	members []int32
-	group   []int32 // a spot: the first of its cluster
-	next    []int32 // a spot: the next one of its cluster, -1
+	group   []int32 // per spot: the first of its cluster
+	next    []int32 // per spot: the next of its cluster, or -1
 	patches [mostShared]kernel.Patch
 	blocks  kernel.Products
 	normal  [9 * mostShared * mostShared]float64
@@ -66,7 +66,7 @@ func (l *Locator) solveAll() {
 	}
 }
 
-// alone moves spots that do not rest, each in what the others leave.
+// alone moves each spot that does not rest, in the residual of the others.
 func (l *Locator) alone(members []int32) {
 	for range fitSteps {
 		for _, i := range members {
@@ -103,7 +103,7 @@ func (l *Locator) link() {
 			}
 		})
 	}
-	for i := n - 1; i >= 0; i-- { // lists in the order of spots, each behind its first
+	for i := n - 1; i >= 0; i-- { // each list keeps the order of the spots after its first
 		r := root(int32(i))
 		c.group[i] = r
 	}
@@ -126,7 +126,7 @@ func (l *Locator) place() {
 	}
 }
 
-// solve takes one step of the cluster's members together, and returns the longest move of one. With told it sets scores and variances.
+// solve makes one step of the cluster's members together and returns the longest move of one. With told it sets scores and variances.
 func (l *Locator) solve(told bool) float64 {
 	c := &l.cluster
 	k := len(c.members)
@@ -154,7 +154,7 @@ func (l *Locator) solve(told bool) float64 {
 		l.tell(n)
 	}
 	backsolve(c.root[:n*n], c.right[:n], n)
-	if slices.ContainsFunc(c.right[:n], func(v float64) bool { return v-v != 0 }) { // light that no float32 holds
+	if slices.ContainsFunc(c.right[:n], func(v float64) bool { return v-v != 0 }) { // float32 overflow
 		return 0
 	}
 	longest := 0.0
@@ -171,7 +171,7 @@ func (l *Locator) solve(told bool) float64 {
 	return longest
 }
 
-// tell sets what the inverse of the normal matrix says of every member: with its root L, the diagonal is the squared lengths of L's inverse's columns.
+// tell sets every member's score and variances from the inverse normal matrix. Its diagonal is the squared lengths of the columns of L⁻¹, L its root.
 func (l *Locator) tell(n int) {
 	c := &l.cluster
 	var column [3 * mostShared]float64
@@ -191,7 +191,7 @@ func (l *Locator) tell(n int) {
 	}
 }
 
-// gradients sets the patch of member a, the products of its gradients, and its right-hand sides, in what all spots leave there.
+// gradients sets the patch of member a, the products of its gradients, and its right-hand sides in the residual of all spots.
 func (l *Locator) gradients(a, n int) {
 	c, m := &l.cluster, &l.moments
 	s, p := &l.spots[c.members[a]], &c.patches[a]
@@ -227,7 +227,7 @@ func (l *Locator) enter(a, b, n int) {
 	}
 }
 
-// cholesky replaces m, n × n, by its lower root; false where it is not positive.
+// cholesky replaces m, n × n, by its lower root. It returns false if m is not positive definite.
 func cholesky(m []float64, n int) bool {
 	for j := range n {
 		for i := j; i < n; i++ {
@@ -258,7 +258,7 @@ func backsolve(m, b []float64, n int) {
 	}
 }
 
-// forward solves L x = b in place, where b is nothing before its entry first.
+// forward solves L x = b in place. b is 0 before its entry first.
 func forward(m, b []float64, first int) {
 	n := len(b)
 	for i := first; i < n; i++ {

@@ -1,24 +1,24 @@
-// Package locate finds the spots of a picture: every object that looks like one template, with its place to a fraction of a pixel, the place's
-// covariance, and how certain it is that something is there.
+// Package locate finds the spots of a picture: every object that looks like one template. It returns each place to a fraction of a pixel, with its
+// covariance and a score.
 //
 // A picture x of h × w pixels is background, spots and the camera's noise,
 //
 //	x(p) = b(p) + Σₖ aₖ T(p - placeₖ) + noise,    var noise(p) = read + gain · mean(p)
 //
-// with a Gaussian template T of sd s, 1 at its middle; of dark spots the picture is turned over first. Places are pixels, (0, 0) the middle of the first one.
+// with a Gaussian template T of sd s and height 1. Pictures of dark spots are negated first. Places are px; (0, 0) is the middle of the first pixel.
 //
 //	background.go  b, by clipped means of tiles, between them bilinear
 //	noise.go       read and gain, by the scatter of high-passed pixels against their local mean
 //	template.go    the matched filter, T * r, r the residual
 //	score.go       its maxima and their scores: z(p) = Σ w T r / √Σ w T², w = 1/var noise, which is N(0, 1) where nothing is; only where r changed
-//	fit.go         every spot by Gauss-Newton in what the others leave, and one more is added while the residual still shows one
+//	fit.go         fits every spot by Gauss-Newton in the residual of the others, and adds spots while the residual shows more
 //	cluster.go     spots nearer than the template is wide are fitted together
-//	split.go       a spot that is longer than the template is two,
-//	shape.go       as far as it is longer than most spots of the picture
-//	prune.go       what the picture does not call for beside its neighbours is taken away
-//	order.go       which pixels of the noise are in which bin
-//	texture.go     what scatters z beyond the camera's noise is noise too
-//	width.go       s, and whether spots are bright or dark, where nobody says: what leaves the least of the picture
+//	split.go       splits a spot that is longer than the template,
+//	shape.go       and longer than most spots of the picture
+//	prune.go       removes redundant spots next to others
+//	order.go       sorts the pixels of the noise into bins
+//	texture.go     counts scatter of z beyond the camera's noise as noise
+//	width.go       s and polarity, if not given: the template that leaves the smallest residual
 //
 // The loops over pixels are package kernel's. A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.
 package locate

@@ -10,33 +10,33 @@ import (
 
 // The joint fit.
 const (
-	fitRounds   = 3   // of spots added where the residual shows one, each after a fit of all
-	fitSweeps   = 2   // over all spots, fewer where they rest
+	fitRounds   = 3   // of adding spots from the residual, each after a fit of all
+	fitSweeps   = 2   // over all spots, fewer if all rest
 	fitSteps    = 3   // of Gauss-Newton in a sweep
-	gang        = 64  // spots, mostly neighbours, that take their steps before the next ones do, so that their pixels stay in the cache
-	mostStep    = 0.5 // px that a spot may move in one
-	leastBend   = 0.7 // the likelihood's over that of the normal equations, as far as steps believe it
+	gang        = 64  // spots, mostly neighbours, that make their steps before the next gang, so that their pixels stay in the cache
+	mostStep    = 0.5 // px that a spot may move in one step
+	leastBend   = 0.7 // curvature of the likelihood over the curvature of the normal equations: the least that a step assumes
 	mostBend    = 4
-	resting     = 0.04 // px below which it has come to rest: a next step would be a fraction of it
+	resting     = 0.04 // px below which a spot rests: its next step would be a fraction of this one
 	leastApart  = 0.85 // sds of the template within which two maxima are one spot
-	wakeReach   = 6    // sds of the template, |x| + |y|, within which spots move again where one is added
+	wakeReach   = 6    // sds of the template, |x| + |y|, within which an added spot moves others again
 	addedMore   = 1.0  // standard deviations more than the threshold that a spot added within reach of another must show
 	patchReach  = 2.9  // sds of the template that a fit sees
-	leastWeight = 1e-3 // px⁻², of a place that the picture hardly tells: the curvature of a prior of 30 px
+	leastWeight = 1e-3 // px⁻², for a place that the picture hardly determines: the curvature of a prior of 30 px
 )
 
-// spot is one that is being fitted.
+// spot is one spot during the fit.
 type spot struct {
 	x, y, a    float64
 	score      float64
 	varX, varY float64
 	last       move
 	rests      bool // it did not move in its last step
-	solved     bool // beside those that it shares light with, and nothing about it changed since
-	whole      bool // it was not longer than the template when it was last looked at, and has not moved since
+	solved     bool // solved with its cluster, and nothing about it changed since
+	whole      bool // it was not longer than the template at the last check, and has not moved since
 }
 
-// fit finds the spots, as far as the picture calls for each, and leaves their light out of the residual.
+// fit finds the spots and subtracts their light from the residual.
 func (l *Locator) fit() {
 	l.left = 0
 	l.search()
@@ -67,10 +67,10 @@ func (l *Locator) search() {
 	}
 }
 
-// band is the height of the parts of the picture whose spots are moved one after another, px, the brightest first.
+// band is the height, in px, of the parts of the picture whose spots are moved in turn, each part's brightest first.
 const band = 16
 
-// addSeeds makes spots of the maxima of the score, and says how many.
+// addSeeds adds a spot at each maximum of the score, and returns the number added.
 func (l *Locator) addSeeds(round int) int {
 	slices.SortFunc(l.seeds, higher)
 	l.place()
@@ -106,7 +106,7 @@ func (l *Locator) addSeeds(round int) int {
 	return len(added)
 }
 
-// wake has the spots about a place move again.
+// wake lets the spots about a place move again.
 func (l *Locator) wake(x, y float64) {
 	reach := wakeReach * l.template.sd
 	l.grid.Near(x, y, reach, func(k int32) {
@@ -116,7 +116,7 @@ func (l *Locator) wake(x, y float64) {
 	})
 }
 
-// summit is how far from a maximum of the filtered residual the parabola through it and its neighbours, a stride away, is highest, px.
+// summit returns the offset of the peak of a parabola from a maximum of the filtered residual, px. It passes through neighbours a stride away.
 func (l *Locator) summit(at, stride int) float64 {
 	before, top, after := float64(l.filter.Out.Pixels[at-stride]), float64(l.filter.Out.Pixels[at]), float64(l.filter.Out.Pixels[at+stride])
 	bend := before - 2*top + after
@@ -126,7 +126,7 @@ func (l *Locator) summit(at, stride int) float64 {
 	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
 }
 
-// patchOf sets where the template of a spot at (x, y) lies, cut at the picture's edges.
+// patchOf sets the patch of a spot's template at (x, y), cut at the picture's edges.
 func (l *Locator) patchOf(p *kernel.Patch, x, y float64) {
 	reach := patchReach * l.template.sd
 	p.X0, p.X1 = within(x-reach, x+reach, l.w)
@@ -134,7 +134,7 @@ func (l *Locator) patchOf(p *kernel.Patch, x, y float64) {
 	p.FromX, p.FromY = float32(float64(p.X0)-x), float32(float64(p.Y0)-y)
 }
 
-// within are the pixels between two places along a side of n, none where a place is no number.
+// within returns the pixels between two places along a side of n, none if a place is NaN.
 func within(least, most float64, n int) (from, to int) {
 	if !(most >= 0 && least <= float64(n-1)) {
 		return 0, 0
@@ -142,11 +142,11 @@ func within(least, most float64, n int) (from, to int) {
 	return int(math.Ceil(max(least, 0))), int(min(most, float64(n-1))) + 1
 }
 
-// move is the last step of a spot: what the normal equations asked for, and what was taken.
+// move holds the last step of a spot: the step from the normal equations, and the step made.
 type move struct{ askedX, askedY, x, y float64 }
 
-// next is the step to take where another is asked for. A faint spot's likelihood bends otherwise than the normal equations expect, by a factor k on which
-// they overshoot or fall short: what a step that was taken changed of what is asked for tells it, as in the secant rule.
+// next returns the step to make for a new step of the normal equations. For a faint spot their curvature is wrong by a factor k, so they overshoot or
+// fall short. The change of their step after the last move gives k, as in the secant rule.
 func (m *move) next(x, y float64) (dx, dy float64) {
 	k := 1.0
 	if square := m.x*m.x + m.y*m.y; square > 0 {
@@ -171,7 +171,7 @@ func (l *Locator) relight(was *kernel.Patch, a float64, s *spot, scale float64) 
 	l.changes.mark(l.lit.Area, l.template.reach)
 }
 
-// settle moves all spots until they rest, or had their steps.
+// settle moves all spots until they rest or have made all their steps.
 func (l *Locator) settle() {
 	for range fitSweeps {
 		for spots := range slices.Chunk(l.spots, gang) {
@@ -184,7 +184,7 @@ func (l *Locator) settle() {
 	}
 }
 
-// step moves every spot that does not rest by one step of Gauss-Newton in what the others leave. It says whether all rest.
+// step moves every spot that does not rest by one Gauss-Newton step in the residual of the others. It reports whether all rest.
 func (l *Locator) step(spots []spot) bool {
 	all := true
 	p := &l.patch
@@ -203,10 +203,10 @@ func (l *Locator) step(spots []spot) bool {
 	return all
 }
 
-// newton is one weighted Gauss-Newton step on amplitude and place, in what all spots leave: weights are 1/var of all that is seen. It sets score and the
-// place's variances, and returns how far the place moved.
+// newton makes one weighted Gauss-Newton step on amplitude and place in the residual of all spots. Weights are 1/var of the picture's pixels. It sets
+// the score and the place's variances, and returns the length of the move.
 func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
-	m := &l.moments // of T, T u and T v, u and v the way from the place in sds
+	m := &l.moments // of T, T u and T v; (u, v) is the offset from the place in sds
 	l.lanes.Sum(m, &l.field, p, 2)
 	aa, ax, ay := m.Square[0][0], m.Square[1][0], m.Square[0][1]
 	xx, xy, yy := m.Square[2][0], m.Square[1][1], m.Square[0][2]
@@ -216,7 +216,7 @@ func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
 	xx, xy, yy = k*k*xx, k*k*xy, k*k*yy
 	xx += leastWeight
 	yy += leastWeight
-	// the 3 × 3 normal equations, by elimination of the amplitude
+	// the 3 × 3 normal equations, after eliminating the amplitude
 	if !(aa > 0) {
 		s.a, s.score = 0, 0
 		return 0
@@ -231,7 +231,7 @@ func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
 	}
 	dx, dy := (pyy*bx-pxy*by)/d, (pxx*by-pxy*bx)/d
 	da := (ra - ax*dx - ay*dy) / aa
-	if sum := dx + dy + da; sum-sum != 0 { // light that no float32 holds
+	if sum := dx + dy + da; sum-sum != 0 { // float32 overflow
 		s.a, s.score = 0, 0
 		return 0
 	}
@@ -243,7 +243,7 @@ func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
 	return math.Hypot(dx, dy)
 }
 
-// nearest is the distance of the nearest spot, as far as one is within 3 sds; else infinite.
+// nearest returns the distance of the nearest spot within 3 sds, else infinity.
 func (l *Locator) nearest(x, y float64) float64 {
 	least := math.Inf(1)
 	l.grid.Near(x, y, 3*l.template.sd, func(k int32) { least = min(least, math.Hypot(l.spots[k].x-x, l.spots[k].y-y)) })

@@ -13,17 +13,17 @@ import (
 // Spot is one object that looks like the template.
 type Spot struct {
 	X, Y       float64 // px
-	Amplitude  float64 // above the background, in the middle, grey levels
-	Score      float64 // the amplitude over its standard deviation: N(0, 1) where nothing is
+	Amplitude  float64 // height of the middle above the background, grey levels
+	Score      float64 // the amplitude over its standard deviation: N(0, 1) without a spot
 	VarX, VarY float64 // of the place, px²
 }
 
-// Options say what is looked for.
+// Options describe the spots to find.
 type Options struct {
 	SD        float64 // of the template, px
-	Dark      bool    // spots are darker than what is around them
+	Dark      bool    // spots are darker than their surroundings
 	Threshold float64 // the least score of a spot
-	Max       int     // spots a frame, fewer of a wide template; beyond it those of the least scores are left out
+	Max       int     // spots a frame, fewer of a wide template; more are dropped, lowest score first
 }
 
 // The defaults and bounds of Options.
@@ -34,7 +34,7 @@ const (
 	MostMax          = 1 << 16
 )
 
-// mostFitted bounds the pixels of all spots' templates together, and so the time of a picture that is full of wide spots: 4096 spots of an sd of 7.8 px, 242 of 32 px.
+// mostFitted bounds the pixels of all templates together, and so the time of a picture full of wide spots: 4096 spots of sd 7.8 px, 242 of 32 px.
 const mostFitted = 1 << 23
 
 // Locator finds the spots of pictures of one size.
@@ -47,26 +47,26 @@ type Locator struct {
 	background *background
 	meter      *noiseMeter
 	noise      Noise     // of the picture, and of its texture
-	texture    float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
+	texture    float64   // sd of the filtered picture without spots, in sds of the camera's noise
 	camera     Noise     // of the picture alone
 	negative   []float32 // the picture of dark objects
 	sample     []float32 // scratch
 	changes    *changes
 
-	field      kernel.Field // of its residual: what no spot explains
+	field      kernel.Field // of the residual after all spots
 	spots      []spot
 	grid       numbers.Grid
 	peaks      []int32 // pixels that are maxima
-	halved     []int32 // spots that split last
+	halved     []int32 // spots from the last split
 	longs      []long  // spots that may be two
-	ownLength  float64 // how much longer than the template a single spot may be by its own shape, in parts of its amplitude
-	shaped     bool    // ownLength is this picture's
+	ownLength  float64 // how much longer than the template a single spot may be by its own shape, as a fraction of its amplitude
+	shaped     bool    // ownLength belongs to this picture
 	seeds      []seed
 	cluster    cluster
 	lasts      []int32
 	patch, lit kernel.Patch   // scratch
 	moments    kernel.Moments // scratch
-	left       int            // spots beyond Max, of the last picture
+	left       int            // spots beyond Max in the last picture
 }
 
 // seed is a maximum of the matched filter.
@@ -75,10 +75,10 @@ type seed struct {
 	z    float32
 }
 
-// cell and cellSDs are the least side of the cells that spots are kept in, px and sds of the template: hardly a spot has to look into more than four.
+// cell and cellSDs are the least side of the cells that hold the spots, in px and sds of the template. A spot seldom searches more than four cells.
 const cell, cellSDs = 8, 6
 
-// New is a locator of spots in pictures of h × w pixels.
+// New returns a locator of spots in pictures of h × w pixels.
 func New(h, w int, o Options) (*Locator, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
@@ -114,7 +114,7 @@ func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 	return l.give(dst)
 }
 
-// begin takes noise and background of a picture.
+// begin measures noise and background of a picture.
 func (l *Locator) begin(picture []float32) {
 	l.camera = l.meter.of(kernel.Picture{Pixels: picture, Width: l.w, Height: l.h})
 	if l.o.Dark {
@@ -129,7 +129,7 @@ func (l *Locator) begin(picture []float32) {
 	l.rescale(1)
 }
 
-// negate gives the picture with dark for bright, and turns the noise, which grows with the light.
+// negate returns the negative of the picture, and reverses the noise, which grows with the light.
 func (l *Locator) negate(picture []float32) []float32 {
 	if l.negative == nil {
 		l.negative = make([]float32, len(picture))
@@ -141,19 +141,19 @@ func (l *Locator) negate(picture []float32) []float32 {
 	return l.negative
 }
 
-// Left is how many spots of the last picture were left out for want of room.
+// Left returns the number of spots of the last picture that were dropped beyond Max.
 func (l *Locator) Left() int { return l.left }
 
-// Noise is the last picture's.
+// Noise returns the noise of the last picture.
 func (l *Locator) Noise() Noise { return l.noise }
 
-// SD is the template's.
+// SD returns the sd of the template.
 func (l *Locator) SD() float64 { return l.template.sd }
 
-// Residual lends the last picture less background and spots, until the next one.
+// Residual lends the last picture minus background and spots, until the next picture.
 func (l *Locator) Residual() []float32 { return l.field.Residual.Pixels }
 
-// give appends what is a spot by its own score.
+// give appends the spots whose own score is high enough.
 func (l *Locator) give(dst []Spot) []Spot {
 	from := len(dst)
 	for i := range l.spots {

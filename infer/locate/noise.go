@@ -7,25 +7,25 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// The noise is estimated from pixels high-passed by the mask (1 -2 1)' (1 -2 1), which sees neither a slope nor, but for a little, a spot
-// (Immerkær 1996). Pixels are sorted into bins by their local mean, and a line through the bins' variances gives read and gain.
+// The noise is estimated from pixels high-passed by the mask (1 -2 1)' (1 -2 1), which removes slopes and almost all of a spot (Immerkær 1996). Pixels
+// are sorted into bins by their local mean. A line through the bins' variances gives read and gain.
 const (
-	noisePixels = 10000  // that are looked at, about
+	noisePixels = 10000  // number of pixels in the sample, about
 	noiseBins   = 12     // of local means, of equal counts
-	maskNorm    = 6      // sd of the high-passed noise over that of the noise
+	maskNorm    = 6      // sd of the high-passed noise over the sd of the noise
 	mad         = 0.6745 // a normal's median absolute deviation, in sds
-	leastNoise  = 1e-12  // variance, of pictures without any noise
+	leastNoise  = 1e-12  // variance, for pictures without any noise
 )
 
-// Noise is that of a camera: the variance of a pixel of some mean is Read + Gain · mean.
+// Noise is the noise of a camera: a pixel of a given mean has the variance Read + Gain · mean.
 type Noise struct {
 	Read, Gain float64
 }
 
-// At is the variance at a mean.
+// At returns the variance at a mean.
 func (n Noise) At(mean float64) float64 { return max(n.Read+n.Gain*mean, n.Floor()) }
 
-// Floor is the least variance that is believed.
+// Floor returns the least credible variance.
 func (n Noise) Floor() float64 { return max(leastNoise, 1e-3*math.Abs(n.Read)) }
 
 // noiseMeter estimates the noise of a camera from single pictures.
@@ -35,7 +35,7 @@ type noiseMeter struct {
 	sizes         []float32
 }
 
-// of is the noise of a picture.
+// of returns the noise of a picture.
 func (m *noiseMeter) of(picture kernel.Picture) Noise {
 	stride := max(1, int(math.Sqrt(float64(picture.Width*picture.Height)/noisePixels)))
 	m.pixels = m.lanes.Roughen(m.pixels[:0], picture, stride)
@@ -44,17 +44,17 @@ func (m *noiseMeter) of(picture kernel.Picture) Noise {
 	return m.line(m.step())
 }
 
-// step is how far apart the picture's levels are: the least difference that the mask sees, 0 where it sees none.
+// step returns the spacing of the picture's grey levels: the least difference after the mask, 0 if there is none.
 func (m *noiseMeter) step() float64 {
 	least := uint32(math.MaxUint32)
 	for _, p := range m.pixels {
-		least = min(least, math.Float32bits(p.High)-1) // of 0 the largest
+		least = min(least, math.Float32bits(p.High)-1) // 0 wraps round to the largest
 	}
 	return float64(math.Float32frombits(least + 1))
 }
 
-// scatterOf is the sd of numbers of which v are the sizes, by their median; by their mean where more than half are the same, as in pictures of few levels.
-// It reorders v.
+// scatterOf returns the sd of numbers from their absolute values v, by the median. If more than half are equal, as in pictures with few levels, it
+// uses the mean. It reorders v.
 func scatterOf(lanes kernel.Lanes, v []float32) float64 {
 	if m := lanes.Nth(v, len(v)/2); m > 0 {
 		return float64(m) / mad
@@ -66,11 +66,11 @@ func scatterOf(lanes kernel.Lanes, v []float32) float64 {
 	return sum / float64(len(v)) * math.Sqrt(math.Pi/2)
 }
 
-// line is the least-squares line of bins' variances over their means, each weighed by the inverse square of its variance, since a variance of so many
-// pixels is known to a share of itself. A gain below zero is none. Levels are a step apart, 0 where they are any.
+// line fits the bins' variances over their means by least squares. Each weight is the inverse square of the variance, because the error of a variance
+// is proportional to it. A gain below zero becomes 0. step is the spacing of the grey levels, 0 if they are continuous.
 func (m *noiseMeter) line(step float64) Noise {
 	var sw, sx, sy, sxx, sxy float64
-	least := max(leastNoise, step*step/12) // that of rounding
+	least := max(leastNoise, step*step/12) // the variance of rounding
 	for k := range noiseBins {
 		from, to := span(k, noiseBins, len(m.pixels))
 		bin := m.pixels[from:to]

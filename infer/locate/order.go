@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// digit is how many bits of a number intoBins looks at, at a time.
+// digit is the number of bits per pass of intoBins.
 const digit = 12
 
-// intoBins orders pixels from one index to before another by their means, as far as the bins ask for: it sorts by the leading bits in which they differ,
-// and what has the same ones again where the bound of a bin lies in it.
+// intoBins orders the pixels from one index to before another by their means, only as far as the bins need. It sorts by the leading bits that differ,
+// and sorts equal ones again only if a bin's bound lies among them.
 func (m *noiseMeter) intoBins(from, to int) {
 	pixels := m.pixels[from:to]
 	least, greatest := uint32(math.MaxUint32), uint32(0)
@@ -44,7 +44,7 @@ func (m *noiseMeter) intoBins(from, to int) {
 		key := (ordered(m.pixels[bound].Mean) - least) >> shift
 		first := from
 		if key > 0 {
-			first = int(starts[key-1]) // where those before end
+			first = int(starts[key-1]) // the smaller keys end here
 		}
 		if first < bound {
 			done = int(starts[key])
@@ -53,7 +53,7 @@ func (m *noiseMeter) intoBins(from, to int) {
 	}
 }
 
-// ordered is a whole number that is larger for a larger v.
+// ordered returns an integer that grows with v.
 func ordered(v float32) uint32 {
 	b := math.Float32bits(v)
 	return b ^ (uint32(int32(b)>>31) | 1<<31)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// prune takes spots away that the picture does not call for beside those that they share light with (backward elimination): of a cluster that hides a spot
-// the one that is least certain, where its score is below the threshold or another's own shape explains it; then the others are solved for again. Two that
-// stand for one object have two scores of next to nothing, and neither would be found; one of them alone has all its light.
+// prune removes redundant spots next to others that share their light (backward elimination). From a cluster that hides a spot it removes the least
+// certain member, if its score is below the threshold or another's own shape explains it. Then it solves for the others again. Two spots on one object
+// both score close to 0, so neither would be found. One of them alone has all the light.
 func (l *Locator) prune() {
 	c := &l.cluster
 	l.link()
@@ -40,7 +40,7 @@ func (l *Locator) prune() {
 	}
 }
 
-// uncalled is the member of the least score among those that are not called for, -1 where all are.
+// uncalled returns the redundant member with the lowest score, or -1.
 func (l *Locator) uncalled() int {
 	at, least := -1, math.Inf(1)
 	for i, k := range l.cluster.members {
@@ -52,8 +52,8 @@ func (l *Locator) uncalled() int {
 	return at
 }
 
-// belongs tells whether a spot may be part of the shape of a stronger member of its cluster: one of a share f of the light of two, d sds away, makes the two
-// longer than the template by f (1 - f) d²/2, which is δ²/2 of two halves.
+// belongs reports whether a spot may be part of the shape of a stronger member of its cluster. A spot with the share f of the light of both, d sds
+// away, makes both together longer than the template by f (1 - f) d²/2. For two halves this is δ²/2.
 func (l *Locator) belongs(s *spot) bool {
 	if l.ownLength == 0 {
 		return false
@@ -69,8 +69,8 @@ func (l *Locator) belongs(s *spot) bool {
 	return false
 }
 
-// loses tells whether a cluster hides what would be found by itself: a member of a score below the threshold, whose light alone would be as much above the
-// noise as a spot within reach of another must be. Of maxima of the noise that share light none is called for.
+// loses reports whether a cluster hides a spot: a member scores below the threshold, but its light alone would exceed the threshold by the margin for a
+// spot within reach of another. Maxima of the noise that share light are all redundant.
 func (l *Locator) loses() bool {
 	for _, k := range l.cluster.members {
 		s := &l.spots[k]

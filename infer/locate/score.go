@@ -8,21 +8,21 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// block is the side of the squares that are scored again or not, px.
+// block is the side of the squares that are scored again or skipped, px.
 const block = 4
 
-// joined is how many blocks that nothing changed between two that did are scored with them: filtering an end of a stretch costs as much.
+// joined is the largest gap of unchanged blocks that is scored again with its neighbours: filtering an extra end of a stretch costs as much.
 const joined = 8
 
-// stretch is the longest part of a row that is filtered at once, px: with the rows that it is made of it stays in the nearest cache.
+// stretch is the longest part of a row that is filtered at once, px. With the rows of its filter it stays in the nearest cache.
 const stretch = 512
 
-// changes is where the scores of a picture of h × w are no longer the residual's.
+// changes marks the scores of a picture of h × w that no longer match the residual.
 type changes struct {
 	h, w        int
-	rows, words int           // of blocks; that hold a row's
-	stale       []uint64      // rows × words: a bit for each block
-	areas       []kernel.Area // that were filtered last
+	rows, words int           // of blocks; words per row
+	stale       []uint64      // rows × words: one bit per block
+	areas       []kernel.Area // the last filtered
 }
 
 func newChanges(h, w int) *changes {
@@ -31,7 +31,7 @@ func newChanges(h, w int) *changes {
 	return c
 }
 
-// mark says that an area changed, which scores see from within reach.
+// mark marks a changed area. Scores within reach change too.
 func (c *changes) mark(a kernel.Area, reach int) {
 	if a.Empty() {
 		return
@@ -46,11 +46,11 @@ func (c *changes) mark(a kernel.Area, reach int) {
 	}
 }
 
-// take sets areas to what changed, in pieces no wider than a stretch, and forgets it.
+// take sets areas to the marked area, in pieces no wider than a stretch, and clears the marks.
 func (c *changes) take() {
 	c.areas = c.areas[:0]
 	for r := range c.rows {
-		from, to := -1, -joined // of the piece so far
+		from, to := -1, -joined // of the present piece
 		for k, ones := range c.stale[r*c.words : (r+1)*c.words] {
 			c.stale[r*c.words+k] = 0
 			for ones != 0 {
@@ -77,20 +77,20 @@ func (c *changes) add(r, from, to int) {
 	}
 }
 
-// filterChanges filters the residual again where it changed, and lists the maxima there that may have a score of least or more.
+// filterChanges filters the residual again in changed areas, and lists the maxima there that may score least or more.
 func (l *Locator) filterChanges(least float64) {
 	l.changes.take()
-	low := l.lowest(least, l.camera) // a texture makes it higher
+	low := l.lowest(least, l.camera) // a texture raises it
 	l.peaks = l.lanes.Sweep(l.filter, l.changes.areas, low)
 }
 
-// lowest is the value of the filtered residual below which no score is least under a noise, anywhere.
+// lowest returns the least filtered residual that can score least anywhere under a noise.
 func (l *Locator) lowest(least float64, noise Noise) float32 {
 	return float32(0.999 * least * math.Sqrt(l.template.norm*noise.At(l.background.lowest())))
 }
 
-// score makes seeds of the maxima whose score is least or more. The score is (T * r)/√(var Σ T²), by the noise of the background; that is so much the same
-// over a template that the maxima are those of T * r.
+// score makes a seed of each maximum that scores least or more. The score is (T * r)/√(var Σ T²), by the noise of the background. The noise varies so
+// little over a template that the maxima of T * r serve as the maxima of the score.
 func (l *Locator) score(least float64) {
 	low := l.lowest(least, l.noise)
 	l.seeds = l.seeds[:0]
@@ -106,7 +106,7 @@ func (l *Locator) score(least float64) {
 	}
 }
 
-// higher orders seeds, the highest first, and those of equal height by place.
+// higher orders seeds, the highest first, and seeds of equal height by place.
 func higher(a, b seed) int {
 	if a.z != b.z {
 		return cmp.Compare(b.z, a.z)

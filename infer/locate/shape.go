@@ -2,34 +2,34 @@ package locate
 
 import "math"
 
-// No real spot is quite the template: beads have rings and glints, optics are astigmatic, and a strong spot shows it. How much longer than the template a
-// single spot is, e = (K's eigenvalues' difference)/a, scatters with what the picture tells it by, σ, and with the spots' own shapes, τ. Of a share π that
-// are pairs, e is anything: of pairs 2δ apart as many as area has, δ² = 2e, so every e below 2.4²/8 alike. So
+// No real spot matches the template exactly: beads have rings and glints, optics are astigmatic, and a strong spot shows it. A single spot is longer
+// than the template by e = (K's eigenvalues' difference)/a. e scatters by the picture's noise, σ, and by the spots' own shapes, τ. A share π are pairs,
+// with any e: pairs are uniform in area, δ² = 2e, so every e below 2.4²/8 is equally likely. So
 //
 //	p(e) = (1 - π) (e/s²) exp(-e²/2s²) + π / mostLong,    s² = σ² + τ²
 //
-// and τ is the likeliest one of a few, 0 unless it is likelier by Schwarz's criterion, and for most of the spots: those that all are longer than the template
-// are of another shape, and a few that are so among many are pairs.
+// and τ is the likeliest of a few values. It is 0 unless Schwarz's criterion prefers τ, and for most of the spots. If all spots are longer than the
+// template, their shape differs from it. If a few are, they are pairs.
 const (
 	mostLong    = 1.0  // e of the longest pairs, 0.72, and its scatter
-	leastTau    = 0.01 // of those that are tried: less is nothing a split would ask for
-	mostTau     = 0.2  // a scatter that is hardly told from pairs, π alike
+	leastTau    = 0.01 // least value tried: a smaller one would change no split
+	mostTau     = 0.2  // a larger scatter looks like pairs
 	tauStep     = 1.3
 	shares      = 4    // rounds of expectation and maximization of π
-	firstShare  = 0.2  // π that they begin with
-	tauEvidence = 1.0  // nats more: of one long spot nothing tells
-	longest     = 4096 // spots that are looked at
+	firstShare  = 0.2  // initial π
+	tauEvidence = 1.0  // nats that τ must gain: one long spot proves nothing
+	longest     = 4096 // spots used
 )
 
-// long is how much longer than the template a spot is, with its sd; in parts of its amplitude.
+// long is how much longer than the template a spot is, with the sd, as fractions of its amplitude.
 type long struct {
 	spot   int32
 	e, sd  float64
-	dx, dy float64 // half the way between its halves, if it is two
-	single float64 // scratch: how likely e is of a single spot
+	dx, dy float64 // half the offset between its halves, if it is two
+	single float64 // scratch: likelihood of e for a single spot
 }
 
-// shapeScatter is τ of the spots in longs.
+// shapeScatter returns τ of the spots in longs.
 func shapeScatter(longs []long) (tau float64) {
 	longs = longs[:min(len(longs), longest)]
 	if len(longs) == 0 {
@@ -47,13 +47,13 @@ func shapeScatter(longs []long) (tau float64) {
 	return tau
 }
 
-// reachOf is how many τ a single spot's length hardly ever exceeds, where so many spots told τ: e² over theirs has Fisher's law of 2 and 2n degrees of
-// freedom, and is above x with the probability (1 + x/2n)⁻ⁿ, for very many exp(-x/2), which is that of splitSDs.
+// reachOf returns how many τ the length of a single spot hardly ever exceeds, if so many spots determined τ. e² over their mean has Fisher's law with 2
+// and 2n degrees of freedom. It exceeds x with probability (1 + x/2n)⁻ⁿ, for very many spots exp(-x/2), the probability beyond splitSDs.
 func reachOf(n int) float64 {
 	return math.Sqrt(2 * float64(n) * math.Expm1(splitSDs*splitSDs/2/float64(n)))
 }
 
-// mostAsk tells whether τ makes more than half of the spots likelier: a crowd of pairs is no reason to take the others for longer.
+// mostAsk reports whether τ makes more than half of the spots likelier: a crowd of pairs does not make the other spots longer.
 func mostAsk(longs []long, tau float64) bool {
 	n := 0
 	for _, g := range longs {
@@ -65,7 +65,7 @@ func mostAsk(longs []long, tau float64) bool {
 	return 2*n > len(longs)
 }
 
-// pairLikelihood is the logarithm of the likelihood of τ, with the likeliest share of pairs.
+// pairLikelihood returns the log-likelihood of τ, with the likeliest share of pairs.
 func pairLikelihood(longs []long, tau float64) (sum float64) {
 	for i := range longs {
 		g := &longs[i]

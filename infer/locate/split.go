@@ -2,21 +2,21 @@ package locate
 
 import "math"
 
-// Two spots nearer than 2.4 sds have one maximum, and what one fitted spot leaves of them has none that stands out. But it is longer than the template.
+// Two spots nearer than 2.4 sds have one maximum, and the residual of one fitted spot has no clear maximum. But that spot is longer than the template.
 // To second order in half their distance δ along u, two halves of a spot of amplitude a differ from it by
 //
 //	(a δ²/2) u' H u        H the template's second derivatives
 //
-// so K, fitted to the residual as Σ Kᵢⱼ Hᵢⱼ beside changes of amplitude and place, is (a δ²/2) u u': its eigenvalues differ. A spot that is wider than the
-// template all round, as one out of focus is, has two equal ones, and is left whole.
+// so K, fitted to the residual as Σ Kᵢⱼ Hᵢⱼ beside changes of amplitude and place, is (a δ²/2) u u': its eigenvalues differ. A spot that is out of
+// focus is wider all round. Its eigenvalues are equal, so it stays whole.
 const (
-	splitScore = 6.0 // least score of a spot that is looked at: half of it is hardly a spot
+	splitScore = 6.0 // least score of a spot to test: half of a weaker one is hardly a spot
 	splitSDs   = 4.0 // standard deviations of the eigenvalues' difference from which a spot is split
-	leastSplit = 0.6 // sds of the template: half the distance to begin with
+	leastSplit = 0.6 // sds of the template: the initial half distance
 	mostSplit  = 1.4
 )
 
-// split splits the spots that are longer than the template, and says how many.
+// split splits the spots that are longer than the template, and returns the number split.
 func (l *Locator) split() int {
 	l.halved = l.halved[:0]
 	l.measure()
@@ -46,8 +46,8 @@ func (l *Locator) split() int {
 	return len(l.halved)
 }
 
-// mend makes one spot again of those that split last where the joint fit is not certain of both halves: two that are nearly one have scores of next to
-// nothing, and neither would be found.
+// mend joins a recent split again if the joint fit is uncertain of either half. Two spots that almost coincide score close to 0, so neither would be
+// found.
 func (l *Locator) mend() {
 	first := len(l.spots) - len(l.halved)
 	for k := len(l.halved) - 1; k >= 0; k-- {
@@ -73,13 +73,13 @@ func (l *Locator) mend() {
 	}
 }
 
-// powers are those of u and v in T, ∂T/∂place and H, whose combinations fit the residual as well as those themselves do: H's entries are T (u² - 1),
-// T (v² - 1) and T u v.
+// powers are the exponents of u and v in T, ∂T/∂place and H. Combinations of the products T uᵖ vᵠ fit the residual as well as T, ∂T/∂place and H
+// themselves: H's entries are T (u² - 1), T (v² - 1) and T u v.
 var powers = [orders][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}}
 
 const orders = 6
 
-// secondOrder is the normal equations of T uᵖ vᵠ, fitted to what all spots leave about one.
+// secondOrder solves the normal equations of T uᵖ vᵠ, fitted to the residual of all spots about one.
 func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [orders]float64) {
 	l.patchOf(&l.patch, s.x, s.y)
 	m := &l.moments
@@ -94,7 +94,7 @@ func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [or
 	return gram, right
 }
 
-// measure lists how long the spots are that stand out and moved since they were last looked at.
+// measure lists the lengths of the strong spots that moved since the last check.
 func (l *Locator) measure() {
 	l.longs = l.longs[:0]
 	for i := range l.spots {
@@ -112,7 +112,7 @@ func (l *Locator) measure() {
 	}
 }
 
-// elongation is how much longer than the template a spot is; false where it is not.
+// elongation returns how much longer than the template a spot is, or false if it is not longer.
 func (l *Locator) elongation(s *spot) (g long, ok bool) {
 	gram, right := l.secondOrder(s)
 	root, k := gram, right
@@ -120,7 +120,7 @@ func (l *Locator) elongation(s *spot) (g long, ok bool) {
 		return g, false
 	}
 	backsolve(root[:], k[:], orders)
-	// the eigenvalues' difference is 2 √(((Kxx-Kyy)/2)² + Kxy²), along the angle whose double has that tangent
+	// the eigenvalues' difference is 2 √(((Kxx-Kyy)/2)² + Kxy²), along half the angle with that tangent
 	c, b := (k[3]-k[4])/2, k[5]/2
 	difference := 2 * math.Hypot(c, b)
 	if !(difference > 0) {

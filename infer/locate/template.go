@@ -2,7 +2,7 @@ package locate
 
 import "math"
 
-// template is one axis of what is looked for: exp(-k²/2s²) for k from -reach to reach.
+// template is one axis of the template: exp(-k²/2s²) for k from -reach to reach.
 type template struct {
 	sd    float64
 	reach int
@@ -10,7 +10,7 @@ type template struct {
 	norm  float64   // Σ T² over the picture
 }
 
-// templateReach is how many sds of the template the filter sees. One cut much nearer, where its edge is no longer small, makes maxima of its own.
+// templateReach is the reach of the filter in sds of the template. A shorter one would cut at a high edge, and make maxima of its own.
 const templateReach = 3
 
 func newTemplate(sd float64) *template {

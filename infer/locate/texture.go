@@ -4,25 +4,25 @@ import (
 	"math"
 )
 
-// A real picture is not only spots and the camera's noise: out-of-focus light, grain and compression leave a texture that the filter sees, and in which
-// anything would stand out of the noise alone. Where the filtered picture is scattered more than the camera's noise explains, its scatter is the noise:
+// A real picture has more than spots and the camera's noise: out-of-focus light, grain and compression leave a texture in the filtered picture. Against
+// the camera's noise alone, any texture would look like spots. If the filtered picture scatters more than the camera explains, its scatter is the noise:
 //
-//	z ~ N(0, κ²) where nothing is
+//	z ~ N(0, κ²) without spots
 //
-// κ follows from two low quantiles of z, which bright spots hardly move. Of two models, κ = 1 and κ free, the likelihood chooses (Schwarz's criterion).
+// κ follows from two low quantiles of z, which bright spots hardly move. Schwarz's criterion chooses between κ = 1 and free κ.
 const (
-	scatterRows = 32               // that are looked at
-	apart       = 4                // px between the values of a row that are looked at: nearer ones are nearly the same
+	scatterRows = 32               // rows of the sample
+	apart       = 4                // px between values of a row in the sample: nearer ones are almost equal
 	low, lower  = 0.30, 0.10       // of the sample
 	quantiles   = 0.75714          // between them, of a normal law, in sds
-	lowSDs      = 0.52440          // of a normal law below its middle
-	perRoot     = 1.5              // standard error of κ, times the root of the independent values
-	evidence    = 2.83             // standard errors from which κ is not 1: √(ln n), of some 3,000 values
+	lowSDs      = 0.52440          // distance of a normal law's quantile low from its middle, in sds
+	perRoot     = 1.5              // standard error of κ, times the root of the number of independent values
+	evidence    = 2.83             // standard errors from which κ differs from 1: √(ln n), of some 3,000 values
 	mostScatter = 1e9              // of a picture without any noise
-	spread      = 2 * 1.7724538509 // length along a row over which the filtered noise is one value, in sds of the template: 2√π
+	spread      = 2 * 1.7724538509 // correlation length of the filtered noise along a row, in sds of the template: 2√π
 )
 
-// scatter is κ of the filtered residual, and where the middle of z lies, in κ: off zero where the background is, which a wide template adds up.
+// scatter returns κ of the filtered residual, and the middle of z in units of κ. A wide template adds up an error of the background, so it is not 0.
 func (l *Locator) scatter() (k, middle float64) {
 	l.sample = l.sample[:0]
 	rows := min(scatterRows, l.h)
@@ -45,7 +45,7 @@ func (l *Locator) scatter() (k, middle float64) {
 	return k, middle / k
 }
 
-// rescale takes the texture for part of the noise, also of the spots that were fitted before.
+// rescale counts the texture as part of the noise, also for spots fitted before.
 func (l *Locator) rescale(texture float64) {
 	was := l.texture
 	l.texture = texture

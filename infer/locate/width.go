@@ -9,27 +9,27 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// The search for the template: widths from narrowest on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
+// The search for the template tries widths from narrowest on, each larger by widthStep, as far as the picture allows, for bright and for dark spots.
 const (
-	narrowest   = 0.7 // px: what is narrower is a pixel, of which the noise has some that stand out: of 260,000 Poisson counts 20 by 5 sds
+	narrowest   = 0.7 // px. A narrower spot is a single pixel, and noise reaches high there: of 260,000 Poisson counts, 20 exceed 5 sds
 	widthStep   = 1.2
-	widthScore  = 5.0 // height of a maximum that counts: noise alone has some of about 4 in a picture of a million pixels
-	widthMaxima = 20  // the highest maxima, whose mean has to count
+	widthScore  = 5.0 // least height of a maximum: noise alone reaches about 4 in a picture of a million pixels
+	widthMaxima = 20  // number of highest maxima, whose mean must reach widthScore
 )
 
-// ErrNoSpots is returned where no scale shows a spot.
+// ErrNoSpots reports that no scale shows a spot.
 var ErrNoSpots = errors.New("no spot is visible above the noise at any scale: set the template's sd, px, or look at the film")
 
-// Found is what a search says of a picture's spots.
+// Found is the result of a search for spots.
 type Found struct {
 	SD   float64 // of the template, px
-	Dark bool    // they are darker than what is around them
+	Dark bool    // they are darker than their surroundings
 }
 
-// searchSide is the most of a side that one search takes, px: 1024x1024 take 2.5 s of a processor, and a camera goes on meanwhile.
+// searchSide is the longest side of one search, px: 1024x1024 take 2.5 s of a processor, and a live camera continues meanwhile.
 const searchSide = 1024
 
-// Parts is how many parts of a picture Search knows: its middle, and if that is not the whole picture, the parts of a grid over all of it.
+// Parts returns the number of parts of a picture for Search: the middle and, if it is not the whole picture, a grid of parts over all of it.
 func Parts(h, w int) int {
 	if h <= searchSide && w <= searchSide {
 		return 1
@@ -37,10 +37,10 @@ func Parts(h, w int) int {
 	return 1 + tiles(h)*tiles(w)
 }
 
-// tiles is how many parts of at most searchSide cover a side.
+// tiles returns the number of parts, of at most searchSide, that cover a side.
 func tiles(side int) int { return (side + searchSide - 1) / searchSide }
 
-// Search returns the template that explains one part of a picture best. Part 0 is the middle. ErrNoSpots says that nothing stands out in that part.
+// Search returns the template that explains one part of a picture best. Part 0 is the middle. ErrNoSpots reports that this part shows no spot.
 func Search(h, w int, picture []float32, part int) (Found, error) {
 	height, width := min(h, searchSide), min(w, searchSide)
 	if height == h && width == w {
@@ -57,13 +57,13 @@ func Search(h, w int, picture []float32, part int) (Found, error) {
 	return search(height, width, cut)
 }
 
-// corner is where part k of those along a side begins.
+// corner returns the begin of part k along a side.
 func corner(k, side int) int { return k * max(side-searchSide, 0) / max(tiles(side)-1, 1) }
 
-// search is the template that explains a picture best: for which the background and spots at the maxima of z leave the least of it, Σ r²/var - Σ z², twice
-// the logarithm of a likelihood. The spots are taken off one
-// after the other, the highest first (matching pursuit), as far as they are above what noise and texture may reach. A filter of another width than a spot's has a smaller score by
-// 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer. ErrNoSpots is returned where nothing stands out.
+// search returns the template that explains a picture best. Background and spots at the maxima of z then leave the smallest Σ r²/var - Σ z², twice the
+// logarithm of a likelihood. It subtracts the spots one after the other, the highest first (matching pursuit), down to the reach of noise and texture.
+// A filter of another width than the spot's scores less, by 2 s s₀/(s² + s₀²). A wide filter has higher maxima if spots overlap, but fewer. search
+// returns ErrNoSpots if no scale shows a spot.
 func search(h, w int, picture []float32) (Found, error) {
 	var bright, dark trial
 	var both sync.WaitGroup
@@ -79,14 +79,14 @@ func search(h, w int, picture []float32) (Found, error) {
 	return Found{SD: bright.sd}, nil
 }
 
-// trial is how well the best width does.
+// trial is the result of the best width.
 type trial struct {
 	sd     float64
 	left   float64 // Σ r²/var - Σ z²
-	counts bool    // something stands out
+	counts bool    // the maxima reach widthScore
 }
 
-// try finds the best width of bright or of dark spots, to a fraction of a step by the parabola through it and its neighbours.
+// try finds the best width of bright or of dark spots, to a fraction of a step, by the parabola through it and its neighbours.
 func try(h, w int, picture []float32, dark bool) (best trial) {
 	var sds, lefts []float64
 	at := -1
@@ -110,7 +110,7 @@ func try(h, w int, picture []float32, dark bool) (best trial) {
 	return best
 }
 
-// explain is what background and spots leave of the picture, in the camera's noise, and the mean of the highest maxima, in that of the texture too.
+// explain returns the residual of background and spots, in the camera's noise, and the mean of the highest maxima, in the noise with texture.
 func (l *Locator) explain(picture []float32) (left, top float64) {
 	l.begin(picture)
 	for y := range l.h {
@@ -137,7 +137,7 @@ func (l *Locator) explain(picture []float32) (left, top float64) {
 	return left, top
 }
 
-// pursue takes the light of a spot at a maximum off the residual, and says by how much Σ r²/var falls. What stronger spots have taken is not there any more.
+// pursue subtracts a spot at a maximum from the residual, and returns the fall of Σ r²/var. The light of stronger spots is already gone.
 func (l *Locator) pursue(s seed) float64 {
 	p := &l.patch
 	l.patchOf(p, float64(s.x), float64(s.y))

@@ -95,7 +95,7 @@ func appendCell(dst []byte, f form, c cell) []byte {
 	return strconv.AppendFloat(dst, c.number, 'g', -1, 64)
 }
 
-// Close writes what is left. Files that got no row are removed, but for a table of objects that was asked for alone: it says by its header that there
+// Close writes the remaining bytes. It removes files without rows, except a table of objects requested alone: its header shows that there
 // were none.
 func (s *CSV) Close(context.Context) error {
 	err := s.headObjects()

@@ -21,8 +21,8 @@ const (
 	MaxCameras  = 64      // whose laws are one
 )
 
-// Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
-// later release and are left out.
+// Decode reads one record of the given kind and checks its version, shape and size. It ignores unknown fields, which a later
+// release may send.
 func Decode(kind latent.Kind, data []byte) (Record, error) {
 	if len(data) > MaxRecord {
 		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", kind, len(data), MaxRecord)
@@ -115,7 +115,7 @@ func check(r Record) error {
 	return nil
 }
 
-// sameLength wants one entry a latent dimension, or none where a part is not known yet.
+// sameLength requires one entry per latent dimension, or none if a part is still unknown.
 func sameLength(lengths ...int) error {
 	for _, n := range lengths[1:] {
 		if n != lengths[0] && n != 0 {

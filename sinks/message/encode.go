@@ -25,20 +25,20 @@ type Encoder struct {
 	left    int
 }
 
-// Sent is the law that was encoded last: the next Estimate brings a law only where it has another one.
+// Sent is the law in the last encoded message: the next Estimate contains a law only if it differs.
 type Sent struct {
 	revision uint64
 	field    *latent.Field
 }
 
-// Sent is what a sink that may have to encode a message again keeps, and gives to Resend.
+// Sent returns the state for Resend. A sink keeps it if it may have to encode a message again.
 func (e *Encoder) Sent() Sent { return e.sent }
 
-// Resend has the Encoder go on as if the laws since then had not been encoded. The zero Sent is that of a new Encoder.
+// Resend makes the Encoder continue as if the laws since then had not been encoded. The zero Sent belongs to a new Encoder.
 func (e *Encoder) Resend(since Sent) { e.sent = since }
 
 // Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
-// Estimate gives an ObjectsRecord of a field, a LatentRecord where there is a latent, and an SDERecord where its law is new.
+// Estimate makes an ObjectsRecord of a field, a LatentRecord if it has a latent, and an SDERecord if its law is new.
 func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
 	header := e.header
 	e.left = 0
@@ -72,15 +72,15 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// header begins every record.
+// header returns the header of a record.
 func (e *Encoder) header(kind latent.Kind) Header {
 	return Header{V: latent.Version, Kind: kind, Stream: e.Stream, Epoch: e.Epoch}
 }
 
-// Left is how many places Limit has left out of the message that was encoded last.
+// Left returns the number of places that Limit cut from the last encoded message.
 func (e *Encoder) Left() int { return e.left }
 
-// frame emits a frame's objects, where the stream is one of a field, and its latent, where there is one.
+// frame emits the objects of a frame of a field, and its latent if it has one.
 func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error) error {
 	if m.Objects != nil {
 		e.line = appendObjects(e.line[:0], e.header(latent.KindObjects), m, 0)

@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// fitting is the memory of an Encoder that leaves places out.
+// fitting is the memory of an Encoder for messages with places left out.
 type fitting struct {
 	order   []int // objects, the most certain first
 	chosen  []int
@@ -15,8 +15,8 @@ type fitting struct {
 	objects latent.Objects // of fitted
 }
 
-// fit encodes the objects of m that are the most certain, as many as there is room for, and in what is left the first places in earlier frames. It returns
-// how many places are left out.
+// fit encodes as many of the most certain objects of m as fit, and then as many places in earlier frames as fit, the first ones. It returns
+// the number of places left out.
 func (e *Encoder) fit(m *latent.Estimate) (left int) {
 	f, all := &e.fitting, m.Objects
 	f.rank(all)
@@ -29,7 +29,7 @@ func (e *Encoder) fit(m *latent.Estimate) (left int) {
 	return left
 }
 
-// rank orders objects: the followed one, those that were detected, by doubt and by how well their place is known.
+// rank orders objects: first the followed one, then detected ones, by doubt and by the sd of their place.
 func (f *fitting) rank(all *latent.Objects) {
 	f.order = f.order[:0]
 	for i := range all.ID {
@@ -49,7 +49,7 @@ func (f *fitting) rank(all *latent.Objects) {
 	})
 }
 
-// choose makes fitted m with so many of its places.
+// choose fills the message with that many places of m.
 func (f *fitting) choose(m *latent.Estimate, keep int) {
 	all, o := m.Objects, &f.objects
 	n := min(keep, len(f.order))

@@ -21,7 +21,7 @@ type Header struct {
 
 func (h *Header) header() *Header { return h }
 
-// EpochOf is the epoch of the lease under which r was made, 0 without one.
+// EpochOf returns the epoch of the lease under which r was made, 0 without one.
 func EpochOf(r Record) uint64 { return r.header().Epoch }
 
 // LatentRecord is one frame's latent and the drift there, published every frame.
@@ -79,7 +79,7 @@ type FieldRecord struct {
 	Scarce []bool    `json:"scarce"`
 }
 
-// fieldRecord is the record of f. It shares f's points.
+// fieldRecord returns the record of f. It shares f's points.
 func fieldRecord(f *latent.Field) *FieldRecord {
 	r := &FieldRecord{Axes: f.Axes, Scarce: f.Scarce}
 	for k := range f.Z {
@@ -136,7 +136,7 @@ type ViewRecord struct {
 	latent.View
 }
 
-// fill makes r the record of s as of frame seq. It shares the slices of s.
+// fill makes r the record of s for frame seq. It shares the slices of s.
 func (r *SDERecord) fill(h Header, seq uint64, at time.Time, s *latent.SDE) {
 	*r = SDERecord{
 		Header: h, Seq: seq, Time: at.UTC(),
@@ -147,7 +147,7 @@ func (r *SDERecord) fill(h Header, seq uint64, at time.Time, s *latent.SDE) {
 	}
 }
 
-// triggerRecord is the record of t. It shares t's slices.
+// triggerRecord returns the record of t. It shares t's slices.
 func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
 	return &TriggerRecord{
 		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On, Object: t.Object,
@@ -157,5 +157,5 @@ func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
 	}
 }
 
-// Milliseconds is a latency as records and tables have it.
+// Milliseconds converts a latency for records and tables.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -7,17 +7,17 @@ const (
 	mostLeased = 1024            // streams whose lease is remembered
 )
 
-// Newest is the newest lease that a subscriber has heard of, of every stream. The zero value knows none. It is for one goroutine.
+// Newest holds the newest known lease of every stream. The zero value knows none. It belongs to one goroutine.
 type Newest struct{ leases map[string]leased }
 
-// leased is the lease of a stream, and when its holder was last heard.
+// leased is the lease of a stream, and the time of its holder's last message.
 type leased struct {
 	epoch uint64
 	heard time.Time
 }
 
-// Counts says whether a message of an epoch counts, and which epoch is the newest: a worker that was frozen or cut off may speak on while another has the stream.
-// A run of the same name without a lease, whose epoch is 0, counts while no worker is heard.
+// Counts reports whether a message of an epoch counts, and returns the newest epoch. A worker that was frozen or cut off may still publish while another
+// has the stream. A run of the same name without a lease, with epoch 0, counts while no worker publishes.
 func (n *Newest) Counts(stream string, epoch uint64, now time.Time) (newest uint64, fine bool) {
 	last, known := n.leases[stream]
 	switch {

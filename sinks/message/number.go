@@ -26,7 +26,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 // Numbers are float64s, each null in JSON where it is not finite.
 type Numbers []float64
 
-// MarshalJSON writes an array, also where there are none.
+// MarshalJSON writes an array, even an empty one.
 func (n Numbers) MarshalJSON() ([]byte, error) { return appendNumbers(nil, n), nil }
 
 // UnmarshalJSON reads at most MaxLatent numbers, null as NaN.
@@ -38,7 +38,7 @@ func (n *Numbers) UnmarshalJSON(data []byte) (err error) {
 // Table is Numbers of several rows, one after the other.
 type Table []float64
 
-// MarshalJSON writes an array, also where there are none.
+// MarshalJSON writes an array, even an empty one.
 func (t Table) MarshalJSON() ([]byte, error) { return appendNumbers(nil, t), nil }
 
 // UnmarshalJSON reads at most MaxHorizons rows of MaxLatent numbers, null as NaN.
@@ -47,7 +47,7 @@ func (t *Table) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// At is v[i], or NaN where v is too short.
+// At returns v[i], or NaN if v is too short.
 func At(v []float64, i int) float64 {
 	if i < len(v) {
 		return v[i]
@@ -58,7 +58,7 @@ func At(v []float64, i int) float64 {
 // Column is one number of every object of a field.
 type Column []float64
 
-// MarshalJSON writes an array, also where there are none.
+// MarshalJSON writes an array, even an empty one.
 func (c Column) MarshalJSON() ([]byte, error) { return appendNumbers(nil, c), nil }
 
 // UnmarshalJSON reads at most MaxObjects numbers, null as NaN.
@@ -70,7 +70,7 @@ func (c *Column) UnmarshalJSON(data []byte) (err error) {
 // Points are one number of every point of a field: of a map's cells, or of distances.
 type Points []float64
 
-// MarshalJSON writes an array, also where there are none.
+// MarshalJSON writes an array, even an empty one.
 func (p Points) MarshalJSON() ([]byte, error) { return appendNumbers(nil, p), nil }
 
 // UnmarshalJSON reads at most MaxField numbers, null as NaN.
@@ -105,7 +105,7 @@ func readNumbers(data []byte, most int) ([]float64, error) {
 	return n, nil
 }
 
-// readNumber reads a JSON number, null as NaN. What is no JSON at all the decoder has refused before; nor does it pass what Go alone writes.
+// readNumber reads a JSON number, null as NaN. The decoder has already refused invalid JSON. readNumber also refuses forms that only Go reads, such as Inf.
 func readNumber(one []byte) (float64, error) {
 	if string(one) == "null" {
 		return math.NaN(), nil

@@ -95,7 +95,7 @@ type RangeRecord struct {
 	UMHigh *Number `json:"diffusion_um2_s_high,omitempty" unit:"µm²/s"`
 }
 
-// rangeRecord is the record of a diffusion.
+// rangeRecord returns the record of a diffusion.
 func rangeRecord(px, um latent.Range) RangeRecord {
 	r := RangeRecord{Px: Number(px.D), PxLow: Number(px.Low), PxHigh: Number(px.High)}
 	if um != (latent.Range{}) {
@@ -106,7 +106,7 @@ func rangeRecord(px, um latent.Range) RangeRecord {
 
 func number(v float64) *Number { return (*Number)(&v) }
 
-// trackRecord is the record of t.
+// trackRecord returns the record of t.
 func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	r := &TrackRecord{Header: h, Seq: t.Seq, Time: t.Time.UTC(), ID: t.ID, Change: t.Change, Why: t.Why, First: t.First, Last: t.Last, Frames: t.Frames,
 		X: Number(t.X), Y: Number(t.Y), Path: Number(t.Path), Drift: Numbers{t.DriftX, t.DriftY}, Directed: t.Runs, RangeRecord: rangeRecord(t.Px, t.UM), State: t.State}
@@ -120,8 +120,8 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	return r
 }
 
-// appendObjects writes the JSON of an ObjectsRecord without allocating. A place is told to a ten-thousandth of a
-// pixel, everything else to five digits. unsent is how many places are not in it.
+// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds a place to a ten-thousandth of a
+// pixel, all else to five digits. unsent is the number of places left out.
 func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
 	o := e.Objects
 	whole := func(name string, v uint64) {
@@ -209,7 +209,7 @@ func appendColumn(dst []byte, v []float64, form byte, digits int) []byte {
 	return append(dst, ']')
 }
 
-// appendLatents writes d numbers an object as d columns.
+// appendLatents writes d numbers per object as d columns.
 func appendLatents(dst []byte, v []float64, d int) []byte {
 	open := byte('[')
 	for k := range d {
@@ -235,7 +235,7 @@ func appendFinite(dst []byte, v float64, form byte, digits int) []byte {
 	return strconv.AppendFloat(dst, v, form, digits, 64)
 }
 
-// checkObjects refuses columns that do not fit together.
+// checkObjects refuses columns of different lengths or numbers.
 func checkObjects(r *ObjectsRecord) error {
 	n := len(r.ID)
 	if e := r.Earlier; e != nil {
@@ -254,7 +254,7 @@ func checkObjects(r *ObjectsRecord) error {
 	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }
 
-// sameObjects wants columns of one length.
+// sameObjects requires columns of one length.
 func sameObjects(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxObjects || n != slices.Min(lengths) {
 		return fmt.Errorf("columns of %v entries, expected one entry an object in each, at most %d", lengths, MaxObjects)

@@ -89,7 +89,7 @@ type MapRecord struct {
 	Says   []string `json:"says"` // traps and flows, a sentence each
 }
 
-// populationRecord is the record of p. It shares p's slices.
+// populationRecord returns the record of p. It shares p's slices.
 func populationRecord(h Header, p *latent.Population) *PopulationRecord {
 	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths, Unjudged: p.Unjudged, Unweighed: p.Unweighed,
 		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
@@ -110,7 +110,7 @@ func populationRecord(h Header, p *latent.Population) *PopulationRecord {
 	return r
 }
 
-// lawRecord is the record of l.
+// lawRecord returns the record of l.
 func lawRecord(l *latent.PopulationLaw) *LawRecord {
 	r := &LawRecord{Seq: l.Seq, Tracks: l.Tracks, Steps: l.Steps, Spread: Number(l.Spread.Value), SpreadLow: Number(l.Spread.Low), SpreadHigh: Number(l.Spread.High), Rates: l.Rates, Nats: Number(l.Nats), Says: l.Says}
 	for i := range l.States {
@@ -159,7 +159,7 @@ func checkPopulation(r *PopulationRecord) error {
 	return nil
 }
 
-// columnsOf wants columns of one length.
+// columnsOf requires columns of one length.
 func columnsOf(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxField || n != slices.Min(lengths) {
 		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, MaxField)

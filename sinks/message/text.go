@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Printable replaces what would steer a terminal by spaces: the text of a message may come from anybody.
+// Printable replaces characters that control a terminal by spaces, because the sender of a text is unknown.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

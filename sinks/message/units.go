@@ -18,7 +18,7 @@ type UnitsRecord struct {
 	UMAxes           Numbers            `json:"diffusion_xy_um2_s,omitempty" unit:"µm²/s"`
 }
 
-// unitsRecord is the record of u, whose slices it shares.
+// unitsRecord returns the record of u. It shares u's slices.
 func unitsRecord(u *latent.Units) UnitsRecord {
 	r := UnitsRecord{Calibration: u.Calibration, R2: u.R2}
 	if u.Calibration != latent.Calibrated {

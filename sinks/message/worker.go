@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-const mostNamed = 8 // streams that nobody can run that a text names
+const mostNamed = 8 // waiting streams that a text names
 
-// The bounds of what a worker says: those of a site.
+// The bounds on a worker's message: the bounds of a site.
 const (
 	mostRunning = 1000
 	mostWaiting = 10_000
@@ -45,7 +45,7 @@ type WaitingRecord struct {
 	Why  string `json:"why"`
 }
 
-// checkWorker refuses what no worker says.
+// checkWorker refuses a record that no worker sends.
 func checkWorker(r *WorkerRecord) error {
 	if len(r.Streams) > mostRunning || len(r.Waiting) > mostWaiting {
 		return fmt.Errorf("%d streams run and %d wait, expected at most %d and %d", len(r.Streams), len(r.Waiting), mostRunning, mostWaiting)
@@ -53,7 +53,7 @@ func checkWorker(r *WorkerRecord) error {
 	return nil
 }
 
-// Text is what a worker says for people, without what changes every second and its name.
+// Text returns the worker's message for people, without its name and the figures that change every second.
 func (r *WorkerRecord) Text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "(%s): %.4g of %.4g cores taken", Printable(r.Version), float64(r.Taken), float64(r.Cores))

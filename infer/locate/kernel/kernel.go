@@ -1,12 +1,12 @@
 // Package kernel has the inner loops of locating spots, over the pixels of float32 pictures: levels of a background, separable filters of any width,
-// maxima, and the sums that spots are fitted by. They are C, compiled for vectors of 16, 8 and 4 floats (kernels.h, kernels_lanes.h), and Go (plain.go),
-// which is what they are tested against, and what runs in a build without cgo.
+// maxima, and the sums for fitting spots. The loops are in C, compiled for vectors of 16, 8 and 4 floats (kernels.h, kernels_lanes.h). The loops in Go
+// (plain.go) are their test reference, and run in a build without cgo.
 package kernel
 
-// Lanes is how many floats the vectors hold that the loops run with: Widest, or 8 or 4 below that. All of these give the same bits. 0 is Go.
+// Lanes is the number of floats in a vector: Widest, or 8 or 4 below that. All of these give the same bits. 0 is Go.
 type Lanes int
 
-// Picture is rows of Width pixels, Height of them.
+// Picture is Height rows of Width pixels.
 type Picture struct {
 	Pixels        []float32
 	Width, Height int
@@ -20,20 +20,20 @@ func NewPicture(height, width int) Picture {
 // Row returns row y.
 func (p Picture) Row(y int) []float32 { return p.Pixels[y*p.Width : (y+1)*p.Width] }
 
-// Area is a part of a picture, from (X0, Y0) on and before (X1, Y1).
+// Area is a part of a picture, from (X0, Y0) to before (X1, Y1).
 type Area struct{ X0, Y0, X1, Y1 int }
 
-// Empty tells whether an area has no pixel.
+// Empty reports whether an area has no pixel.
 func (a Area) Empty() bool { return a.X0 >= a.X1 || a.Y0 >= a.Y1 }
 
-// check panics if an area leaves the picture: C reads what it is told to.
+// check panics if an area leaves the picture: C checks no bounds.
 func (p Picture) check(a Area) {
 	if a.X0 < 0 || a.X0 > a.X1 || a.X1 > p.Width || a.Y0 < 0 || a.Y0 > a.Y1 || a.Y1 > p.Height || len(p.Pixels) < p.Width*p.Height {
 		panic("kernel: an area beyond the picture")
 	}
 }
 
-// Tile is the columns from X0 on and before X1: Sum is that of v - Level over its pixels v with |v - Level| <= Far, Count how many these are.
+// Tile is the columns from X0 to before X1. Sum sums v - Level over the Count pixels v with |v - Level| <= Far.
 type Tile struct {
 	X0, X1     int32
 	Level, Far float32
@@ -48,13 +48,13 @@ func (p Picture) checkTiles(y0, y1 int, tiles []Tile) {
 	}
 }
 
-// Way is between which two lines a row or a column lies, and how far from the first, in parts of the way.
+// Way gives the two lines between which a row or column lies, and its distance from the first as a fraction of the way.
 type Way struct {
 	From, To int32
 	Share    float32
 }
 
-// checkWays panics if pictures are of two sizes or a way leads to no line.
+// checkWays panics if the sizes of the pictures differ or a way leads to no line.
 func (p Picture) checkWays(out, lines Picture, ways []Way) {
 	if p.Width != out.Width || p.Height != out.Height || p.Width != lines.Width || p.Height != len(ways) {
 		panic("kernel: pictures of two sizes")
@@ -67,21 +67,21 @@ func (p Picture) checkWays(out, lines Picture, ways []Way) {
 	}
 }
 
-// Rough is the mean of 3 x 3 pixels, and the size of what the mask (1 -2 1)' (1 -2 1) makes of them.
+// Rough is the mean of 3 x 3 pixels, and the absolute value of the mask (1 -2 1)' (1 -2 1) there.
 type Rough struct{ Mean, High float32 }
 
-// MostReach is how far a filter reaches to each side at most, px.
+// MostReach is the largest reach of a filter to each side, px.
 const MostReach = 128
 
-// Filter is a picture, and the one that it is filtered into by a symmetric separable filter. Beyond its edges the picture is mirrored, its outermost pixels
-// not doubled.
+// Filter holds a picture and the result of a symmetric separable filter. Beyond its edges the picture is mirrored, without doubling its outermost
+// pixels.
 type Filter struct {
 	In, Out    Picture
-	taps, line []float32 // from the middle on; scratch
-	found      []int32   // maxima, of which no two touch
+	taps, line []float32 // taps from the middle on; line is scratch
+	found      []int32   // maxima; no two touch
 }
 
-// NewFilter makes a filter of at most MostReach + 1 taps, from the middle on, for a picture that is larger than these.
+// NewFilter makes a filter of at most MostReach + 1 taps, from the middle on, for a picture with longer sides.
 func NewFilter(in Picture, taps []float32) *Filter {
 	if reach := len(taps) - 1; reach < 0 || reach > MostReach || in.Width <= reach || in.Height <= reach {
 		panic("kernel: a filter without a middle, of too many taps, or wider than its picture")
@@ -99,7 +99,7 @@ func (f *Filter) check(areas []Area) {
 	}
 }
 
-// Field is what spots are fitted to. The variance of a pixel is max(Read + Gain (picture - residual), Floor).
+// Field holds the data of a fit of spots. The variance of a pixel is max(Read + Gain (picture - residual), Floor).
 type Field struct {
 	Residual          Picture
 	Picture           []float32
@@ -110,7 +110,7 @@ type Field struct {
 // MostPatch is the side of the largest patch, px.
 const MostPatch = 196
 
-// Patch is where the template of a spot lies, exp(-u²/2) exp(-v²/2), with its factors along both axes; u = (FromX + x - X0) Narrow, v likewise.
+// Patch is the area of a spot's template, exp(-u²/2) exp(-v²/2), with its factors along both axes; u = (FromX + x - X0) Narrow, v likewise.
 type Patch struct {
 	Area
 	FromX, FromY float32
@@ -131,5 +131,5 @@ type Moments struct {
 	Single [3][3]float64 // Single[p][q] = Σ w T r uᵖ vᵠ, p + q <= order/2
 }
 
-// Products are sums of w T S a b where the patches of two templates T and S overlap, for a in 1, u, v of the first and b in 1, u, v of the other.
+// Products are sums of w T S a b over the overlap of the patches of two templates T and S, for a in 1, u, v of the first and b in 1, u, v of the other.
 type Products [3][3]float64

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// The loops in Go, by their equations. Sums are float64, whose rounding is far below that of the float32 sums of the kernels.
+// The loops in Go, by their equations. Sums are float64: their rounding is far below the rounding of the kernels' float32 sums.
 
 func plainNear(p Picture, y0, y1 int, tiles []Tile) {
 	for i := range tiles {
@@ -61,7 +61,7 @@ func (f *Filter) plain(areas []Area, least float32) []int32 {
 	return f.found[:n]
 }
 
-// plainRow filters a part of row y from x0 on.
+// plainRow filters a part of row y, starting at x0.
 func (f *Filter) plainRow(out []float32, y, x0 int) {
 	reach := len(f.taps) - 1
 	line := f.line[:len(out)+2*reach]
@@ -82,14 +82,14 @@ func (f *Filter) plainRow(out []float32, y, x0 int) {
 	}
 }
 
-// peak tells whether a pixel inside the picture is above those about it; of equal ones the last is.
+// peak reports whether a pixel inside the picture is the maximum of its neighbourhood. Of equal pixels the last counts.
 func (p Picture) peak(x, y int) bool {
 	up, here, down := p.Row(y - 1)[x-1:x+2], p.Row(y)[x-1:x+2], p.Row(y + 1)[x-1:x+2]
 	v := here[1]
 	return v >= here[0] && v > here[2] && v >= up[0] && v >= up[1] && v >= up[2] && v > down[0] && v > down[1] && v > down[2]
 }
 
-// mirrored brings an index into 0 to n-1, of which the outermost are not doubled.
+// mirrored maps an index into 0 to n-1 by mirroring, without doubling the outermost pixels.
 func mirrored(i, n int) int {
 	if i < 0 {
 		i = -i

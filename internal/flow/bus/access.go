@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// access returns how the connection is let in, and how it knows the server. Every file is read again at each reconnection, so credentials
-// that are renewed in place are used.
+// access returns the options that authenticate the connection and the server. Every file is read again at each reconnection, so that renewed
+// credentials apply.
 func (o *Options) access() ([]nats.Option, error) {
 	if err := o.checkAccess(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (o *Options) access() ([]nats.Option, error) {
 	return options, nil
 }
 
-// checkAccess refuses contradictions, and files that are not there.
+// checkAccess refuses contradictions and missing files.
 func (o *Options) checkAccess() error {
 	switch {
 	case (o.Cert == "") != (o.Key == ""):

@@ -32,9 +32,9 @@ func checkURL(at string) error {
 	return nil
 }
 
-// redacted is u without its password or token: a name that stands alone before the host is a token.
+// redacted returns u without its password or token: a single name before the host is a token.
 func redacted(u *url.URL) string {
-	if strings.Contains(u.Opaque+u.Path, "@") { // mistyped: a password can stand anywhere
+	if strings.Contains(u.Opaque+u.Path, "@") { // mistyped: a password may be anywhere
 		return "the given address"
 	}
 	if _, both := u.User.Password(); u.User != nil && !both {

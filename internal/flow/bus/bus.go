@@ -1,9 +1,8 @@
-// Package bus is the NATS connection that sinks publish on and sources read from: to a server of the user's, or to one that runs
-// inside this process. It also builds the subjects. What the messages hold is not its business.
+// Package bus is the NATS connection for sinks and sources: to a server of the user's, or to a server inside this process. It also builds
+// the subjects. It does not interpret messages.
 //
-// Live values are worth nothing late, so nothing is kept for a server that is away: publishing then fails at once, and the
-// connection comes back by itself, however long it takes. A server that is silent is given up within MaxAge, with all that was on
-// its way to it.
+// Live values lose their worth with time, so the bus keeps nothing for an unreachable server. Publishing then fails at once, and the
+// connection returns by itself, however long it takes. The bus gives up a silent server within MaxAge, with all messages on their way to it.
 package bus
 
 import (
@@ -31,17 +30,17 @@ const (
 
 	pingEvery    = time.Second
 	pingsMissed  = 2
-	firstConnect = 5 * time.Second // for a server to answer at all, unless ctx ends earlier
-	closing      = 2 * time.Second // for what was published to leave
-	blocking     = time.Second / 4 // for the socket to take more, unless Options say otherwise
+	firstConnect = 5 * time.Second // for the first answer of a server, unless ctx ends earlier
+	closing      = 2 * time.Second // for delivering published messages
+	blocking     = time.Second / 4 // for the socket to accept more, unless Options set it
 
 	privateInbox = "_INBOX_" // begins the inboxes of this program's connection to its own server
 )
 
 var (
-	// ErrNoServer is returned by Connect when nothing answers at the URL.
+	// ErrNoServer reports that no server answers at the URL.
 	ErrNoServer = errors.New("no NATS server answers")
-	// ErrOptions is the error of Connect for wrong options, independent of any server.
+	// ErrOptions reports wrong options, independent of any server.
 	ErrOptions = errors.New("wrong NATS options")
 )
 
@@ -51,30 +50,30 @@ type wrongOptions struct{ error }
 func (e wrongOptions) Unwrap() error   { return e.error }
 func (wrongOptions) Is(err error) bool { return err == ErrOptions || err == console.ErrUsage }
 
-// Options is the address of the bus. Host and Port are for the embedded server, files for any other.
+// Options describes the bus. Host and Port configure the embedded server, files configure any other.
 type Options struct {
-	// URL is Embedded; or nats://host:port, also tls, ws, wss, several of one cluster with commas between; or context:NAME, what the tool
-	// nats calls a context, the selected one where NAME is empty.
+	// URL is Embedded; or nats://host:port, also tls, ws, wss, several of one cluster with commas between; or context:NAME, a context of the
+	// tool nats. An empty NAME is the selected context.
 	URL         string
 	Host        string       // to listen on; 127.0.0.1
 	Port        int          // to listen on; 0 takes a free one
-	Token       string       // shared secret: asked by the embedded server, given to any other
+	Token       string       // shared secret: required by the embedded server, sent to any other
 	Credentials string       // path of a .creds file
 	NKey        string       // path of a user's seed
-	CA          string       // path of the certificates that the server's is checked against; the system's where empty
+	CA          string       // path of the certificates that verify the server; empty for the system's
 	Cert, Key   string       // paths of this program's own certificate and its key
-	Store       string       // folder in which the embedded server keeps JetStream; none where empty
-	StoreMost   int64        // bytes that it may keep there, all streams and buckets together; 16 GiB where 0
+	Store       string       // folder of the embedded server's JetStream; empty for none
+	StoreMost   int64        // limit on its bytes, all streams and buckets together; 0 for 16 GiB
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
 	Pages       Pages        // the embedded server: what web pages may do; none connects by default
-	MQTT        string       // where the embedded server takes MQTT clients, host:port; nowhere where empty. Needs Store, and beyond this machine Token
+	MQTT        string       // host:port of the embedded server's MQTT port; empty for none. Needs Store, and beyond this machine Token
 	WebSocket   string       // any other server: where pages connect, ws://host:port; empty if they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
-	// Patience is how long the network may take nothing more before the server counts as away; a quarter of a second, because
-	// what is live does not wait. Who sends megabytes at once gives more.
+	// Patience is how long the network may accept nothing before the server counts as away. The default is a quarter of a second,
+	// because live data do not wait. A sender of megabytes sets more.
 	Patience time.Duration
 
 	user, password, inbox string // of a context
@@ -90,7 +89,7 @@ type Conn struct {
 	prefix, site string
 	closed       chan struct{}
 	up           atomic.Bool
-	why          atomic.Pointer[error] // what hindered the connection last
+	why          atomic.Pointer[error] // last error of the connection
 }
 
 // Connect starts the embedded server, or finds the one at o.URL: ErrNoServer after 5 s, or when ctx ends.
@@ -129,7 +128,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// check takes in the context that the URL names, refuses what is wrong before anything is dialled, and gives what lets the connection in.
+// check applies the context that the URL names, refuses invalid options before dialling, and returns the credentials.
 func (o *Options) check() ([]nats.Option, error) {
 	if _, err := NewSubject(o.Prefix, o.Site, "stream"); err != nil {
 		return nil, err
@@ -164,8 +163,8 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(), // credentials that have expired are renewed one day
-		nats.ReconnectBufSize(-1),   // never replay as live what has become old
+		nats.IgnoreAuthErrorAbort(), // expired credentials may be renewed
+		nats.ReconnectBufSize(-1),   // never publish old messages as live
 		nats.SetCustomDialer(dialer{}),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsMissed),
@@ -177,7 +176,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			c.up.Store(false)
 			c.why.Store(&err)
-			if err != nil { // nil: it was closed on purpose
+			if err != nil { // nil after a deliberate Close
 				said.warn("the NATS server is away; trying again until it answers", err)
 			}
 		}),
@@ -187,7 +186,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 			said.warn("NATS", err)
 		}),
 	)
-	if c.server != nil { // without the system's sockets, which take a tenth of a small frame's time; its inbox is one that no page may hear
+	if c.server != nil { // not through the system's sockets, which take a tenth of a small frame's time; no page may read its inbox
 		options = append(options, nats.InProcessServer(c.server), nats.CustomInboxPrefix(privateInbox+rand.Text()))
 	}
 	var err error
@@ -205,14 +204,14 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 	}
 }
 
-// dialer makes connections that drop undelivered data when they are given up.
+// dialer makes connections that drop undelivered data when closed for good.
 type dialer struct{}
 
 // Dial connects within firstConnect.
 func (dialer) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, firstConnect)
 	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetLinger(0) // what has to arrive was confirmed before Close
+		tcp.SetLinger(0) // Close has confirmed all that must arrive
 	}
 	return c, err
 }
@@ -226,7 +225,7 @@ func (c *Conn) NATS() *nats.Conn { return c.nats }
 // Connected reports whether the server is reachable. It never waits, unlike methods of NATS during a try of a silent server.
 func (c *Conn) Connected() bool { return c.up.Load() }
 
-// Away returns an error that says why the server is not there, such as credentials that have expired, or nil if the server is there. Away never waits.
+// Away returns why the server is unreachable, such as expired credentials, or nil if it is reachable. Away never waits.
 func (c *Conn) Away() error {
 	if c.up.Load() {
 		return nil
@@ -240,7 +239,7 @@ func (c *Conn) Away() error {
 // Subject builds the subjects of one stream on this bus.
 func (c *Conn) Subject(stream string) (Subject, error) { return NewSubject(c.prefix, c.site, stream) }
 
-// Close delivers what was published, ends the connection, and then the embedded server. It may be called on nil.
+// Close delivers the published messages, and ends the connection and then the embedded server. It may be called on nil.
 func (c *Conn) Close() error {
 	if c == nil {
 		return nil
@@ -255,11 +254,11 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// drain ends the connection once the server has everything.
+// drain ends the connection after delivering everything.
 func (c *Conn) drain() error {
 	switch err := c.nats.Drain(); {
 	case errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrConnectionClosed):
-		return nil // nothing is on its way
+		return nil // all is delivered
 	case err != nil:
 		c.nats.Close()
 		return fmt.Errorf("%s: not closed cleanly: %w", c.url, err)

@@ -14,10 +14,10 @@ import (
 const (
 	contextScheme   = "context:"
 	maxContextBytes = 64 << 10
-	defaultServer   = "nats://127.0.0.1:4222" // of a context that names none, as for the nats tool
+	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as for the nats tool
 )
 
-// natsContext is a file that the tool nats keeps in ~/.config/nats/context: a server and how to be let in.
+// natsContext is a file of the tool nats in ~/.config/nats/context: a server and its credentials.
 type natsContext struct {
 	URL         string `json:"url"`
 	Token       string `json:"token"`
@@ -31,13 +31,13 @@ type natsContext struct {
 	InboxPrefix string `json:"inbox_prefix"`
 	TLSFirst    bool   `json:"tls_first"`
 
-	// What driftscope has no way to follow.
+	// Settings that driftscope does not support.
 	NSC        string `json:"nsc"`
 	UserJWT    string `json:"user_jwt"`
 	SOCKSProxy string `json:"socks_proxy"`
 }
 
-// fromContext replaces a URL context:NAME by what the file says; what o itself says stands over the file.
+// fromContext replaces a URL context:NAME by the settings of the file. The settings in o override the file.
 func (o *Options) fromContext() error {
 	name, ok := strings.CutPrefix(o.URL, contextScheme)
 	if !ok {
@@ -66,7 +66,7 @@ func (o *Options) fromContext() error {
 	return nil
 }
 
-// contextPath returns the file of the context called name, or of the selected one where name is empty.
+// contextPath returns the file of the context called name, or of the selected one if name is empty.
 func contextPath(name string) (string, error) {
 	folder := os.Getenv("XDG_CONFIG_HOME")
 	if folder == "" {
@@ -86,7 +86,7 @@ func contextPath(name string) (string, error) {
 	return filepath.Join(folder, "context", name+".json"), nil
 }
 
-// readContext reads the file and refuses what could not be followed.
+// readContext reads the file and refuses unsupported settings.
 func readContext(path string) (c natsContext, err error) {
 	data, err := readAtMost(path, maxContextBytes)
 	if errors.Is(err, fs.ErrNotExist) {

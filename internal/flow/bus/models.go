@@ -15,14 +15,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Bounds on what a server keeps for the streams of one prefix and site.
+// Bounds on the models that a server keeps for the streams of one prefix and site.
 const (
-	maxModels = 1000 // that are listed
+	maxModels = 1000 // in a list
 	maxBucket = maxName - len("OBJ_")
-	modelWait = time.Minute // for one to be put or fetched
+	modelWait = time.Minute // for storing or fetching one
 )
 
-// What there may be to say about a model that is not there.
+// Reasons why a model is unavailable.
 var (
 	ErrNoStore = errors.New("the server keeps no models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
 	ErrNoModel = errors.New("there is no such model: driftscope model list says which there are, driftscope model put adds one")
@@ -32,10 +32,10 @@ var (
 	ErrUnanswered = errors.New("the NATS server did not do it")
 )
 
-// Models are the model files that a server keeps in a JetStream object store, for the streams of one prefix and site. What is in a file is
-// not its business, but that it is whole: digests are compared.
+// Models is the JetStream object store of model files for the streams of one prefix and site. It does not interpret the files, but
+// compares their digests.
 type Models struct {
-	Replicas int // servers of a cluster that have them, where Put makes their store; 1
+	Replicas int // number of servers with a copy, when Put makes the store; 1
 
 	js     jetstream.JetStream
 	names  Subject
@@ -43,7 +43,7 @@ type Models struct {
 	pieces pieces
 }
 
-// Model describes a file that was not fetched.
+// Model describes a stored file.
 type Model struct {
 	Name   string // 1 to 64 letters, digits, - and _
 	About  string // for people
@@ -88,7 +88,7 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 	return nil
 }
 
-// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn if the digest is not that of the bytes.
+// Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn if the digest does not match the bytes.
 func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if checkToken("model", name) != nil {
 		return nil, ErrName
@@ -150,7 +150,7 @@ func (m *Models) List(ctx context.Context) ([]Model, error) {
 	return models, nil
 }
 
-// Remove frees the room that a file takes. It returns ErrNoStore or ErrNoModel.
+// Remove deletes a file. It returns ErrNoStore or ErrNoModel.
 func (m *Models) Remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()

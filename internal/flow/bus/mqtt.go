@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// openMQTT has the embedded server take MQTT 3.1.1 clients at o.MQTT. They are who programs are: anyone on this machine, or with a token, which an MQTT client
-// gives as its password. The server keeps their sessions by JetStream.
+// openMQTT makes the embedded server accept MQTT 3.1.1 clients at o.MQTT. They have the rights of programs: any client on this machine, or a client
+// with the token as its password. The server keeps their sessions in JetStream.
 func openMQTT(s *server.Options, o Options) error {
 	host, port, err := splitMQTT(o.MQTT)
 	switch {
@@ -37,7 +37,7 @@ func splitMQTT(at string) (host string, port int, err error) {
 	return host, int(n), nil
 }
 
-// refusedMQTT explains why the listener could not be opened; nil where text is about another one.
+// refusedMQTT explains why the listener did not open; nil if text is about another listener.
 func refusedMQTT(o Options, text string) error {
 	switch {
 	case o.MQTT == "" || !strings.Contains(text, "MQTT"):

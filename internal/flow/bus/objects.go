@@ -21,7 +21,7 @@ const (
 	notFound       = "404"
 )
 
-// maxModelPieces bounds how many messages a model is read from; nats.go makes pieces of 128 KiB.
+// maxModelPieces bounds the number of messages of a model; nats.go makes pieces of 128 KiB.
 const maxModelPieces = 1 << 16
 
 // pieces reads an object store message by message, by requests of the stream's direct API alone. The client library uses a consumer instead.
@@ -96,7 +96,7 @@ func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
 	return &info, nil
 }
 
-// data reads an object's bytes, of which info says how many there are, and compares their digest.
+// data reads an object's bytes, whose number is in info, and compares their digest.
 func (p *pieces) data(ctx context.Context, info *objectInfo) ([]byte, error) {
 	want, err := jetstream.DecodeObjectDigest(info.Digest)
 	if err != nil || info.Options != nil && info.Options.Link != nil || info.Size == 0 || info.Chunks > maxModelPieces {

@@ -16,19 +16,19 @@ import (
 // ErrForbidden reports that a stream is missing or differs, and that this user may neither make nor change one.
 var ErrForbidden = errors.New("this user may not make or change it")
 
-// refusedEvery is the time between two looks whether the server has refused a request: it tells that beside the answer, which never comes.
+// refusedEvery is the time between two checks for a refused request: the server reports a refusal apart from the answer, which never comes.
 const refusedEvery = 2 * time.Millisecond
 
 // Resource is a JetStream stream, a key-value bucket or an object store as Driftscope makes it. One of the three configurations is set; resources.go has all.
 type Resource struct {
 	Holds   string // description of its contents, for display
-	Init    string // what driftscope site init is given to make it, beside the server
+	Init    string // the arguments of driftscope site init that make it, beside the server
 	Stream  *jetstream.StreamConfig
 	Bucket  *jetstream.KeyValueConfig
 	Objects *jetstream.ObjectStoreConfig
 }
 
-// Name returns the name of the JetStream stream. A bucket and an object store are streams, too.
+// Name returns the name of the JetStream stream. Buckets and object stores are streams, too.
 func (r *Resource) Name() string { return r.wanted().Name }
 
 // wanted returns the part of the stream's configuration that Differs compares.
@@ -73,7 +73,7 @@ func (r *Resource) Ensure(ctx context.Context, js jetstream.JetStream) (s jetstr
 	return s, made && err == nil, err
 }
 
-// create makes it.
+// create makes the resource.
 func (r *Resource) create(ctx context.Context, js jetstream.JetStream) (err error) {
 	switch {
 	case r.Bucket != nil:
@@ -86,8 +86,8 @@ func (r *Resource) create(ctx context.Context, js jetstream.JetStream) (err erro
 	return err
 }
 
-// Settle is Ensure, and changes an existing stream to the settings of r; it never takes replicas away. If this user may not change the stream, Settle returns
-// the stream as it is with an error that wraps ErrForbidden. r is no bucket.
+// Settle is Ensure, and changes an existing stream to the settings of r; it never removes replicas. If this user may not change the stream, Settle
+// returns the stream unchanged with an error that wraps ErrForbidden. r is no bucket.
 func (r *Resource) Settle(ctx context.Context, js jetstream.JetStream) (s jetstream.Stream, made bool, err error) {
 	s, made, err = r.Ensure(ctx, js)
 	if err != nil || made {
@@ -109,8 +109,8 @@ func (r *Resource) Settle(ctx context.Context, js jetstream.JetStream) (s jetstr
 	return changed, false, err
 }
 
-// guarded calls do, which asks the API of JetStream for what, and returns ErrForbidden as soon as the server refuses that. A refusal of an earlier request, which
-// the connection still names as its last error, does not count.
+// guarded calls do, which sends a request to the JetStream API. It returns ErrForbidden as soon as the server refuses the request. It ignores the
+// refusal of an earlier request, which the connection still holds as its last error.
 func guarded(ctx context.Context, js jetstream.JetStream, what string, do func(context.Context) error) error {
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -139,7 +139,7 @@ func guarded(ctx context.Context, js jetstream.JetStream, what string, do func(c
 	return err
 }
 
-// Differs lists the settings of an existing stream that are not as r has them, and those that copy its messages elsewhere.
+// Differs lists the settings of an existing stream that differ from r, and settings that copy its messages elsewhere.
 func (r *Resource) Differs(there jetstream.StreamConfig) (all []string) {
 	wanted := r.wanted()
 	differ := func(what string, found, expected any) {
@@ -174,7 +174,7 @@ func (r *Resource) Differs(there jetstream.StreamConfig) (all []string) {
 	return all
 }
 
-// limit returns a bound as the server writes it: -1 is none.
+// limit formats a bound as the server does: -1 is no limit.
 func limit[N int32 | int64](n N) N {
 	if n <= 0 {
 		return -1

@@ -9,21 +9,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What one record of a site's buckets may hold, bytes.
+// Bounds on one record of a site's buckets, bytes.
 const (
-	MostDesired  = 2*(64<<10) + 16<<10 // a stream that should run: JSON writes a line's end of its configuration as two bytes
-	MostLease    = 2 << 10             // who holds one: four names of 64 and two numbers take a quarter
+	MostDesired  = 2*(64<<10) + 16<<10 // a wanted stream: JSON writes a line's end of its configuration as two bytes
+	MostLease    = 2 << 10             // the owner: four names of 64 and two numbers take a quarter
 	MostAnnounce = 1000*128 + 32<<10   // a worker with a thousand streams, and 16 problems
-	MostJob      = 512 << 10           // a film of a batch: the smallest payload that servers are set to take is 1 MiB
+	MostJob      = 512 << 10           // a film of a batch: the smallest configured payload of a server is 1 MiB
 )
 
 const (
-	messageRoom    = 1024                // bytes of a message that are not the value's
+	messageRoom    = 1024                // bytes of a message beside the value
 	maxModelsBytes = 1 << 30             // of all models
-	filmsKept      = 30 * 24 * time.Hour // films, records and results of a batch: a holiday after the last of them
+	filmsKept      = 30 * 24 * time.Hour // films, records and results of a batch: a holiday after the last one
 )
 
-// Leases returns the bucket of that name: who runs which stream. 10,000 leases take 6 MB.
+// Leases returns the bucket with the worker of each stream. 10,000 leases take 6 MB.
 func Leases(bucket string, ttl time.Duration, replicas int) Resource {
 	return Resource{Holds: "who runs which stream", Bucket: &jetstream.KeyValueConfig{
 		Bucket: bucket, Description: "driftscope: who runs which stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -31,7 +31,7 @@ func Leases(bucket string, ttl time.Duration, replicas int) Resource {
 	}}
 }
 
-// Desired returns the bucket of the streams that should run. 10,000 configurations are 40 MB, unless they are long.
+// Desired returns the bucket of the wanted streams. 10,000 configurations take 40 MB, unless they are long.
 func (s Subject) Desired(replicas int) Resource {
 	return Resource{Holds: "streams that should run", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.BucketOf("streams"), Description: "driftscope: streams that should run", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -39,7 +39,7 @@ func (s Subject) Desired(replicas int) Resource {
 	}}
 }
 
-// Workers returns the bucket of the workers that are there.
+// Workers returns the bucket of the present workers.
 func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
 	return Resource{Holds: "workers that are there", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.BucketOf("workers"), Description: "driftscope: workers that are there", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -55,7 +55,7 @@ func (s Subject) Laws(replicas int) Resource {
 	}}
 }
 
-// Results returns the stream that keeps what one stream publishes.
+// Results returns the stream that keeps the messages of one stream.
 func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Resource {
 	return Resource{Holds: "results of " + s.stream, Init: " --stream " + s.stream, Stream: &jetstream.StreamConfig{
 		Name: s.Name(), Subjects: []string{s.Of("kept.*")}, Description: "driftscope: what " + s.Of("*") + " published",
@@ -64,7 +64,7 @@ func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Res
 	}}
 }
 
-// CameraSubject is what the subjects of a site's cameras begin with.
+// CameraSubject is the beginning of the subjects of a site's cameras.
 const CameraSubject = "camera."
 
 // Frames returns the stream that keeps the frames published on a subject.
@@ -79,8 +79,8 @@ func Frames(subject string, maxAge time.Duration, maxBytes int64, replicas int) 
 	return r
 }
 
-// FramesName names the JetStream stream of a subject's frames, in which no dots may stand: 31 characters at most, which every file system takes,
-// with a hash where another subject could have the same name.
+// FramesName names the JetStream stream of a subject's frames. The name has no dots and at most 31 characters, which every file system accepts. It has a
+// hash if another subject could have the same name.
 func FramesName(subject string) string {
 	const prefix = "frames_"
 	name := prefix + strings.ReplaceAll(subject, ".", "_")
@@ -100,10 +100,10 @@ func FramesName(subject string) string {
 	return fmt.Sprintf("%s%.*s-%x", prefix, maxName-len(prefix)-1-12, tail, sum[:6])
 }
 
-// ModelStore returns the object store of the models that the site's streams may use.
+// ModelStore returns the object store of models for the site's streams.
 func (s Subject) ModelStore(replicas int) Resource {
 	name := s.prefix + "_" + s.site + "_models"
-	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // else another site could have the same
+	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // otherwise another site could have the same
 		sum := sha256.Sum256([]byte(s.prefix + "." + s.site))
 		name = fmt.Sprintf("models-%x", sum[:6])
 	}
@@ -113,13 +113,13 @@ func (s Subject) ModelStore(replicas int) Resource {
 // FilmSubject begins the subject of every job of the site's batches.
 func (s Subject) FilmSubject() string { return s.prefix + "." + s.site + ".batch.job" }
 
-// filmName names what belongs to the batches of the site, or to one: short enough for every file system, and another name for another site.
+// filmName names the resources of all batches of the site, or of one batch: short enough for every file system, and unique to the site.
 func (s Subject) filmName(what, batch string) string {
 	sum := sha256.Sum256([]byte(s.FilmSubject() + " " + batch))
 	return fmt.Sprintf("%s-%x", what, sum[:8])
 }
 
-// Films returns the work queue of the site's films: each is there once, until a worker has acknowledged it. A subject is a job.
+// Films returns the work queue of the site's films: each is queued once, until a worker acknowledges it. A subject is a job.
 func (s Subject) Films(replicas int) Resource {
 	return Resource{Holds: "films to track", Stream: &jetstream.StreamConfig{
 		Name: s.filmName("films", ""), Description: "driftscope: films to track", Subjects: []string{s.FilmSubject() + ".>"}, Replicas: replicas,
@@ -128,7 +128,7 @@ func (s Subject) Films(replicas int) Resource {
 	}}
 }
 
-// FilmRecords returns the bucket of the films that were tracked.
+// FilmRecords returns the bucket of the tracked films.
 func (s Subject) FilmRecords(replicas int) Resource {
 	return Resource{Holds: "films that were tracked", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.filmName("films", "records"), Description: "driftscope: films that were tracked", TTL: filmsKept, Replicas: replicas,

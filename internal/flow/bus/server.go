@@ -13,20 +13,20 @@ import (
 
 const (
 	starting   = 5 * time.Second // for the embedded server to open its port; it takes milliseconds
-	maxPayload = 8 << 20         // bytes of a message: pictures of a large preview pass
+	maxPayload = 8 << 20         // bytes of a message: enough for pictures of a large preview
 
-	// What others can cost the embedded server. Who takes nothing for stalledAfter, or has more waiting than maxPending, is cut off. The server
-	// tries to write to everybody while it reads a message: stalledAfter is shorter than a connection's patience (blocking), or one
-	// subscriber that stalls would cost the program its own connection.
+	// Bounds on the cost of clients of the embedded server. It disconnects a client that accepts nothing for stalledAfter or has more than maxPending
+	// waiting. The server tries to write to every client while it reads a message. So stalledAfter is shorter than a connection's patience (blocking):
+	// otherwise one stalled subscriber would cost the program its own connection.
 	maxConnections   = 128
 	maxSubscriptions = 10_000                 // of a connection
-	maxPending       = 96 << 20               // bytes that wait for a connection: the largest frame and half of the next, as its reader holds
-	stalledAfter     = 150 * time.Millisecond // for the socket to take anything
-	mostMemory       = 64 << 20               // bytes of JetStream streams in memory, of which the program has none
-	mostStore        = 16 << 30               // bytes that JetStream keeps on disk, where Options say nothing
+	maxPending       = 96 << 20               // waiting bytes of a connection: the largest frame and half of the next, as in its reader
+	stalledAfter     = 150 * time.Millisecond // for the socket to accept anything
+	mostMemory       = 64 << 20               // bytes of JetStream streams in memory; the program has none
+	mostStore        = 16 << 30               // bytes of JetStream on disk, unless Options set it
 )
 
-// startServer runs a server in this process and waits until it takes connections.
+// startServer runs a server in this process and waits until it accepts connections.
 func startServer(o Options, d *doors) (*server.Server, error) {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
@@ -77,13 +77,13 @@ func startServer(o Options, d *doors) (*server.Server, error) {
 	return nil, fmt.Errorf("the embedded NATS server did not start within %v: give --nats off, or --nats nats://host:port", starting)
 }
 
-// stopServer ends s; it first sends its subscribers what waits for them.
+// stopServer ends s, and first sends waiting messages to its subscribers.
 func stopServer(s *server.Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
 }
 
-// refused explains why the port could not be opened.
+// refused explains why the port did not open.
 func refused(o Options, text string) error {
 	if err := refusedMQTT(o, text); err != nil {
 		return err

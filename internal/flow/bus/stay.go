@@ -6,12 +6,12 @@ import "github.com/nats-io/nats.go"
 // a cluster that elects a leader is no better at another of its servers.
 const mostTries = 3
 
-// Stay counts tries that fail at a server of a cluster, and moves the connection to another after too many. A server that is cut off from the others greets its
-// clients and keeps nothing. The zero value is ready. Not safe for concurrent use.
+// Stay counts failed tries at a server of a cluster, and moves the connection to another server after too many. A server without contact to the others
+// accepts clients but stores nothing. The zero value is ready. Not safe for concurrent use.
 type Stay struct {
-	tries int    // that failed in a row
-	moves uint64 // of the connection when they began
-	hops  int    // to other servers since a try succeeded
+	tries int    // consecutive failures
+	moves uint64 // of the connection at the first of these tries
+	hops  int    // to other servers since the last success
 }
 
 // Worked records a successful try.
@@ -24,6 +24,6 @@ func (s *Stay) Failed(nc *nats.Conn) {
 	}
 	if s.tries++; s.tries >= mostTries<<min(s.hops, 3) && nc.IsConnected() && len(nc.Servers()) > 1 {
 		s.tries, s.hops = 0, s.hops+1
-		_ = nc.ForceReconnect() // its error is that the connection is closed
+		_ = nc.ForceReconnect() // its error reports a closed connection
 	}
 }

@@ -41,7 +41,7 @@ func (s Subject) Of(kind string) string {
 	return s.prefix + "." + s.site + "." + s.stream + "." + kind
 }
 
-// maxName is what every file system takes as the name of a JetStream stream.
+// maxName is the longest name of a JetStream stream that every file system accepts.
 const maxName = 31
 
 // Name names the stream's resources, without dots: 31 characters at most, the same for the same subject.
@@ -58,8 +58,8 @@ func (s Subject) BucketOf(what string) string {
 	return shortened(maxName-len("KV_"), s.prefix, s.site, what)
 }
 
-// shortened joins tokens, or gives the beginning of the last with a hash of all, where another subject could have the same name or it would
-// be too long.
+// shortened joins tokens. If another subject could have the same name, or it would be too long, it returns the beginning of the last token with a hash
+// of all.
 func shortened(longest int, tokens ...string) string {
 	name := strings.Join(tokens, "_")
 	if len(name) <= longest && strings.Count(name, "_") == len(tokens)-1 {
@@ -69,7 +69,7 @@ func shortened(longest int, tokens ...string) string {
 	return fmt.Sprintf("%.*s-%x", longest-1-12, tokens[len(tokens)-1], sum[:6])
 }
 
-// checkToken explains what is wrong with a token, and how it could read instead.
+// checkToken explains an error in a token, and suggests a valid one.
 func checkToken(name, token string) error {
 	if token != "" && len(token) <= maxToken && strings.IndexFunc(token, outside) < 0 {
 		return nil

@@ -4,5 +4,5 @@ package bus
 
 import "syscall"
 
-// ErrPortTaken is what the system says of a port that another program has.
+// ErrPortTaken is the system's error for a port in use by another program.
 var ErrPortTaken error = syscall.EADDRINUSE

@@ -2,5 +2,5 @@ package bus
 
 import "golang.org/x/sys/windows"
 
-// ErrPortTaken is what the system says of a port that another program has: syscall.EADDRINUSE is a number of Go's own there.
+// ErrPortTaken is the system's error for a port in use by another program: on Windows, syscall.EADDRINUSE is a number of Go's own.
 var ErrPortTaken error = windows.WSAEADDRINUSE

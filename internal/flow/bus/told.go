@@ -55,7 +55,7 @@ func (s *Seldom) Due(kind string) (before uint64, due bool) {
 	return before, true
 }
 
-// News has the next fault of any kind told.
+// News makes the next fault of any kind due.
 func (s *Seldom) News() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,14 +67,14 @@ func Warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// told logs what hinders a connection, each kind of fault not too often.
+// told logs connection faults, each kind at a limited rate.
 type told struct {
 	log *slog.Logger
 	url string
 	Seldom
 }
 
-// sentinels are the faults that nats.go tells apart.
+// sentinels are the faults that nats.go distinguishes.
 var sentinels = []error{
 	nats.ErrPermissionViolation, nats.ErrSlowConsumer, nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrMaxConnectionsExceeded,
 	nats.ErrMaxAccountConnectionsExceeded, nats.ErrMaxSubscriptionsExceeded, nats.ErrStaleConnection, nats.ErrMaxPayload, nats.ErrNoServers,
@@ -96,7 +96,7 @@ func (t *told) warn(what string, err error) {
 	}
 }
 
-// back logs that the server is back; the next fault of any kind is news.
+// back logs that the server is back, and makes the next fault of any kind due.
 func (t *told) back() {
 	t.News()
 	t.log.Info("the NATS server is back", "url", t.url)

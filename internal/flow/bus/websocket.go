@@ -16,24 +16,24 @@ import (
 // Pages is the rights of web pages on the bus.
 type Pages string
 
-// Looking and asking for what a run does is all that pages can do, even when they command: a page never publishes a result.
+// A page can only watch a run and send it requests, even with the right to command: it never publishes a result.
 const (
 	NoPages    Pages = ""      // no WebSocket
 	PagesLook  Pages = "look"  // subscribe
 	PagesSteer Pages = "steer" // subscribe, and send commands
 )
 
-// nowhere is the only browser origin that the embedded WebSocket accepts. No page has it: browsers come through the dashboard's port, which
-// checks their origin.
+// nowhere is the only browser origin that the embedded WebSocket accepts. No page has this origin: browsers connect through the dashboard's port,
+// which checks their origin.
 const nowhere = "http://pages.invalid"
 
-// openWebSocket has the server take pages on a free port of this machine.
+// openWebSocket makes the embedded server accept pages on a free port of this machine.
 func openWebSocket(s *server.Options) {
 	s.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, AllowedOrigins: []string{nowhere}}
 }
 
-// doors lets connections into the embedded server. The role follows from the door and not from a name. Only this process knows the secret of its own
-// connection. Programs give the token if there is one. Every connection of the WebSocket is a page.
+// doors authenticates connections to the embedded server. The port of a connection determines its role; a name does not. Only this process knows the
+// secret of its own connection. Programs send the token if there is one. Every connection of the WebSocket is a page.
 type doors struct {
 	secret, token string
 	server        *server.Server
@@ -83,16 +83,16 @@ func (d *doors) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// program is the user of this process's own connection.
+// program is the user name of this process's own connection.
 const program = "driftscope"
 
-// same compares secrets in a time that says nothing about them.
+// same compares secrets in constant time.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// WebSocket returns where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.
+// WebSocket returns the address to which the dashboard forwards pages, ws:// or wss://, without secrets; empty if pages cannot connect.
 func (c *Conn) WebSocket() string { return c.webSocket }
 
 // checkWebSocket accepts the address of another server's WebSocket.

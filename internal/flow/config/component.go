@@ -51,7 +51,7 @@ func (c Component) With(option string, value any) (Component, error) {
 func (c Component) Options() map[string]any {
 	options := map[string]any{}
 	if c.node != nil && yaml.NodeToValue(c.node, &options) != nil {
-		return map[string]any{} // not a map of text to values; Decode says what is wrong
+		return map[string]any{} // not a map of text to values; Decode reports the error
 	}
 	return options
 }

@@ -1,4 +1,4 @@
-// Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
+// Package config reads a configuration: one strict YAML file that names the source, the model and the sinks of a stream.
 // An unknown key is an error with its file, line and path. The package knows no source, step or sink: each of them
 // reads its own options through Component.Decode.
 package config
@@ -65,9 +65,9 @@ type Online struct {
 	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
 	Forecast []float64 `yaml:"forecast_s"`
-	// Lead is how long after a frame's acquisition the pulse that it sets off arrives, to which triggers forecast; ReadLead reads it.
+	// Lead is the time from a frame's acquisition to the arrival of the pulse that it triggers. Triggers forecast to it. ReadLead reads it.
 	Lead string `yaml:"lead" json:",omitempty"`
-	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
+	// AlarmFrames is the least mean number of frames between two false alarms of one kind while nothing changes.
 	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
@@ -84,7 +84,7 @@ type NATS struct {
 	Prefix string `yaml:"prefix"` // first token of every subject
 	Site   string `yaml:"site"`   // second token: the laboratory or instrument
 
-	// How a server that is not embedded lets this program in, and how it is known: paths of files, but for the token.
+	// Credentials for a server that is not embedded, and for checking it: paths of files, except the token.
 	Token string `yaml:"token"`
 	Creds string `yaml:"creds"` // a user's JWT and seed
 	NKey  string `yaml:"nkey"`  // a user's seed
@@ -94,23 +94,23 @@ type NATS struct {
 
 	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
-	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept messages
 	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept messages, and of the spool
-	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
+	Replicas int           `yaml:"replicas"`  // number of servers of a cluster with a copy
 
-	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	// WebSocket is the address of the server at URL for pages, for the dashboard; the embedded server has its own.
 	WebSocket string `yaml:"websocket"`
-	MQTT      string `yaml:"mqtt"` // host:port where the embedded server takes MQTT clients; empty: nowhere
+	MQTT      string `yaml:"mqtt"` // host:port of the embedded server's MQTT port; empty: none
 }
 
 // Dashboard configures the dashboard.
 type Dashboard struct {
-	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
-	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Address  string `yaml:"address"`  // host:port, or "off"; if the port of DashboardAddress is in use, a free one is used
+	Token    string `yaml:"token"`    // required from every client; needed if other machines can reach the address
 	Commands bool   `yaml:"commands"` // people may steer as well as look
 }
 
-// Where the dashboard is unless told otherwise, and the word that switches it off.
+// The dashboard's default address, and the word that switches it off.
 const (
 	DashboardAddress = "127.0.0.1:8300"
 	DashboardOff     = "off"
@@ -147,7 +147,7 @@ func Load(path string) (Config, error) {
 	return c, console.About(console.ConfigurationPage, err)
 }
 
-// Parse is Load for bytes already read; name stands for the file in errors.
+// Parse parses data as Load does. Errors use name as the file's name.
 func Parse(name string, data []byte) (Config, error) {
 	data, rest := shorten(name, data)
 	root, err := parse(name, data)

@@ -7,7 +7,7 @@ import (
 
 // Frames configures how JetStream keeps the frames of a source nats, if their stream does not exist yet.
 type Frames struct {
-	Durable  bool          `yaml:"durable"`   // read what is kept, from its beginning on; no frame is dropped
+	Durable  bool          `yaml:"durable"`   // read the kept frames from the beginning; no frame is dropped
 	MaxBytes int64         `yaml:"max_bytes"` // size limit of kept frames
 	MaxAge   time.Duration `yaml:"max_age"`   // age limit of kept frames
 	Replicas int           `yaml:"replicas"`  // servers of a cluster that have each message
@@ -19,7 +19,7 @@ const (
 	mostReplicas = 5
 )
 
-// validateFrames finds what hinders keeping frames.
+// validateFrames finds errors in the settings for keeping frames.
 func (c *Config) validateFrames() []error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// leadAuto has the lead measured.
+// leadAuto is the word for a measured lead.
 const leadAuto = "auto"
 
 // mostLead is beyond any loop: forecasts reach 64 frames.

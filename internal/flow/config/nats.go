@@ -15,7 +15,7 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 // natsContext begins the name of a context that the tool nats keeps.
 const natsContext = "context:"
 
-// Bounds on what is kept.
+// Bounds on kept messages.
 const (
 	leastAge   = time.Minute
 	mostAge    = 10 * 365 * 24 * time.Hour
@@ -23,7 +23,7 @@ const (
 	mostBytes  = 1 << 40
 )
 
-// validate finds every contradiction in what is said of the server.
+// validate finds every contradiction in the settings of the server.
 func (n *NATS) validate() []error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {
@@ -48,7 +48,7 @@ func (n *NATS) validate() []error {
 	return append(errs, n.validateDurable()...)
 }
 
-// validateDurable finds what hinders keeping.
+// validateDurable finds errors in the settings for keeping messages.
 func (n *NATS) validateDurable() []error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {

@@ -44,7 +44,7 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.file, p.line, p.text)
 }
 
-// parse turns bytes into one tree without anchors, aliases and tags. An empty document gives nil.
+// parse converts bytes to one tree without anchors, aliases and tags. An empty document gives nil.
 func parse(name string, data []byte) (ast.Node, error) {
 	if err := checkShape(name, data); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func parse(name string, data []byte) (ast.Node, error) {
 	return file.Docs[0].Body, nil
 }
 
-// shorten leaves the lines of data that are read, and says how many there were where those are not all.
+// shorten returns the lines of data that fit the bound, and the number of all lines if some do not.
 func shorten(name string, data []byte) ([]byte, error) {
 	lines, end := 0, 0
 	for line := range bytes.Lines(data) {
@@ -76,7 +76,7 @@ func shorten(name string, data []byte) ([]byte, error) {
 	return data[:end], &problem{file: name, text: fmt.Sprintf("%d lines, of which the first %d were read: is this the right file?", lines, maxLines)}
 }
 
-// checkShape refuses what would cost the parser too much and what a configuration has no use for.
+// checkShape refuses shapes that would cost the parser too much and that no configuration needs.
 func checkShape(name string, data []byte) error {
 	if len(data) > MaxBytes {
 		return &problem{file: name, text: fmt.Sprintf("%d bytes, a configuration has at most %d: is this the right file?", len(data), MaxBytes)}
@@ -121,7 +121,7 @@ type nesting struct {
 	line    int
 }
 
-// add returns the depth of t: what begins a line farther right than the one before is within it, and so is an entry of a list in that of another.
+// add returns the depth of t: a line that begins farther right than the line before is inside it. An entry of a list inside another list also is.
 func (n *nesting) add(t *token.Token) int {
 	if t.Position.Line == n.line && t.Type != token.SequenceEntryType && t.Type != token.MappingKeyType {
 		return len(n.columns)

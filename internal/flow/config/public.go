@@ -82,7 +82,7 @@ func (c Component) public() (Component, error) {
 	return NewComponent(c.Kind, hidden(c.Options()).(map[string]any))
 }
 
-// secrets are what stands before an @ in an address within a longer text, and behind a name that says so. A password may hold an @ and quotes:
+// Secrets are the text before an @ in an address within a longer text, and after a name such as password. A password may hold an @ and quotes:
 // the last @ before a slash ends it.
 var (
 	users   = regexp.MustCompile(`(://)[^/\s]*@`)

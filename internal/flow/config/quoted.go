@@ -8,7 +8,7 @@ import (
 // escaped is a string that is written between double quotes. In a block, as the library would write it, a carriage return is a line's end like any other.
 type escaped string
 
-// MarshalYAML escapes what cannot be seen.
+// MarshalYAML escapes invisible characters.
 func (t escaped) MarshalYAML() ([]byte, error) { return []byte(strconv.Quote(string(t))), nil }
 
 // quoted returns an option's value with every string of control characters escaped.

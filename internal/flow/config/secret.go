@@ -9,10 +9,10 @@ import (
 // reference matches a secret that only the machine of the stream knows: ${secret:NAME}.
 var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 
-// nobody is the pattern of a user without a password before the @ of an address.
+// nobody matches a user without a password before the @ of an address.
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
-// ErrSecret is why a configuration may not be given to others as it is.
+// ErrSecret reports a secret in a configuration that others may read.
 var ErrSecret = errors.New("everyone with access to the configuration could read this secret: write ${secret:NAME} instead")
 
 // WithoutSecrets refuses a configuration that holds a secret rather than a reference to one.

@@ -36,7 +36,7 @@ func decode(node ast.Node, file, path string, dst any) error {
 	return errors.Join(d.errs...)
 }
 
-// decoder walks a tree beside a Go value and collects what does not fit.
+// decoder walks a tree beside a Go value and collects mismatches.
 type decoder struct {
 	file string
 	errs []error // the first maxTold
@@ -334,7 +334,7 @@ func floatOf(node ast.Node) (float64, bool) {
 	return 0, false
 }
 
-// describe names a node for a person: its value where it is short, its shape otherwise.
+// describe describes a node in an error: a short value itself, otherwise its shape.
 func describe(node ast.Node) string {
 	switch node.Type() {
 	case ast.MappingType, ast.MappingValueType:
@@ -359,7 +359,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// pathOr is path, or what to call its absence.
+// pathOr returns path, or a name for its absence.
 func pathOr(path, absent string) string {
 	if path == "" {
 		return absent

@@ -114,7 +114,7 @@ func validateModel(model string) error {
 	return nil
 }
 
-// validHorizons accepts what one pass of forecasting can do.
+// validHorizons accepts the horizons that fit one pass of forecasting.
 func validHorizons(horizons []float64) bool {
 	before := 0.0
 	for _, h := range horizons {
@@ -126,7 +126,7 @@ func validHorizons(horizons []float64) bool {
 	return len(horizons) <= maxHorizons
 }
 
-// validateDashboard checks the shape of the address; who may reach it is found out when it is opened.
+// validateDashboard checks the form of the address. Opening it decides who may reach it.
 func validateDashboard(d Dashboard) error {
 	if d.Address == DashboardOff {
 		return nil

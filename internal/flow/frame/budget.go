@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// What one frame may cost a process, whatever its picture shows.
+// Bounds on the cost of one frame, independent of the picture's content.
 const (
-	MostMemory = 1 << 30         // bytes at once, with the program and frames that wait
+	MostMemory = 1 << 30         // bytes at once, with the program and waiting frames
 	MostTime   = 5 * time.Second // of a processor
-	standing   = 256 << 20       // bytes of MostMemory: the program, and frames that wait
+	standing   = 256 << 20       // bytes of MostMemory: the program and waiting frames
 )
 
-// ErrTooLarge reports a picture that costs more than one frame may.
+// ErrTooLarge reports a picture that exceeds the bounds of one frame.
 var ErrTooLarge = errors.New("too large a picture")
 
-// Work is something that is done to whole pictures, with the most that a pixel costs it, measured on pictures made to cost much.
+// Work is a computation on whole pictures, with its largest cost per pixel, measured on pictures made to be expensive.
 type Work struct {
-	What        string // is done, as messages say it
+	What        string // its name in messages
 	Bytes       int    // of memory
 	Nanoseconds int    // of a processor
 }
 
-// The works that take more of a pixel than its own bytes allow. Others take any picture that a source gives.
+// The works that need more per pixel than its own bytes. Others accept any picture of a source.
 var (
-	// Objects locates the objects of a field. A search for the template takes 3 s more, whatever the size.
+	// Objects locates the objects of a field. A search for the template takes 3 s more at any size.
 	Objects = Work{What: "objects are located in pictures", Bytes: 48, Nanoseconds: 100}
-	// Centroids finds the centroid of an object in every picture of a film, all of which are in memory. A blank picture takes 0.7 µs a pixel.
+	// Centroids finds the centroid of an object in every picture of a film in memory. A blank picture takes 0.7 µs a pixel.
 	Centroids = Work{What: "a centroid is found in pictures", Bytes: 48, Nanoseconds: 1000}
 	// Training surveys the frames of a recording, and prepares them for a model.
 	Training = Work{What: "a model is learnt from pictures", Bytes: 24, Nanoseconds: 100}
 )
 
-// Largest returns how many pixels a picture may have.
+// Largest returns the largest number of pixels of a picture.
 func (w Work) Largest() int {
 	return min((MostMemory-standing)/w.Bytes, int(MostTime)/w.Nanoseconds)
 }
 
-// Check refuses a picture that costs more than one frame may. Callers ask before they take memory for the work.
+// Check refuses a picture that exceeds the bounds of one frame. Callers check before they allocate.
 func (w Work) Check(width, height int) error {
 	if most := w.Largest(); height > 0 && width > most/height {
 		return fmt.Errorf("%w: found %dx%d pixels, and %s of at most %d, %.0f a side: crop or bin at the source", ErrTooLarge, width, height, w.What, most, math.Floor(math.Sqrt(float64(most))))

@@ -1,25 +1,25 @@
-// Package frame holds the only type that carries a picture's Mat from one package to another, and what a Mat is: OpenCV's, or in a build without cgo plain memory.
+// Package frame holds the only type that carries a picture's Mat between packages, and defines Mat: OpenCV's, or plain memory in a build without cgo.
 package frame
 
 import "time"
 
 // Meta is a source's information about a frame besides its pixels.
 type Meta struct {
-	File       string    // the file it came from, empty for cameras and simulations
+	File       string    // file of the frame, empty for cameras and simulations
 	Trajectory uint64    // increments are never formed across two of these
 	Dropped    uint64    // frames the source lost right before this one
-	Place      uint64    // sequence of the frame's last message in a durable stream of frames; 0 where none
+	Place      uint64    // sequence of the frame's last message in a durable stream of frames; 0 if none
 	Arrived    time.Time // host clock, monotonic, when the pixels were complete
-	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
-	Overview   *Overview // nil but in the few frames that people will be shown
+	Events     []Event   // events of the source or a step while making this frame; the runner publishes them
+	Overview   *Overview // nil except in the few frames for display
 	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty if none was found
 	Template   Template  // of a field's objects
 }
 
 // Template is the appearance of the objects of a field.
 type Template struct {
-	SD   float64 // of a Gaussian, pixels of the picture that the encoder sees; 0 while it is not known
-	Dark bool    // they are darker than what is around them
+	SD   float64 // of a Gaussian, pixels of the encoder's picture; 0 if unknown
+	Dark bool    // darker than their surroundings
 }
 
 // Event is a notice that rides on a frame until the runner publishes it; see latent.Event for the fields.
@@ -29,8 +29,8 @@ type Event struct {
 	Text string
 }
 
-// Frame is one picture with its number and acquisition time. It owns its Mat: the source that creates a frame hands it over,
-// the pipeline alone closes it, steps borrow it. A Frame belongs to one goroutine at a time.
+// Frame is one picture with its number and acquisition time. It owns its Mat: the source that creates a frame hands it over, only
+// the pipeline closes it, and steps borrow it. A Frame belongs to one goroutine at a time.
 type Frame struct {
 	_    noCopy
 	Seq  uint64
@@ -60,7 +60,7 @@ func (f *Frame) Replace(m Mat) {
 	f.mat = m
 }
 
-// Close frees the pixels. It may be called more than once, but for a frame of a Pool, which may be another by then.
+// Close frees the pixels. It may be called again, except for a frame of a Pool, which may have become another frame.
 func (f *Frame) Close() error {
 	if f.closed {
 		return nil

@@ -9,8 +9,8 @@ const (
 	brightPart   = 0.99
 )
 
-// Light returns how far the picture's bright parts stand above its dark ones, in its own grey values: what an object shines with, whatever the
-// camera's offset. It costs some microseconds at any size. It is 0 if that is not known: in a picture that is blank or empty, not
+// Light returns the difference between the picture's bright and dark parts, in its own grey values: the light of an object, independent of the
+// camera's offset. It costs some microseconds at any size. It is 0 if unknown: in a picture that is blank, empty, not
 // contiguous, or of another type than uint8, uint16 and float32.
 func (f *Frame) Light() float64 {
 	m := &f.mat

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Mat is a picture's pixels, row after row, the channels of a pixel side by side: what gocv.Mat is in a build with OpenCV, as far as sources and
-// publishers ask. A copied Mat has the same pixels, and one of the copies is closed.
+// Mat is a picture's pixels, row after row, the channels of a pixel side by side. It replaces gocv.Mat in a build without OpenCV, with the methods that
+// sources and publishers need. A copied Mat has the same pixels; only one of the copies is closed.
 type Mat struct{ p *pixels }
 
 // pixels are a Mat's memory, in words, so that a value of any depth is aligned.
@@ -82,7 +82,7 @@ func (m *Mat) Cols() int {
 	return m.p.cols
 }
 
-// Size is rows and columns.
+// Size returns rows and columns.
 func (m *Mat) Size() []int { return []int{m.Rows(), m.Cols()} }
 
 // Total returns the number of pixels.

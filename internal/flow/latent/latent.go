@@ -29,7 +29,8 @@ const (
 	KindWorker Kind = "worker" // every second, of a worker of a site rather than of a stream
 )
 
-// Message is one of *Estimate, *Law, *Event, *Trigger, *Health, *View, *Track or *Population. A sink that keeps one copies it: the runner reuses the memory.
+// Message is one of *Estimate, *Law, *Event, *Trigger, *Health, *View, *Track or *Population. A sink must copy a
+// message to keep it, because the runner reuses the memory.
 type Message interface {
 	message()
 }
@@ -133,20 +134,20 @@ type Estimate struct {
 	SDE     SDE           // sinks publish it when SDE.Revision has changed
 	Latency time.Duration // from the frame's arrival at the host to the end of Update
 
-	Filtered   []float64 // the mean of the latent given all frames so far and the law, latent
+	Filtered   []float64 // mean of the latent given all frames so far and the law, latent
 	FilteredSD []float64 // its standard deviation
 	NIS        float64   // Latent.Mean's squared distance from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
-	Horizons   []float64 // how far ahead the forecasts are, s
-	Forecast   []float64 // the mean of the latent then, d numbers a horizon; not a number where it is too far ahead
-	ForecastSD []float64 // its standard deviation, without the noise of measuring it
+	Horizons   []float64 // times ahead of the forecasts, s
+	Forecast   []float64 // mean of the latent at each horizon, d numbers a horizon; NaN if it is too far ahead
+	ForecastSD []float64 // standard deviation of Forecast, without the measurement noise
 
-	Lead    float64   // s from the acquisition to when a pulse that this frame sets off arrives; 0 where none is set
-	Ahead   []float64 // the mean of the latent then; empty where no lead is set, not a number where nothing is known yet
+	Lead    float64   // s from the acquisition to the arrival of a pulse triggered by this frame; 0 without a lead
+	Ahead   []float64 // mean of the latent at that time; empty without a lead, NaN if unknown
 	AheadSD []float64 // its standard deviation
 
-	Alarms []string // the codes of those that are on
+	Alarms []string // codes of the alarms that are on
 
-	Objects *Objects // of a field, whose Latent is that of the object that is followed, or empty; nil of a scene
+	Objects *Objects // of a field; Latent is then the followed object's, or empty; nil for a scene
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -176,7 +177,7 @@ func (e *Estimate) Copy(src *Estimate) {
 	}
 }
 
-// Law is the law that a whole recording leads to, told after its last frame. It is never changed once it is here.
+// Law is the law of a whole recording, published after its last frame. It never changes after publication.
 type Law struct {
 	Seq  uint64    // of the last frame
 	Time time.Time // its acquisition

@@ -10,13 +10,13 @@ type Spot struct {
 	Score      float64 // the amplitude over its standard deviation
 }
 
-// Spots are those of one frame of a field, as the locator saw them, and as a model of objects did.
+// Spots are the spots of one frame of a field, from the locator and a model of objects.
 type Spots struct {
 	Found         []Spot
-	Latents       int       // of each, by the model; 0 where there is none
-	Z, ZSD        []float64 // Latents a spot: what the object there looks like, and its standard deviation
-	Left          int       // spots beyond the most that a frame may have
-	Template      float64   // sd of the template, px; 0 while no frame had spots that told it
+	Latents       int       // per spot, from the model; 0 without a model
+	Z, ZSD        []float64 // Latents per spot: the appearance of the object, and its standard deviation
+	Left          int       // spots beyond the maximum of a frame
+	Template      float64   // sd of the template, px; 0 until spots determined it
 	Width, Height int       // of the frame as it was read, px
 }
 
@@ -29,19 +29,19 @@ func (s *Spots) copy(src *Spots) {
 	s.Found, s.Z, s.ZSD = found, z, sd
 }
 
-// Mark says what is special about an object in a frame; marks are added up.
+// Mark flags a special property of an object in a frame; marks add up.
 type Mark uint16
 
 // The marks of an object.
 const (
-	Predicted Mark = 1 << iota // it was not detected, and stands where it is expected
-	Merged                     // it is seen as one with another object
+	Predicted Mark = 1 << iota // it was not detected; its place is predicted
+	Merged                     // it is detected as one with another object
 	Directed                   // it moves in a direction, rather than diffusing
 	Doubtful                   // it may be another object than the number says
-	Followed                   // its latents are published as those of a single object
+	Followed                   // the stream publishes its latents like the latents of a single object
 )
 
-// Objects are the objects of a field in one frame: columns with one entry an object, in the order of their numbers.
+// Objects holds the objects of a field in one frame: columns with one entry per object, in the order of their numbers.
 type Objects struct {
 	Width   int       // of the frame as it was read, px
 	Height  int       // the same
@@ -54,24 +54,24 @@ type Objects struct {
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
 	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
 	Marks   []Mark
-	States  int       // of the population's law; 0 before there is one
-	State   []float64 // States an object: the probability of each in this frame; not numbers where nothing is known
-	Latents int       // of each object, by a model of objects; 0 where there is none
-	Z, ZSD  []float64 // Latents an object, and their standard deviations; not numbers where it was not detected
+	States  int       // of the population's law; 0 before the first law
+	State   []float64 // States per object: the probability of each in this frame; NaN if unknown
+	Latents int       // per object, from a model of objects; 0 without a model
+	Z, ZSD  []float64 // Latents per object, and their standard deviations; NaN if not detected
 	Earlier []Place   // in earlier frames, of objects that are known to be there only now
-	Left    uint64    // spots of this frame that were too many to be looked at
+	Left    uint64    // spots of this frame beyond the maximum
 }
 
-// Place is where an object was in a frame.
+// Place is the place of an object in a frame.
 type Place struct {
 	Seq    uint64
 	ID     uint64
 	X, Y   float64 // px
 	SD     float64 // px
-	Filled bool    // it was not detected there, but before and after
+	Filled bool    // it was detected before and after, but not in this frame
 }
 
-// Here says whether object i was detected in the frame, by itself.
+// Here reports whether object i was detected in the frame, separate from others.
 func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
@@ -89,15 +89,15 @@ func (o *Objects) copy(src *Objects) {
 	o.Z, o.ZSD = append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
 }
 
-// Change is what a Track tells of an object.
+// Change is the kind of change that a Track reports.
 type Change string
 
 // What happens to an object.
 const (
 	Born   Change = "born"
 	Ended  Change = "ended"
-	Joined Change = "merged" // from now on it is seen as one with another
-	Parted Change = "split"  // it is seen by itself again
+	Joined Change = "merged" // from now on it is detected as one with another
+	Parted Change = "split"  // it is detected by itself again
 )
 
 // Why an object ended.
@@ -108,58 +108,58 @@ const (
 	RunEnded  = "the run ended"
 )
 
-// Track tells that an object was born, or what it was when it has ended. It is never changed once it is here.
+// Track reports that an object was born, or its properties at its end. It never changes after publication.
 type Track struct {
 	Seq    uint64
 	Time   time.Time
 	ID     uint64
 	Change Change
-	Why    string // of an end
-	First  uint64 // Seq of the frame in which it was seen first
-	Last   uint64 // the same, last
-	Frames uint64 // in which it was detected
+	Why    string // reason for an end
+	First  uint64 // Seq of the first frame with a detection
+	Last   uint64 // Seq of the last frame with a detection
+	Frames uint64 // number with a detection
 	X, Y   float64
-	Path   float64 // how far it went, px; the motion of all together is taken off
+	Path   float64 // length of its way without the common motion, px
 	DriftX float64 // its mean velocity, px/s, the same
 	DriftY float64
 	Runs   bool // it moved in a direction
 	Px, UM Range
-	Shrunk Range     // D in px²/s by the population's law, which its own steps move from its state's; all zero before there is such a law
+	Shrunk Range     // D in px²/s, shrunk from its own steps towards its state's D by the population's law; all zero before the first law
 	State  []float64 // probability of each state of the population's law, over its last steps
-	Motion *Motion   // nil where it was seen too few times
+	Motion *Motion   // nil after too few detections
 }
 
 // Motion is the kind of law that one object's track obeys. Probabilities add up to one.
 type Motion struct {
-	Class                                      string // the likeliest
+	Class                                      string // the most probable class
 	Stuck, Free, Confined, Directed, Anomalous float64
 	Alpha                                      Bounds  // exponent of the mean square displacement, 1 where it diffuses freely
-	Radius                                     float64 // of confinement, px; not a number where another class is likelier
-	Speed                                      float64 // px/s; not a number where it is not directed
+	Radius                                     float64 // of confinement, px; NaN if another class is more probable
+	Speed                                      float64 // px/s; NaN if it is not directed
 }
 
 // Bounds is a number with its 95 % interval.
 type Bounds struct{ Value, Low, High float64 }
 
-// Range is a coefficient of diffusion with its 95 % interval, in px²/s or µm²/s: zero where the pixel's size is not known, not a number before there
-// are two steps.
+// Range is a coefficient of diffusion with its 95 % interval, in px²/s or µm²/s: zero if the pixel's size is unknown, NaN before the second
+// step.
 type Range struct{ D, Low, High float64 }
 
-// Population is all objects of a field together, every so many frames. It is never changed once it is here.
+// Population summarises all objects of a field every so many frames. It never changes after publication.
 type Population struct {
 	Seq       uint64
 	Time      time.Time
-	Count     int     // objects there now
-	Spots     int     // that were found in the frame
+	Count     int     // objects present
+	Spots     int     // found in the frame
 	PerPixel  float64 // objects a px²
-	PerUM     float64 // objects a µm²; 0 where the pixel's size is not known
+	PerUM     float64 // objects a µm²; 0 if the pixel's size is unknown
 	Births    uint64  // since the start
 	Deaths    uint64
-	Unjudged  uint64  // that ended without a verdict, because the budget for verdicts was spent
-	Unweighed uint64  // steps that did not count for a change of the law, because a frame had too many
+	Unjudged  uint64  // ended without a verdict, because the budget for verdicts was spent
+	Unweighed uint64  // steps not used for a change of the law, because a frame had too many
 	Detected  float64 // share of an object's frames in which it is detected
 	Template  float64 // sd of the template, px
-	Tracks    uint64  // that the law rests on
+	Tracks    uint64  // used for the law
 	Steps     uint64
 	Px, UM    Range     // mean D over all steps
 	Noise     float64   // sd of a place, px
@@ -172,25 +172,25 @@ type Population struct {
 	ShiftY    float64
 	DirectedN int // objects that move in a direction now
 
-	Law    *PopulationLaw // nil before there is one
-	Pairs  *Pairs         // nil where interactions are not looked for
-	MapSeq *uint64        // of the frame up to which the map was learnt; nil before there is one
-	Map    *FieldMap      // nil where it was told before
+	Law    *PopulationLaw // nil before the first law
+	Pairs  *Pairs         // nil if interactions are off
+	MapSeq *uint64        // Seq of the last frame in the map; nil before the first map
+	Map    *FieldMap      // nil if published before
 }
 
-// PopulationLaw says which laws the objects obey. It is never changed once it is here.
+// PopulationLaw gives the laws of the objects. It never changes after publication.
 type PopulationLaw struct {
-	Seq    uint64 // of the frame up to which it was learnt
-	Tracks uint64 // pieces of tracks, and their steps, that it rests on
+	Seq    uint64 // of the last frame used
+	Tracks uint64 // pieces of tracks used, and their steps
 	Steps  uint64
 	States []StateLaw // by rising D
-	Spread Bounds     // sd of ln D from object to object within a state; zero where none is told
-	Rates  []float64  // from each state to each, 1/s, a row a state; none where there is one state
-	Nats   float64    // evidence that objects switch: log likelihood over that of objects that do not
+	Spread Bounds     // sd of ln D among objects of one state; zero if unknown
+	Rates  []float64  // from each state to each, 1/s, a row a state; none if there is one state
+	Nats   float64    // evidence that objects switch: log likelihood minus the log likelihood without switching
 	Says   string     // the law in a sentence
 }
 
-// StateLaw is one of the states that objects are in.
+// StateLaw is the law of one state of the objects.
 type StateLaw struct {
 	Px, UM Range
 	Share  Bounds // of the objects' time
@@ -199,19 +199,19 @@ type StateLaw struct {
 // Pairs is the force between two objects by their distance.
 type Pairs struct {
 	Distance  []float64 // px
-	Force     []float64 // velocity that one has by the other, px/s, above zero where it drives it away
+	Force     []float64 // velocity that one has by the other, px/s, above zero if it repels
 	Low, High []float64 // 95 % interval
-	Count     []float64 // pairs that a value rests on
+	Count     []float64 // pairs used for a value
 	Nats      float64   // evidence for a force
 }
 
-// FieldMap is how objects move from place to place: columns with one entry a cell.
+// FieldMap gives drift and D from place to place: columns with one entry per cell.
 type FieldMap struct {
-	X, Y       []float64 // the cell's middle, px
-	Width      []float64 // its side, px
+	X, Y       []float64 // middle of the cell, px
+	Width      []float64 // side of the cell, px
 	VX, VY, SD []float64 // drift, and its standard error an axis, px/s
 	D, DSD     []float64 // diffusion and its standard error, px²/s
-	Steps      []float64 // that it rests on
+	Steps      []float64 // number of steps used
 	Says       []string  // traps and flows, a sentence each
 }
 

@@ -11,22 +11,22 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// keepEvery is the time between two checkpoints of the law unless told otherwise: a crash loses no more, and a roll-back goes back as far.
+// keepEvery is the default time between two checkpoints of the law: it bounds the loss of a crash and the reach of a roll-back.
 const keepEvery = 30 * time.Second
 
-// checkpoints keeps the law: every so often it takes a checkpoint between two frames, which another goroutine writes.
+// checkpoints keeps the law: at intervals it makes a checkpoint between two frames, and another goroutine writes it.
 type checkpoints struct {
 	law         Estimator
 	write       func([]byte, Place) error
 	every       time.Duration
-	at          Place      // behind the last frame that was folded
+	at          Place      // after the last folded frame
 	last        time.Time  // when the newest checkpoint was taken
 	older       []byte     // the checkpoint before the newest, which roll_back restores
 	newest      []byte     // nil before the first
-	writing     chan error // gives the outcome of the write under way
-	outstanding bool       // it has not been received
+	writing     chan error // receives the outcome of the running write
+	outstanding bool       // the outcome is not received yet
 
-	asked []func(error) // who waits for a checkpoint to be on the disk
+	asked []func(error) // callers waiting for a checkpoint on the disk
 }
 
 // maxAsked bounds the callers that wait for one checkpoint.
@@ -36,7 +36,7 @@ func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
 	return &checkpoints{law: e, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
 }
 
-// visit takes a checkpoint if one is due and none is being written. It returns the error of an earlier checkpoint that could not be written.
+// visit makes a checkpoint if one is due and none is being written. It returns the error of an earlier failed write.
 func (c *checkpoints) visit(now time.Time) error {
 	var failed error
 	if c.outstanding {
@@ -59,8 +59,8 @@ func (c *checkpoints) visit(now time.Time) error {
 	return errors.Join(failed, err)
 }
 
-// ask takes a checkpoint now, or after the one that is being written, and calls answer once it is on the disk or could not be written. While
-// the stream is idle no frame arrives to trigger it, so ask waits for it. It returns the error of a checkpoint that could not be written.
+// ask makes a checkpoint now, or after the running write, and calls answer once it is on the disk or its write failed. While
+// the stream is idle no frame arrives to trigger it, so ask waits for it. It returns the error of a failed write.
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case c.write == nil:
@@ -69,7 +69,7 @@ func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 		answer(latent.Refuse(latent.NotNow, "checkpoint: %d wait for one already: try again in a second", maxAsked))
 	case idle:
 		c.asked = append(c.asked, answer)
-		return c.end() // which answers, too
+		return c.end() // end answers, too
 	default:
 		c.asked = append(c.asked, answer)
 		return c.visit(now)
@@ -112,7 +112,7 @@ func (c *checkpoints) take() (state []byte, err error) {
 	return b.Bytes(), nil
 }
 
-// end takes and writes the last checkpoint, and returns once it is on its way to the disk.
+// end makes and writes the last checkpoint, and returns once its write has started.
 func (c *checkpoints) end() error {
 	if c.write == nil {
 		return nil
@@ -137,10 +137,10 @@ func (c *checkpoints) rollBack() error {
 	return c.law.Restore(bytes.NewReader(c.older))
 }
 
-// keep takes a checkpoint after a frame where one is due.
+// keep makes a checkpoint after a frame if one is due.
 func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(time.Now())) }
 
-// kept reports a checkpoint that could not be written.
+// kept reports a failed write of a checkpoint.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
 		t.runner.warn("state", "the state was not kept", "err", err)

@@ -16,7 +16,7 @@ const (
 	millisec = float64(time.Millisecond)
 )
 
-// clock gathers how long one stage takes a frame. Any number of goroutines may observe and read.
+// clock collects the times of one stage per frame. Any number of goroutines may observe and read.
 type clock struct {
 	name   string
 	counts [buckets]atomic.Uint64

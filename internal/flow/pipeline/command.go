@@ -12,10 +12,10 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// errEnded answers a command that came too late.
+// errEnded refuses a command after the end.
 var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
-// relay passes a sink's commands on until the tracker has ended: to the tracker, or to swap where another model has to be made ready first.
+// relay forwards a sink's commands until the tracker has ended: to the tracker, or to swap if another model must be made ready first.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	for {
 		select {
@@ -39,13 +39,13 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies o once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: dispatch is held.
+// command applies o after every earlier frame has its estimate, answers it and publishes it. It holds dispatch, so no frame starts meanwhile.
 func (t *tracker) command(p phases, o order) {
 	ctx := p.track
 	t.last.enter(t.tickets)
 	c := o.command
 	switch {
-	case o.next != nil: // answered once the law that is left is on the disk
+	case o.next != nil: // answered once the last law is on the disk
 		t.install(p, o)
 	case c.Name == "checkpoint" && plain(c) == nil: // answered once it is on the disk
 		t.kept(ctx, t.checkpoints.ask(func(err error) { t.answer(ctx, c, err) }, t.paused, time.Now()))
@@ -69,7 +69,7 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	var with bytes.Buffer
 	if plain(c) != nil {
 		with.WriteString(": ")
-		json.Compact(&with, c.Payload) // it was decoded already
+		json.Compact(&with, c.Payload) // decoded before
 	}
 	t.applied(ctx, c.Name, "the command "+c.Name+" was applied"+with.String())
 }
@@ -135,7 +135,7 @@ func (t *tracker) follow(c latent.Command) error {
 	return t.estimator.Follow(which.ID)
 }
 
-// move puts the region of interest elsewhere.
+// move moves the region of interest.
 func (t *tracker) move(c latent.Command) error {
 	var to struct{ X, Y *int }
 	if err := latent.DecodePayload(c.Payload, &to); err != nil || to.X == nil || to.Y == nil {
@@ -149,7 +149,7 @@ func (t *tracker) move(c latent.Command) error {
 	return latent.Refuse(latent.Conflict, "roi: the model's preprocessing cuts no region: train one that does, with driftscope pretrain --crop")
 }
 
-// move moves the region of every lane's step, alike: some may not have seen a frame yet.
+// move moves the region of every lane's step to the same place: some steps may not have seen a frame yet.
 func move(steps []Step, to image.Point) error {
 	var reach image.Point
 	known := false
@@ -171,7 +171,7 @@ func move(steps []Step, to image.Point) error {
 	return errors.Join(errs...)
 }
 
-// plain refuses a payload where a command takes none.
+// plain refuses a payload for a command without one.
 func plain(c latent.Command) error {
 	if body := bytes.TrimSpace(c.Payload); len(body) > 0 && string(body) != "{}" {
 		return latent.Refuse(latent.Malformed, "%.40q takes no payload: send an empty request", c.Name)

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// noticeEvery is how often one cause of loss is published and logged; what happens in between is summed up.
+// noticeEvery is the time between two reports of one cause of loss. A report sums up all losses since the last.
 const noticeEvery = time.Second
 
 // counters counts the outcome of every frame and message. Any goroutine may call its methods.
@@ -32,14 +32,14 @@ type counters struct {
 // notice sums up the unreported losses of one cause.
 type notice struct {
 	told  time.Time
-	event latent.Event // Count is what was lost since told
+	event latent.Event // Count is the number since the last report
 }
 
 func newCounters() *counters {
 	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, losses: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
-// read counts one frame given by the source, after lost ones that the source knows of.
+// read counts one frame of the source, and the lost frames before it that the source reports.
 func (c *counters) read(seq, lost uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +47,7 @@ func (c *counters) read(seq, lost uint64) {
 	c.seq = seq
 }
 
-// unread counts one frame that the source could not give.
+// unread counts one frame that the source could not read.
 func (c *counters) unread() (seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *counters) lastSeq() uint64 {
 	return c.seq
 }
 
-// lose counts l. It says whether it is time to tell of its cause; else dueLosses will give it later.
+// lose counts l. It returns true if a report of its cause is due; otherwise dueLosses returns it later.
 func (c *counters) lose(now time.Time, l loss) (due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *counters) lose(now time.Time, l loss) (due bool) {
 	return now.Sub(p.told) >= noticeEvery
 }
 
-// of returns the notice of a kind, made if there was none. Kinds are the program's own words, so that there are few.
+// of returns the notice of a kind, and makes a missing one. The program names all kinds, so there are few.
 func of(notices map[string]*notice, kind string) *notice {
 	p := notices[kind]
 	if p == nil {
@@ -101,8 +101,8 @@ func of(notices map[string]*notice, kind string) *notice {
 	return p
 }
 
-// remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
-// dueRemarks will.
+// remark counts a warning of the source. If a report is due, it returns the newest warning with the number of its code; otherwise
+// dueRemarks returns it later.
 func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tel
 	return p.tell(now), true
 }
 
-// line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
+// line counts a line of the log. If a line of its kind is due, it returns the number left out since the last one.
 func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	return p.tell(now).Count - 1, true
 }
 
-// refuseCommand counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
+// refuseCommand counts a refused command. If a report is due, it returns the number since the last one.
 func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,14 +138,14 @@ func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
 	return c.refused.tell(now).Count, true
 }
 
-// dueLosses returns the losses that waited for their second to pass, or every one that waits.
+// dueLosses returns the losses whose second has passed, or all waiting ones.
 func (c *counters) dueLosses(now time.Time, all bool) []latent.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return due(c.losses, now, all)
 }
 
-// dueRemarks is dueLosses for what the source warned of.
+// dueRemarks is dueLosses for the source's warnings.
 func (c *counters) dueRemarks(now time.Time, all bool) []latent.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()

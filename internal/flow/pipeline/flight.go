@@ -2,22 +2,22 @@ package pipeline
 
 import "sync"
 
-// The bounds on what frames take at once, in bytes of their pictures as they were read. A step takes several times as many for a moment: four
-// bytes a value, and a second copy.
+// The bounds on all frames together, in bytes of their raw pictures. A step briefly needs several times as much: four bytes a value, and a second
+// copy.
 const (
 	maxFlight  = 64 << 20 // on the lanes
 	maxShallow = 64 << 20 // bytes waiting in a queue of default depth
-	maxQueued  = 1 << 30  // waiting in a queue that may not lose a frame, or whose depth was asked for
+	maxQueued  = 1 << 30  // waiting in a queue that may not lose a frame, or has a configured depth
 )
 
-// flight is how many bytes the lanes' frames have, so that many lanes do not take many large frames at once. The zero value is ready.
+// flight counts the bytes of the frames on the lanes, so that many lanes do not hold many large frames at once. The zero value is ready.
 type flight struct {
 	mu    sync.Mutex
 	room  sync.Cond
 	bytes int
 }
 
-// enter waits until a frame of size bytes has room; one that has none at all goes alone.
+// enter waits until a frame of size bytes has room; a frame above the bound goes alone.
 func (f *flight) enter(size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -28,7 +28,7 @@ func (f *flight) enter(size int) {
 	f.bytes += size
 }
 
-// leave frees that room.
+// leave frees the room of a frame.
 func (f *flight) leave(size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

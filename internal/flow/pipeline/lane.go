@@ -10,11 +10,11 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// lane takes one frame after the other from the camera's picture to its estimate. Lanes go side by side: steps that need the frames in
-// order are shared and stand behind sequencers, everything else a lane has for itself.
+// lane takes one frame after the other from the camera's picture to its estimate. Lanes run in parallel. They share steps that need the frames in
+// order, behind sequencers. Each lane owns everything else.
 type lane struct {
 	tracker  *tracker
-	pool     *workerPool // that this lane belongs to; the tracker may have another by now
+	pool     *workerPool // of this lane; the tracker may use another by now
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
@@ -55,7 +55,7 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	t.frame.Close()
 }
 
-// encode runs the steps and the encoder; with an error it names the stage. A frame that is lost already passes the sequencers only.
+// encode runs the steps and the encoder; an error names the stage. A lost frame only passes the sequencers.
 func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	f, err := t.frame, t.lost
 	light := f.Light() // before any step changes it
@@ -90,7 +90,7 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	return "", nil
 }
 
-// workerPool is the lanes of one model, and owns its steps and encoders.
+// workerPool holds the lanes of one model, and owns its steps and encoders.
 type workerPool struct {
 	steps    []NamedStep
 	encoders []Encoder
@@ -122,7 +122,7 @@ func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Vie
 	return w
 }
 
-// start has the lanes take frames until there are no more, or another pool takes them. Then it closes the steps, the encoders and the viewer.
+// start makes the lanes take frames until there are no more, or another pool takes them. Then it closes the steps, the encoders and the viewer.
 func (w *workerPool) start(t *tracker, p phases) {
 	t.runner.encoding.Store(&w.clocks)
 	for _, l := range w.lanes {

@@ -15,7 +15,7 @@ import (
 type loss struct {
 	cause string // its counter in Health and the code of its event, lower_snake_case
 	why   error  // the text of its event
-	seq   uint64 // of the lost frame; of the last frame read, where messages or frames without a number are lost
+	seq   uint64 // of the lost frame; of the last frame read, if messages or frames without a number are lost
 	count uint64
 }
 
@@ -28,7 +28,7 @@ var (
 	errUnfinished = &ErrSkip{Cause: "unfinished", Err: errors.New("the run ended before this frame was tracked")}
 )
 
-// errUntold is why an event of the source is lost that waits for no sink.
+// errUntold is the reason for losing an event of the source that must not wait for a sink.
 var errUntold = errors.New("the sinks do not keep up: an event of the source was lost")
 
 // framesLost returns the loss of count frames at seq for the reason that skip gives.
@@ -36,7 +36,7 @@ func framesLost(skip *ErrSkip, seq, count uint64) loss {
 	return loss{cause: skip.Cause, why: skip, seq: seq, count: count}
 }
 
-// messagesLost returns the loss of so many messages that w's sink does not get.
+// messagesLost returns the loss of so many messages for w's sink.
 func (r *runner) messagesLost(w *writer, why error, count int) loss {
 	return loss{cause: w.cause, why: why, seq: r.counters.lastSeq(), count: uint64(count)}
 }
@@ -59,7 +59,7 @@ func (r *runner) lose(ctx context.Context, l loss) {
 	}
 }
 
-// tellLosses logs and publishes the losses not yet told, of every cause or of those that were last told a second ago.
+// tellLosses logs and publishes the unreported losses: of every cause, or of causes last reported a second ago.
 func (r *runner) tellLosses(ctx context.Context, now time.Time, all bool) {
 	for _, e := range r.counters.dueLosses(now, all) {
 		r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
@@ -76,7 +76,7 @@ func skipped(err error) (*ErrSkip, bool) {
 	return skip, errors.As(err, &skip)
 }
 
-// streak is how many frames in a row were lost, and when that was last told.
+// streak counts consecutive lost frames, and holds the time of their last report.
 type streak struct {
 	frames uint64
 	told   time.Time

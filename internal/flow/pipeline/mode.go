@@ -8,17 +8,17 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Mode decides what is dropped or waits when tracking is slower than the source.
+// Mode decides whether frames are dropped or wait if tracking is slower than the source.
 type Mode string
 
-// The source's own mode is Latest where it is live, and Lossless where it waits.
+// The default is Latest for a live source, and Lossless for a source that waits.
 const (
 	OwnMode  Mode = ""
 	Latest   Mode = "latest"   // the oldest waiting frame is dropped and counted
 	Lossless Mode = "lossless" // a source waits; a live one cannot, and fails the run once the queue is full
 )
 
-// ErrMode is returned for a source that waits in mode Latest.
+// ErrMode refuses mode Latest for a source that waits.
 var ErrMode = errors.New("mode: latest is for live sources, and this source waits: leave mode out")
 
 // Default depth of the queue of frames.
@@ -52,7 +52,7 @@ func (r *runner) settle() error {
 	return nil
 }
 
-// fit bounds the queue where frames take size bytes.
+// fit bounds the queue for frames of size bytes.
 func (r *runner) fit(size int) {
 	if size == r.size || size == 0 {
 		return
@@ -67,10 +67,10 @@ func oldest(frames []*frame.Frame) int {
 	return 0
 }
 
-// newest chooses the frame that came last.
+// newest chooses the newest frame.
 func newest(frames []*frame.Frame) int { return len(frames) - 1 }
 
-// noRoom loses f, for which the queue has no room although no frame may be lost, and says why the run ends.
+// noRoom loses f from a full queue that may not lose a frame, and returns why the run ends.
 func (r *runner) noRoom(track context.Context, f *frame.Frame) error {
 	waiting, seq := r.frames.len(), f.Seq
 	r.lose(track, framesLost(errNoRoom, seq, 1))

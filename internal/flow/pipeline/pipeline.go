@@ -12,10 +12,10 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// ErrNotConnected is what Read returns when the source has to be opened again before it can give another frame.
+// ErrNotConnected reports that the source must be opened again before its next frame.
 var ErrNotConnected = errors.New("source is not connected")
 
-// OpenError is what a source says that does not open when a run begins.
+// OpenError reports a source that does not open when a run begins.
 type OpenError struct{ error }
 
 func (e OpenError) Unwrap() error { return e.error }
@@ -25,10 +25,10 @@ type ErrSkip = frame.ErrSkip
 
 // Source gives frames, one at a time, in order.
 //
-// A live one that is lost is closed and opened again on the same value, as often as it takes. Its numbers begin at 0 at every Open, and
-// are made to go on by the runner; its times are its own.
+// The runner closes a lost live source and opens it again on the same value, as often as needed. Its numbers begin at 0 at every Open, and
+// the runner continues them; its times do not change.
 type Source interface {
-	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
+	// Open connects. ctx bounds only the connecting, and ends soon after Open returned.
 	Open(ctx context.Context) error
 	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened, *ErrSkip when one frame was
 	// lost and the next may be fine. 101 of those in a row end a recording; for a live or Public source they are reported. It returns promptly
@@ -41,24 +41,24 @@ type Source interface {
 	Info() Info
 }
 
-// Info is what a Source says of itself.
+// Info describes a Source.
 type Info struct {
-	Live        bool   // its producer does not wait: frames come whether or not they are read
-	Timed       bool   // it knows when its frames were taken, and does not assume it
-	Frames      int    // that Read gives in all; 0 if that is not known, or there is no end
-	Compression string // how a file packs its pictures; empty if that is not known
-	// Public says that the frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and no number of
-	// skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
+	Live        bool   // its producer does not wait: frames arrive even if they are not read
+	Timed       bool   // it knows the acquisition times of its frames, and does not assume them
+	Frames      int    // number of frames of Read; 0 if unknown or endless
+	Compression string // how a file compresses its pictures; empty if unknown
+	// Public says that anyone may send the frames. Then a frame that a step or the encoder cannot process counts as "unfit_frame", and no number of
+	// skips ends the run. For other sources such a frame is a mistake in the configuration, and ends the run.
 	Public bool
-	// ResumeAfter has the source go on behind a place, a frame's Meta.Place; nil if it cannot. It is called before Open: the first frame given then
-	// is the one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
+	// ResumeAfter makes the source continue after a place, a frame's Meta.Place; nil if it cannot. It is called before Open. The first frame then
+	// follows that place. Its Seq is frames, plus the frames lost in between. Place 0 starts at the source's beginning.
 	ResumeAfter func(place, frames uint64)
 }
 
-// Place is how far the frames of a durable source are folded into a law.
+// Place is the position in a durable source up to which frames are folded into a law.
 type Place struct {
 	Sequence uint64 // of the last frame's last message; 0 if the source has none
-	Frames   uint64 // the number that the next frame has
+	Frames   uint64 // number of the next frame
 }
 
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
@@ -68,12 +68,12 @@ type Step interface {
 	Close() error
 }
 
-// Abilities are what a Step can do beside Apply.
+// Abilities are a Step's abilities beside Apply.
 type Abilities struct {
-	// Independent says that several such steps may share the frames of a stream between them: what one does to a frame does not depend on the frames
-	// before.
+	// Independent says that several such steps may share the frames of a stream: the result of a frame does not depend on the frames before
+	// it.
 	Independent bool
-	// Region is what a step cuts out of the picture; nil if it cuts none.
+	// Region is the part of the picture that a step cuts out; nil if it cuts none.
 	Region Region
 	// Look prepares a step for whole films; nil if the step does not need it. For a complete recording, Look gets every frame of a trajectory as
 	// the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves its pixels
@@ -81,15 +81,15 @@ type Abilities struct {
 	Look func(f *frame.Frame) error
 }
 
-// Region is a part of the picture that can be moved. Reach is the region's corner, left and up, when it lies as far right and down as it can in the step's
-// input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame on, and begins a trajectory there.
+// Region is a movable part of the picture. Reach returns the largest coordinates of its upper left corner in the step's input, or false
+// before the first frame. Move moves that corner within reach, from the next frame on, and begins a trajectory there.
 type Region interface {
 	Reach() (corner image.Point, ok bool)
 	Move(corner image.Point) error
 }
 
-// Encoder sees what is in a frame. Dim, of a scene's latent or of each object's, is fixed for the encoder's life. Sees makes memory for what Encode sees, which
-// Encode resizes; the runner says which frame that is.
+// Encoder encodes a frame. Dim, of a scene's latent or of each object's, never changes. Sees makes memory for the result of Encode, which
+// resizes it. The runner sets the frame's number in it.
 type Encoder interface {
 	Dim() int
 	Sees() latent.Observation
@@ -104,33 +104,33 @@ type Viewer interface {
 	Close() error
 }
 
-// Law is what was learnt of motion, and can be held, forgotten and kept.
+// Law is the law of motion learnt so far. It can be frozen, reset and kept.
 type Law interface {
-	// Alarms are the events of the last Update; the runner publishes them, and counts those that are not of level info.
+	// Alarms returns the events of the last Update. The runner publishes them, and counts those above level info.
 	Alarms() []latent.Event
-	// Freeze holds the law as it is while latents go on: a touched sample, a new focus.
+	// Freeze holds the law while latents continue: a touched sample, a new focus.
 	Freeze(frozen bool)
-	// Reset forgets all that was learnt, as before the first Update.
+	// Reset forgets everything learnt, as before the first Update.
 	Reset()
 	Save(w io.Writer) error
 	Restore(r io.Reader) error
 	Close() error
 }
 
-// Estimator folds what is seen into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents give the same
-// estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
+// Estimator folds observations into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents
+// give the same estimates. Its methods run between two frames, so only Finish and Close may wait. Its lists and events are lent until the next Update.
 type Estimator interface {
 	Law
 	// Update fills dst except Latency, which only the runner's clock knows. It copies data that it keeps. An estimator may hold frames back: then dst
 	// describes an earlier frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it
 	// and continues.
 	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
-	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
-	// the runner's. Estimates among them are of frames that were held back.
+	// Reports returns the messages of the last Update beside its estimate. Last returns, once, the remaining messages at the end of the run. The messages
+	// are new, and belong to the runner. Their estimates are of frames held back.
 	Reports() []latent.Message
 	Last() []latent.Message
-	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
-	// dst; false says that it is none but the last.
+	// Finish learns from latents set aside, after a recording has ended with the latent of that Seq. It writes the law of all latents into dst. It returns
+	// false if the law equals the last one.
 	Finish(dst *latent.SDE, after uint64) bool
 	// Follow publishes the latents of one of many objects in the form of a single object; 0 stops this. Its error is a *latent.Refusal.
 	Follow(id uint64) error
@@ -146,25 +146,25 @@ type Sink interface {
 	Close(ctx context.Context) error
 }
 
-// Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
-// lent until the next Watch; the triggers in it are new, and the runner's.
+// Watcher reads every estimate, in the order of the frames, and detects the begin and end of a rule's condition. The list of Watch is
+// lent until the next Watch; its triggers are new, and belong to the runner.
 type Watcher interface {
 	Watch(e *latent.Estimate) []*latent.Trigger
 }
 
-// Swap makes another model ready for a running stream, as the payload of a command asks: its nets are built and tried when it returns. It is
-// called beside the frame path, one call at a time, and ends soon after ctx has. like is the stream's first frame as the source gave it, lent
-// until Swap returns and left as it is, nil before one has come. The error refuses the command, and then nothing has changed.
+// Swap makes another model ready for a running stream, as the payload of a command asks. Its nets are built and tested on return. It is
+// called beside the frame path, one call at a time, and ends soon after ctx. like is the stream's first frame from the source, lent
+// until Swap returns and not changed, nil before the first frame. The error refuses the command, and then nothing has changed.
 type Swap func(ctx context.Context, payload []byte, like *frame.Frame) (*Replacement, error)
 
 // Replacement is the state of a stream after a change of model. The runner owns the steps, the encoders and the viewer. It owns the estimator
 // only while in use: a replaced one stays open and returns to Swap.
 type Replacement struct {
-	Model     string // for people: its name and digest
+	Model     string // name and digest, for display
 	Steps     []NamedStep
 	Encoders  []Encoder
 	Viewer    Viewer                             // as in Stages
 	Estimator Estimator                          // the previous one if it continues
 	Keep      func(state []byte, at Place) error // as Options.Keep
-	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
+	Done      func(used bool)                    // reports, once, whether it came into use; between two frames, so it must not wait
 }

@@ -14,7 +14,7 @@ import (
 // preview makes the Views of a pool's frames, one at a time and on a goroutine of its own: a View takes longer than many frames.
 type preview struct {
 	viewer Viewer            // nil without a display
-	busy   atomic.Bool       // a View has been asked for and is not published
+	busy   atomic.Bool       // a View is requested and not yet published
 	frames chan previewFrame // at most one waits
 	closed sync.WaitGroup
 }
@@ -42,16 +42,16 @@ func (p *preview) open(ctx context.Context, r *runner) {
 	})
 }
 
-// end waits for the Views that were asked for. No lane may be left.
+// end waits for the requested Views. No lane may be left.
 func (p *preview) end() {
 	close(p.frames)
 	p.closed.Wait()
 }
 
-// ask asks for a View of a frame that is being dispatched; take answers it. It is false if one is being made, or none can be.
+// ask requests a View of a frame that is being dispatched; take answers it. It returns false if one is being made, or none is possible.
 func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
-// take takes the frame of which a View was asked for, and what was seen in it. Of a frame that was not tracked no View is made.
+// take receives the frame of a requested View, and its observation. A frame that was not tracked gets no View.
 func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
 	if !tracked {
 		f.Close()
@@ -65,7 +65,7 @@ func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
 	p.frames <- e
 }
 
-// view publishes what the encoder saw and what the decoder makes of the latent. One that fails is left out and logged.
+// view publishes the encoder's input and the decoder's reconstruction. It logs and drops a View that fails.
 func (p *preview) view(ctx context.Context, r *runner, e previewFrame) {
 	v := &latent.View{} // shared by all sinks, so never reused
 	if err := p.viewer.View(v, e.frame, &e.z); err != nil {

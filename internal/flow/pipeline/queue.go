@@ -7,10 +7,10 @@ import (
 )
 
 // queue is a bounded first-in-first-out line from any number of producers to one consumer. A producer either waits for room
-// (put) or makes it (force). No value is ever lost inside: what does not go in, or is pushed out, is returned.
+// (put) or makes it (force). No value is lost inside: a rejected or replaced value is returned.
 type queue[T any] struct {
-	ready chan struct{} // holds a token when the consumer should look again
-	space chan struct{} // holds a token when a waiting producer should look again
+	ready chan struct{} // holds a token when the consumer should check again
+	space chan struct{} // holds a token when a waiting producer should check again
 
 	mu     sync.Mutex
 	items  []T
@@ -39,7 +39,7 @@ func (q *queue[T]) put(ctx context.Context, v T) bool {
 		more := closed || len(q.items) < q.depth
 		q.mu.Unlock()
 		if more {
-			signal(q.space) // the token we may have taken wakes the next producer
+			signal(q.space) // this producer may have taken the token of the next one
 		}
 		if closed || fits {
 			return !closed
@@ -52,8 +52,8 @@ func (q *queue[T]) put(ctx context.Context, v T) bool {
 	}
 }
 
-// force adds v at once. Where that is one too many, victim chooses among all of them, v last, the index of the one that goes;
-// force returns it with true. A closed queue returns v itself.
+// force adds v at once. If the queue is full, victim chooses the index of the value to remove among all of them, v last;
+// force returns that value with true. A closed queue returns v itself.
 func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +71,7 @@ func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) 
 	return out, true
 }
 
-// resize changes the depth; what is inside stays.
+// resize changes the depth; values inside stay.
 func (q *queue[T]) resize(depth int) {
 	q.mu.Lock()
 	q.depth = depth

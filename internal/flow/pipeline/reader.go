@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// read owns the source: it opens it, queues its frames while they are wanted, and closes it.
+// read owns the source: it opens it, queues its frames until stopped, and closes it.
 func (r *runner) read(p phases) {
 	defer r.frames.close()
 	s := supervise(r)
@@ -61,7 +61,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 	return nil
 }
 
-// ended tells the end of a stream, which is no failure, from the loss of its source.
+// ended distinguishes the end of a stream, which is no failure, from the loss of its source.
 func (r *runner) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -104,7 +104,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	return nil
 }
 
-// events returns those that ride on f, once.
+// events returns the events of f, once.
 func events(f *frame.Frame) []*latent.Event {
 	var out []*latent.Event
 	for _, e := range f.Meta.Events {

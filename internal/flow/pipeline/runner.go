@@ -20,11 +20,11 @@ const (
 	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
 )
 
-// Stages is one stream's way from camera to sinks. Run owns all of them and closes each exactly once, also when it fails.
+// Stages is the path of one stream from camera to sinks. Run owns all stages and closes each exactly once, also when it fails.
 type Stages struct {
 	Source    Source
 	Steps     []NamedStep
-	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
+	Encoders  []Encoder // alike; their number is the number of lanes
 	Viewer    Viewer    // viewer of the encoders' model; nil without a display
 	Estimator Estimator
 	Watcher   Watcher // nil if there are no rules
@@ -43,15 +43,15 @@ type NamedStep struct {
 type NamedSink struct {
 	Name     string
 	Sink     Sink
-	Commands <-chan latent.Command // that arrive through the sink, and are applied between frames; nil if none do
-	Lost     error                 // why the sink has lost a message that it was given before the run, which counts it; nil if it has not
+	Commands <-chan latent.Command // commands from the sink, applied between frames; nil if none
+	Lost     error                 // why the sink lost a message before the run, which counts it; nil if it lost none
 }
 
-// Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
+// Options configures the run of a stream. The zero value is ready: durations and Queue that are 0 take the default given.
 type Options struct {
 	Stream    string        // for the log
 	Frames    uint64        // stop after reading this many; 0 reads to the end, or until ctx ends
-	Mode      Mode          // what gives way when tracking is slower than the source; the source's own
+	Mode      Mode          // of dropping or waiting if tracking is slower than the source; the source's own
 	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2 of 64 MiB, or 256 of a live source in mode Lossless
 	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
 	Seed      uint64        // of the pauses before a lost source is opened again
@@ -61,10 +61,10 @@ type Options struct {
 	KeepEvery time.Duration // between two checkpoints; half a minute
 	Log       *slog.Logger  // nil is silent
 
-	// Keep, if not nil, is given a checkpoint of the estimator every KeepEvery and at the end, with the place up to which frames are in it. It is called
-	// from a goroutine of its own, one call at a time, and owns the bytes as a reader.
+	// Keep, if not nil, receives a checkpoint of the estimator every KeepEvery and at the end, with the place of its last frame. It is called
+	// from its own goroutine, one call at a time, and only reads the bytes.
 	Keep func(state []byte, at Place) error
-	From Place // up to which frames are in the estimator already
+	From Place // place of the last frame in the estimator
 }
 
 // Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries
@@ -78,20 +78,20 @@ type Summary struct {
 	Health    latent.Health // at the end
 }
 
-// Run drives frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or something fails; the
-// first two and the end of ctx are no error. One goroutine reads, one tracks, one writes to each sink.
+// Run moves frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or a stage fails. Only a failure
+// is an error. One goroutine reads, one tracks, one writes to each sink.
 //
-// In mode Latest the oldest waiting frame goes when tracking is slower, and a slow sink loses its oldest estimates. In mode Lossless a file
-// waits for both, and a live source fails the run when its queue is full. A live source that is lost is opened again until it is back, or
-// ctx ends; only the first Open must succeed. What was read before the end is tracked and delivered, within o.Grace once ctx has ended. A
-// sink that fails ends the run at once; the other sinks still get what was on its way to them.
+// In mode Latest slow tracking loses the oldest waiting frame, and a slow sink loses its oldest estimates. In mode Lossless a file
+// waits for both, and a live source fails the run when its queue is full. Run opens a lost live source again until it is back, or
+// ctx ends; only the first Open must succeed. Frames read before the end are tracked and delivered, within o.Grace after ctx has ended. A
+// failing sink ends the run at once; the other sinks still get the messages on their way to them.
 func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	r := newRunner(s, o)
 	write, cut := context.WithCancel(context.WithoutCancel(ctx)) // ends with Grace
 	defer cut()
-	track, abort := context.WithCancel(write) // ends when tracking on is pointless: no publishing waits then
+	track, abort := context.WithCancel(write) // ends when further tracking is pointless: no publishing waits then
 	defer abort()
-	read, stop := context.WithCancel(ctx) // ends when no more frames are wanted
+	read, stop := context.WithCancel(ctx) // ends when no more frames are needed
 	defer stop()
 	r.stop, r.abort = stop, abort
 	tracker := newTracker(r)
@@ -122,7 +122,7 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	return r.summary(), r.cause()
 }
 
-// phases are three contexts that end in this order: read when no more frames are wanted, track when tracking on is pointless and no publishing
+// phases are three contexts that end in this order: read when no more frames are needed, track when further tracking is pointless and no publishing
 // waits, write when grace is over.
 type phases struct{ read, track, write context.Context }
 
@@ -132,18 +132,18 @@ type runner struct {
 	o          Options
 	log        *slog.Logger
 	started    time.Time
-	waits      atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
-	latest     atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
-	sourceLost atomic.Bool // it is opened again until it is back
-	public     bool        // set once the source is open: its frames may be anyone's
+	waits      atomic.Bool // set once the source is open: it delivers frames on request, it is not live
+	latest     atomic.Bool // set once the source is open: excess frames are dropped, the oldest first
+	sourceLost atomic.Bool // it is being reopened
+	public     bool        // set once the source is open: anyone may send frames
 	stop       func()      // ends reading
 	abort      func()      // ends tracking
 
 	frames   *queue[*frame.Frame]
 	orders   chan order          // commands that are ready to be applied
 	swaps    chan latent.Command // commands to change the model, which has to be made ready first
-	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
-	lost     chan struct{}       // holds a token when report should tell of losses
+	remarks  chan *latent.Event  // from the reader, if it may not wait for a sink
+	lost     chan struct{}       // holds a token when report should publish losses
 	writers  []*writer
 	counters *counters
 
@@ -154,7 +154,7 @@ type runner struct {
 
 	mu     sync.Mutex
 	err    error    // the first failure
-	active []string // goroutines that have not returned, for the one that never does
+	active []string // goroutines still running, to name the one that never returns
 }
 
 func newRunner(s Stages, o Options) *runner {

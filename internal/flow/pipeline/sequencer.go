@@ -2,8 +2,8 @@ package pipeline
 
 import "sync"
 
-// sequencer lets frames pass one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
-// sequencer, also that of a frame that is lost already.
+// sequencer admits frames one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
+// sequencer, even for a lost frame.
 type sequencer struct {
 	mu   sync.Mutex
 	turn sync.Cond

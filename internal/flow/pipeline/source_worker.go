@@ -23,14 +23,14 @@ type request struct {
 	ctx  context.Context
 }
 
-// outcome is what a call returned; only reading gives a frame.
+// outcome is the result of a call; only reading returns a frame.
 type outcome struct {
 	frame *frame.Frame
 	err   error
 }
 
-// sourceWorker calls a source from a goroutine of its own, so that a call that never returns blocks nothing else. Its methods belong to one other
-// goroutine, which calls none of them once one has returned the error left.
+// sourceWorker calls a source from its own goroutine, so that a call that never returns blocks nothing else. Only one other goroutine may call
+// its methods, and none after a method has returned the error left.
 type sourceWorker struct {
 	source   Source
 	patience time.Duration // for a call to return once stop has ended
@@ -78,7 +78,7 @@ func (w *sourceWorker) do(stop context.Context, r request) outcome {
 	return w.wait(stop)
 }
 
-// wait returns the outcome of the call under way, or left where that takes longer than patience after stop has ended.
+// wait returns the outcome of the running call, or left if it takes longer than patience after stop has ended.
 func (w *sourceWorker) wait(stop context.Context) outcome {
 	select {
 	case o := <-w.outcomes:

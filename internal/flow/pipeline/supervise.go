@@ -21,8 +21,8 @@ const (
 	shortestOpen  = 1500 * time.Millisecond
 )
 
-// supervisor is a source that may be lost and come back. A live source that gives no frame for Stall, or says ErrNotConnected, is
-// lost; it is closed and opened again until it gives a frame. Frames are numbered on across that; their times stay the source's own.
+// supervisor is a source that may be lost and return. A live source is lost if it delivers no frame for Stall, or reports ErrNotConnected.
+// It is closed and opened again until it delivers a frame. Frame numbers continue across that; their times remain the source's own.
 type supervisor struct {
 	runner *runner
 	worker *sourceWorker
@@ -52,7 +52,7 @@ func supervise(r *runner) *supervisor {
 	}
 }
 
-// start opens the source for the first time: what fails now is a mistake, and is not tried again.
+// start opens the source for the first time: a failure now is a mistake, and is not retried.
 func (s *supervisor) start(stop context.Context) error {
 	start := time.Now()
 	err := s.connect(stop, stop)
@@ -150,7 +150,7 @@ func (s *supervisor) unwatch() {
 	}
 }
 
-// stalled gives up a silent source, unless it was told to stop.
+// stalled gives up a silent source, unless the run was stopped.
 func (s *supervisor) stalled(p phases) {
 	if p.read.Err() == nil {
 		s.giveUp(p.track, fmt.Sprintf("no frame for %v: the source is reopened until it is back: check cable and power, or raise stall_after if frames are further apart", s.runner.o.Stall))
@@ -223,7 +223,7 @@ func (s *supervisor) rest(stop context.Context) error {
 	}
 }
 
-// close frees what the last Open took.
+// close frees the memory and handles of the last Open.
 func (s *supervisor) close(stop context.Context) error {
 	if !s.open || s.worker.left != nil {
 		return s.worker.left

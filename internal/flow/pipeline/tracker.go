@@ -22,7 +22,7 @@ type tracker struct {
 	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
 
 	dispatch chan struct{} // held by the lane that waits for a frame or a command
-	pool     *workerPool   // that takes frames; it and what follows belong to the lane that holds dispatch
+	pool     *workerPool   // takes frames; it and the fields below belong to the lane that holds dispatch
 	tickets  uint64        // frames that were dispatched
 	flight   flight        // their bytes, while they are on a lane
 	begun    uint64        // trajectory of the last frame, by the source's count
@@ -31,7 +31,7 @@ type tracker struct {
 	viewed   time.Time // when the last frame was dispatched of which a View is made
 	views    uint64    // how many such frames were dispatched
 
-	last        *sequencer      // orders the folding of latents; what follows belongs to the lane that has entered
+	last        *sequencer      // orders the folding of latents; the fields below belong to the lane that has entered
 	estimate    latent.Estimate // reused
 	checkpoints *checkpoints
 	gap         uint64 // frames lost since the last estimate
@@ -51,7 +51,7 @@ func newTracker(r *runner) *tracker {
 	return t
 }
 
-// run tracks until the frames end, and closes what the tracker owns.
+// run tracks until the frames end, and closes everything the tracker owns.
 func (t *tracker) run(p phases) {
 	t.pool.start(t, p)
 	t.pools.Wait()
@@ -65,7 +65,7 @@ func (t *tracker) run(p phases) {
 	check("estimator", t.estimator.Close())
 }
 
-// finish publishes what ends with the run, and the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not
+// finish publishes the last messages of the run, and the law of a whole recording, after its last frame has been tracked. A stopped run does not
 // wait for that law.
 func (t *tracker) finish(p phases) {
 	if p.track.Err() == nil {
@@ -123,8 +123,8 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 // overviewEvery is the number of Views per overview picture, which changes more slowly and is larger.
 const overviewEvery = 3
 
-// issue gives f its ticket, and asks for a View where one is due. A frame that came too late, or from a live source while tracking is paused, is
-// lost.
+// issue gives f its ticket, and requests a View if one is due. It loses a frame that came too late, or from a live source while tracking is
+// paused.
 func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
@@ -144,7 +144,7 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude folds what lane l saw in a frame into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
+// conclude folds the observation of lane l into an estimate and returns true, or loses the frame. An error beyond this one frame ends the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, l *lane, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
 		t.runner.publish(ctx, e, time.Time{})
@@ -208,7 +208,7 @@ func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	return told, nil
 }
 
-// tell publishes an estimate, and before it the triggers of its frame.
+// tell publishes the triggers of a frame, and then its estimate.
 func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	arrived := e.Latent.Arrived
 	e.Latency = time.Since(arrived)

@@ -138,7 +138,7 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 // hurried reports whether reading may not wait: frames come by themselves, and none may be lost.
 func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
 
-// write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
+// write owns w's sink: it writes queued messages until the queue is closed and empty, and closes the sink.
 func (r *runner) write(ctx context.Context, w *writer) {
 	if err := r.writeAll(ctx, w); err != nil {
 		r.fail(fmt.Errorf("sink %s: %w", w.name, err))
@@ -270,7 +270,7 @@ func (w *writer) keep(m latent.Message) latent.Message {
 	return kept
 }
 
-// release gives an estimate's memory back.
+// release returns an estimate's memory.
 func (w *writer) release(m queued) {
 	if e, ok := m.message.(*latent.Estimate); ok {
 		select {

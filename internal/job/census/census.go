@@ -1,4 +1,4 @@
-// Package census counts the objects of a film, so that whoever is about to train one model of a scene learns in time that the film shows many.
+// Package census counts the objects of a film. It warns a user about to train a model of one scene that the film shows many objects.
 package census
 
 import (
@@ -15,32 +15,32 @@ import (
 	"driftscope/online/objects"
 )
 
-// A film is looked at for its first frames, for at most so many spots each. An object is counted where it was seen in half of them, and moves by itself
-// where its diffusion is above zero by its interval, the motion of all together taken off.
+// A census reads the first Frames frames of a film, with at most most spots each. It counts an object seen in half of them. The object moves by itself if
+// the interval of its diffusion is above zero after subtracting the common motion.
 const (
 	Frames = 40
 	most   = 2048
 )
 
-// Many is how many objects that move by themselves make a film one of many: a scene that one model follows has up to five.
+// Many is the least number of self-moving objects that makes a film one of many objects: a scene for one model has up to five.
 const Many = 6
 
-// Count is what a census finds.
+// Count is the result of a census.
 type Count struct {
-	Objects  int            // seen in half the frames at least
-	Moving   int            // of these, those that move by themselves
-	Template frame.Template // of an object's light; without an sd where none was found
+	Objects  int            // seen in at least half the frames
+	Moving   int            // how many of these move by themselves
+	Template frame.Template // of an object's light; sd 0 if none was found
 }
 
-// Proposes says whether the film is one of many objects.
+// Proposes reports whether the film shows many objects.
 func (c Count) Proposes() bool { return c.Moving >= Many }
 
-// Proposal is what to do with such a film, for source as a person types it.
+// Proposal says what to do with such a film. source is the recording as the user types it.
 func (c Count) Proposal(source string) string {
 	return fmt.Sprintf("the film shows %d objects, of which %d move by themselves: driftscope run %s --objects follows every one of them, without a training", c.Objects, c.Moving, source)
 }
 
-// errEnough ends the reading.
+// errEnough ends the reading of frames.
 var errEnough = errors.New("enough frames were seen")
 
 // Take counts the objects in the first frames of a recording.
@@ -57,8 +57,8 @@ func Take(ctx context.Context, r *recording.Recording) (c Count, err error) {
 	return t.count(), nil
 }
 
-// Follow follows the objects of a recording, of the light that is given. visit is lent the time of every frame, and the objects there with what
-// look makes of them; it says whether to go on. look is closed.
+// Follow tracks the objects of a recording with the given light. It lends visit the time of every frame and its objects, with the numbers from look.
+// visit returns false to stop. Follow closes look.
 func Follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(at time.Time, o *latent.Objects) bool) error {
 	t, err := newTaker(light, look)
 	if err != nil {
@@ -72,7 +72,7 @@ func Follow(ctx context.Context, r *recording.Recording, light frame.Template, l
 	return err
 }
 
-// taker takes frames the way of a stream.
+// taker tracks the objects of frames as a stream does.
 type taker struct {
 	steps     []pipeline.Step
 	encoder   *field.Encoder
@@ -80,7 +80,7 @@ type taker struct {
 	seen      latent.Sight
 	estimate  latent.Estimate
 	frames    int
-	template  frame.Template // as of the last frame
+	template  frame.Template // in the last frame
 	ended     []*latent.Track
 }
 
@@ -101,7 +101,7 @@ func (t *taker) close() {
 	t.estimator.Close()
 }
 
-// read takes the recording's frames until visit has enough.
+// read reads frames of the recording until visit returns false.
 func (t *taker) read(ctx context.Context, r *recording.Recording, visit func(time.Time, *latent.Objects) bool) (timed bool, err error) {
 	timed, err = r.Each(ctx, nil, func(f *frame.Frame) error {
 		var skip *pipeline.ErrSkip
@@ -140,7 +140,7 @@ func (t *taker) look(ctx context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// take keeps what is told of objects that have ended.
+// take keeps the reports of ended objects.
 func (t *taker) take(reports []latent.Message) {
 	for _, m := range reports {
 		if k, ok := m.(*latent.Track); ok && k.Change == latent.Ended {

@@ -6,18 +6,18 @@ import (
 	"driftscope/online/states"
 )
 
-// Velocity is what all objects share, with its standard error an axis.
+// Velocity is the motion that all objects share, with its standard error per axis.
 type Velocity struct {
 	X  float64 `json:"x"`
 	Y  float64 `json:"y"`
 	SD float64 `json:"sd"`
 }
 
-// fewest is the least number of tracks that have a motion in common.
+// fewest is the least number of tracks for a common motion.
 const fewest = 3
 
-// still takes the motion that tracks share off their steps, and tells it: the mean velocity, shrunk towards zero by the share of it that is chance, by
-// what differs from track to track (James and Stein, positive part).
+// still subtracts the common motion of the tracks from their steps, and returns it: the mean velocity, shrunk towards zero by its share of chance. The
+// differences between tracks give that share (James and Stein, positive part).
 func still(tracks []states.Segment) (v Velocity) {
 	if len(tracks) < fewest {
 		return v
@@ -43,7 +43,7 @@ func still(tracks []states.Segment) (v Velocity) {
 		keep = max(1-v.SD*v.SD/square, 0)
 	}
 	if v.X, v.Y = keep*v.X, keep*v.Y; keep == 0 {
-		v.X, v.Y = 0, 0 // without a sign
+		v.X, v.Y = 0, 0 // never -0
 		return v
 	}
 	for i := range tracks {

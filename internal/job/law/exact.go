@@ -6,23 +6,23 @@ import (
 	"driftscope/online/exact"
 )
 
-// Trap is the drift towards a centre that objects share.
+// Trap is the common drift of objects towards a centre.
 type Trap struct {
-	Rate     Mean `json:"rate"`     // 1/s, mean of both springs'
-	Ratio    Mean `json:"ratio"`    // of the springs; 1 where they are not told apart
-	Rotation Mean `json:"rotation"` // 1/s; 0 where none is told
+	Rate     Mean `json:"rate"`     // 1/s, mean of both springs
+	Ratio    Mean `json:"ratio"`    // of the springs; 1 if the tracks cannot tell them apart
+	Rotation Mean `json:"rotation"` // 1/s; 0 if none is detected
 	Noise    Mean `json:"noise_sd"`
 }
 
-// Switching is how often objects go from one state to another.
+// Switching says how often objects change their state.
 type Switching struct {
-	Nats     float64     `json:"nats"`     // of it beyond the best law without
-	Told     bool        `json:"told"`     // whether that is as much as no tracks without it have in a hundred
+	Nats     float64     `json:"nats"`     // gain over the best law without switching
+	Told     bool        `json:"told"`     // reached by at most 1 in 100 sets of tracks without switching
 	Rates    [][]float64 `json:"rates"`    // from each state to each, 1/s
-	Switches int         `json:"switches"` // told, of all tracks
+	Switches int         `json:"switches"` // detected, in all tracks
 }
 
-// exactly takes in the law that won the comparison, where it is not that of free objects.
+// exactly copies the law that won the comparison into the findings, unless it is free diffusion.
 func (f *film) exactly(found *Findings, e *exact.Law) {
 	found.Kind, found.Nats = e.Kind.String(), map[string]float64{}
 	for k, g := range e.Gains {
@@ -44,7 +44,7 @@ func (f *film) exactly(found *Findings, e *exact.Law) {
 	found.Says, found.Noise, found.Spread = e.Says(1, f.unit, f.dt), e.Noise, nil
 	found.D = told(e.D, 1/f.dt)
 	if e.Axes != [2]bool{true, true} {
-		found.Spectrum = nil // it is that of steps in a plane
+		found.Spectrum = nil // it assumes steps in a plane
 	}
 	found.States = []State{{found.D.Mean, found.D.Interval, 1, [2]float64{1, 1}, nil}}
 	if t := e.Trap; t != nil {
@@ -71,7 +71,7 @@ func (f *film) exactly(found *Findings, e *exact.Law) {
 	}
 }
 
-// told is an interval in other units. An end that is not known is far beyond what is.
+// told converts an interval to other units. It replaces an unknown end by the largest number.
 func told(i exact.Interval, by float64) Mean {
 	high := i.High * by
 	if math.IsInf(high, 1) {

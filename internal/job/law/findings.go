@@ -9,32 +9,32 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Findings are what the command prints. Lengths are in Unit, times in s.
+// Findings is the result of the command. Lengths are in Unit, times in s.
 type Findings struct {
-	Says       string   `json:"says"`              // in a sentence
+	Says       string   `json:"says"`              // one sentence
 	Kind       string   `json:"kind,omitempty"`    // free, trapped, directed, fractional, late or switching
-	Remarks    []string `json:"remarks,omitempty"` // what is wrong with the tracks
+	Remarks    []string `json:"remarks,omitempty"` // defects of the tracks
 	Unit       string   `json:"unit"`              // px or µm
 	Tracks     int      `json:"tracks"`
 	Steps      int      `json:"steps"`
-	Single     int      `json:"single_places"` // tracks of one place, which tell nothing
-	Undetected int      `json:"undetected"`    // rows that were left out: no detection stands behind them
+	Single     int      `json:"single_places"` // tracks of one place, which have no step
+	Undetected int      `json:"undetected"`    // rows without a detection, left out
 	Unused     int      `json:"tracks_unused"` // beyond MaxTracks
-	Drift      Velocity `json:"drift"`         // that all share, taken off
+	Drift      Velocity `json:"drift"`         // common to all objects, subtracted
 	D          Mean     `json:"d"`
 	Spread     *Mean    `json:"spread,omitempty"` // sd of ln D from object to object within a state
 	Noise      float64  `json:"noise_sd"`         // of a place along an axis
 	States     []State  `json:"states"`
 	Spectrum   []Share  `json:"spectrum"`
 
-	Nats      map[string]float64 `json:"nats,omitempty"`      // of each kind beyond free diffusion; of switching beyond all others
-	Exponent  *Mean              `json:"exponent,omitempty"`  // of the population; not of trapped, directed and late objects
-	Trap      *Trap              `json:"trap,omitempty"`      // where objects are trapped
-	Switching *Switching         `json:"switching,omitempty"` // where objects switch between states
-	Motion    *Motion            `json:"motion,omitempty"`    // where tracks are long enough
-	Map       *message.MapRecord `json:"map,omitempty"`       // where steps are enough; px
-	Outside   int                `json:"map_outside"`         // steps that were not in the map
-	Pairs     *Pairs             `json:"pairs,omitempty"`     // where --interactions looks for them
+	Nats      map[string]float64 `json:"nats,omitempty"`      // gain of each kind over free diffusion; of switching over all others
+	Exponent  *Mean              `json:"exponent,omitempty"`  // of the population; not for trapped, directed and late objects
+	Trap      *Trap              `json:"trap,omitempty"`      // if objects are trapped
+	Switching *Switching         `json:"switching,omitempty"` // if objects switch between states
+	Motion    *Motion            `json:"motion,omitempty"`    // if tracks are long enough
+	Map       *message.MapRecord `json:"map,omitempty"`       // if there are enough steps; px
+	Outside   int                `json:"map_outside"`         // steps outside the map
+	Pairs     *Pairs             `json:"pairs,omitempty"`     // with --interactions
 }
 
 // Mean is a number with its 95 % interval.
@@ -43,13 +43,13 @@ type Mean struct {
 	Interval [2]float64 `json:"interval"`
 }
 
-// State is one of those that objects are in.
+// State is one state of the objects.
 type State struct {
 	D                float64    `json:"d"`
 	Interval         [2]float64 `json:"interval"` // of D, 95 %
 	Fraction         float64    `json:"fraction"` // of the objects' time
 	FractionInterval [2]float64 `json:"fraction_interval"`
-	Alpha            *float64   `json:"alpha,omitempty"` // exponent, where objects switch; 0 where they are immobile
+	Alpha            *float64   `json:"alpha,omitempty"` // exponent, if objects switch; 0 if they are immobile
 }
 
 // Share is a part of the spectrum.
@@ -60,7 +60,7 @@ type Share struct {
 
 func meanOf(i states.Interval) Mean { return Mean{i.Value, [2]float64{i.Low, i.High}} }
 
-// tell takes in a law and its spectrum.
+// tell copies a law and its spectrum into the findings.
 func (f *Findings) tell(l *states.Law, spectrum []states.Bin) {
 	f.Tracks, f.Steps, f.D, f.Noise = l.Tracks, l.Steps, meanOf(l.D), l.Noise
 	if l.Spread.Value > 0 {
@@ -75,7 +75,7 @@ func (f *Findings) tell(l *states.Law, spectrum []states.Bin) {
 	}
 }
 
-// print writes them for a person.
+// print writes the findings as text.
 func (f *Findings) print(w io.Writer) {
 	fmt.Fprintln(w, f.Says)
 	for _, r := range f.Remarks {
@@ -108,7 +108,7 @@ func (f *Findings) print(w io.Writer) {
 	f.draw(w)
 }
 
-// draw shows the spectrum, four bins of it a line.
+// draw prints the spectrum, four bins per line.
 func (f *Findings) draw(w io.Writer) {
 	if len(f.Spectrum) == 0 {
 		return

@@ -17,7 +17,7 @@ import (
 	"driftscope/online/states"
 )
 
-// Command finds the law of the tracks of a table.
+// Command finds the law of the tracks in a table.
 type Command struct {
 	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, or packed by gzip." placeholder:"TRACKS.csv" type:"path"`
 	DT     float64 `name:"dt" help:"Seconds between frames." placeholder:"S"`
@@ -39,7 +39,7 @@ type Command struct {
 	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 
-// check refuses what cannot be meant.
+// check refuses invalid options.
 func (c *Command) check() error {
 	for ours := range c.Columns {
 		if !slices.Contains([]string{"frame", "particle", "x", "y"}, ours) {
@@ -71,7 +71,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// checkMore refuses what cannot be meant of the map, the force and the table of objects.
+// checkMore refuses invalid options for the map, the force and the table of objects.
 func (c *Command) checkMore() error {
 	switch {
 	case !(c.Width >= 0 && c.Width <= mostSide):
@@ -121,11 +121,11 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// film is what the tracks show. Its lengths are in units, px or µm, but for the places, which are px.
+// film holds the tracks of a film. Lengths are in units, px or µm, but places are in px.
 type film struct {
-	all      []track // of one place as well
+	all      []track // with tracks of one place
 	used     []track
-	segments []states.Segment // of those used, the shared motion taken off
+	segments []states.Segment // of the tracks in use, without the common motion
 	drift    Velocity
 	dt       float64 // s
 	pixel    float64 // in units
@@ -155,7 +155,7 @@ func (c *Command) open() (*film, error) {
 	return f, nil
 }
 
-// find is what a film tells. It writes the tables of objects, where they are wanted.
+// find returns the findings of a film, and writes the tables of objects that the options name.
 func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
 	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift, Tracks: len(f.used)}
 	e, ok := exact.Infer(f.exactTracks(), exact.Options{Exposure: c.Exposure / c.DT, Each: true, Say: func(what string) {
@@ -175,7 +175,7 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 		o.Lag = 0
 	}
 	if c.States == 0 && e.Kind != exact.Free && e.Kind != exact.Late {
-		o.States = 1 // the law has its own
+		o.States = 1 // a switching law has its own number of states
 	}
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
@@ -208,7 +208,7 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 	return found, nil
 }
 
-// mapped says whether traps, vortices and a flow are told of a field: not where another law makes objects turn back or go on everywhere, nor along a line.
+// mapped reports whether the sentence names traps, vortices and a flow. It does not if a law makes objects turn back or drift everywhere, or along a line.
 func mapped(e *exact.Law) bool {
 	return e.Axes == [2]bool{true, true} && e.Kind != exact.Fractional && e.Kind != exact.Late && e.Kind != exact.Directed
 }

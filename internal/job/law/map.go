@@ -13,10 +13,10 @@ const (
 	mostSide     = tracking.MostPlace
 )
 
-// box is where a map lies, px.
+// box is the area of a map, px.
 type box struct{ x, y, width, height float64 }
 
-// box is that of all places, or of a film of a known size.
+// box returns the area of all places, or of a film with a known size.
 func (f *film) box(width, height float64) box {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for i := range f.all {
@@ -33,11 +33,11 @@ func (f *film) box(width, height float64) box {
 	}
 	const least = 1.0 // px: tracks along a line have an area too
 	b := box{low[0], low[1], max(high[0]-low[0], least), max(high[1]-low[1], least)}
-	b.width, b.height = b.width*(1+1e-9), b.height*(1+1e-9) // with the last place in it
+	b.width, b.height = b.width*(1+1e-9), b.height*(1+1e-9) // so that it contains the last place
 	return b
 }
 
-// fieldMap is how objects move from place to place, and the steps that were not in it; nil where steps are too few.
+// fieldMap returns drift and D from place to place, and the number of steps outside the map. It returns nil if there are too few steps.
 func (f *film) fieldMap(width, height, noise float64) (r *message.MapRecord, outside int) {
 	steps := 0
 	for i := range f.segments {

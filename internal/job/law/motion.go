@@ -7,17 +7,17 @@ import (
 	"driftscope/online/exact"
 )
 
-// Motion is by which kinds of law tracks move. How frequent each kind is, is learnt from all of them.
+// Motion gives the kinds of law of single tracks. The frequency of each kind is learnt from all tracks.
 type Motion struct {
-	Tracks    int                `json:"tracks"`        // judged
-	Unused    int                `json:"tracks_unused"` // beyond what is judged
-	Counts    map[string]int     `json:"counts"`        // tracks of which a kind is the most probable one
+	Tracks    int                `json:"tracks"`        // classified
+	Unused    int                `json:"tracks_unused"` // beyond the number that is classified
+	Counts    map[string]int     `json:"counts"`        // tracks per most probable kind
 	Means     map[string]float64 `json:"mean_probabilities"`
 	Alpha     float64            `json:"alpha"`           // median of the tracks' exponents of E(x(t)-x(0))² ∝ t^α, each with all tracks as its prior
-	Quartiles [2]float64         `json:"alpha_quartiles"` // between which half of the tracks are
+	Quartiles [2]float64         `json:"alpha_quartiles"` // half of the tracks lie between them
 }
 
-// motion says how single tracks move.
+// motion classifies single tracks.
 func (f *film) motion(found *Findings, e *exact.Law) {
 	m := &Motion{Counts: map[string]int{}, Means: map[string]float64{}}
 	var alphas []float64
@@ -48,7 +48,7 @@ func (f *film) motion(found *Findings, e *exact.Law) {
 	found.Motion = m
 }
 
-// classOf is the most probable kind.
+// classOf returns the most probable kind.
 func classOf(o *exact.Object) (best exact.Class) {
 	for c, p := range o.Class {
 		if p > o.Class[best] {

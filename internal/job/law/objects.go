@@ -12,7 +12,7 @@ import (
 	"driftscope/online/states"
 )
 
-// table is what is known of every track that was used, a row each. What is not known is empty.
+// table writes one row per track in use. An unknown value is empty.
 func (f *film) table(found *Findings, l *states.Law, e *exact.Law) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -45,7 +45,7 @@ func (f *film) table(found *Findings, l *states.Law, e *exact.Law) []byte {
 		}
 		w.Write(append(row, strings.Join(switches, " ")))
 	}
-	w.Flush() // a buffer takes all
+	w.Flush() // writes to a buffer never fail
 	return b.Bytes()
 }
 
@@ -70,7 +70,7 @@ func stateNames(k int) (out []string) {
 	return out
 }
 
-// over is the probability of every state in the step that begins in a frame, of every track; empty but for its header where objects do not switch.
+// over writes the probability of every state in the step that begins in a frame, for every track. If objects do not switch, it writes only the header.
 func (f *film) over(e *exact.Law) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -84,7 +84,7 @@ func (f *film) over(e *exact.Law) []byte {
 	return b.Bytes()
 }
 
-// numbers are empty where they are not known.
+// numbers formats numbers; unknown ones are empty.
 func numbers(values ...float64) (out []string) {
 	for _, v := range values {
 		if math.IsNaN(v) {

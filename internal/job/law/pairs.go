@@ -8,8 +8,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Pairs is the force between two objects by their distance, as the velocity that one has by the other, above zero where it drives it away; with its 95 %
-// interval, where pairs were seen.
+// Pairs is the force between two objects by their distance: the velocity that one has by the other, above zero if it repels, with its 95 % interval. It
+// covers the distances of the pairs seen.
 type Pairs struct {
 	Distance message.Points `json:"distance"`
 	Force    message.Points `json:"force"` // unit/s
@@ -20,24 +20,24 @@ type Pairs struct {
 	Unused   int            `json:"rows_unused"`
 }
 
-// What pairs are looked at, as in a live run: in widths of the template.
+// Bounds on pairs, as in a live run, in widths of the template.
 const (
 	reachWidths      = 12.0
 	resolutionWidths = 2.0
-	mostPaired       = 2_000_000         // rows, the first frames': a step takes some µs
-	evident          = 2.995732273553991 // ln 20: nats from which on a force is told
+	mostPaired       = 2_000_000         // rows, from the first frames: a step takes some µs
+	evident          = 2.995732273553991 // ln 20: least evidence for a force, nats
 )
 
-// seen is a place of a track in a frame.
+// seen is one place of a track in a frame.
 type seen struct {
 	frame, track, point int32
 }
 
-// pairs is the force; nil where no step tells of one.
+// pairs returns the force, or nil if no step shows one.
 func (f *film) pairs(template, noise float64) *Pairs {
 	b := f.box(0, 0)
 	e, err := interactions.New(interactions.Config{Width: b.width, Height: b.height, Reach: min(reachWidths*template, max(b.width, b.height)), Resolution: resolutionWidths * template})
-	if err != nil { // nothing is as far apart
+	if err != nil { // no two places are so far apart
 		return nil
 	}
 	rows, unused := f.byFrame()
@@ -56,7 +56,7 @@ func (f *film) pairs(template, noise float64) *Pairs {
 			shown.ShiftX, shown.ShiftY = f.drift.X*dt, f.drift.Y*dt
 		}
 		shown.T = seconds
-		if e.Update(&shown) != nil { // two frames at one time, where --dt is as nothing beside their number
+		if e.Update(&shown) != nil { // two frames at one time: --dt is too small for their number
 			return nil
 		}
 		from = to
@@ -75,7 +75,7 @@ func (f *film) pairs(template, noise float64) *Pairs {
 	return out
 }
 
-// byFrame is the places of all tracks frame by frame, and how many of the last frames are left out.
+// byFrame returns the places of all tracks, frame by frame, and the number of places left out of the last frames.
 func (f *film) byFrame() (rows []seen, unused int) {
 	for i := range f.all {
 		for k := range f.all[i].points {
@@ -86,7 +86,7 @@ func (f *film) byFrame() (rows []seen, unused int) {
 	if len(rows) <= mostPaired {
 		return rows, 0
 	}
-	to := mostPaired // a frame is whole
+	to := mostPaired // never splits a frame
 	for to > 0 && rows[to-1].frame == rows[mostPaired].frame {
 		to--
 	}

@@ -7,7 +7,7 @@ import (
 	"driftscope/online/exact"
 )
 
-// printMore writes what there is beside D.
+// printMore writes all but D.
 func (f *Findings) printMore(w io.Writer) {
 	if f.Exponent != nil {
 		fmt.Fprintf(w, "exponent    %.3f (%.3f to %.3f) of the mean square displacement\n", f.Exponent.Mean, f.Exponent.Interval[0], f.Exponent.Interval[1])
@@ -32,7 +32,7 @@ func (f *Findings) printMore(w io.Writer) {
 	}
 }
 
-// print writes how objects switch.
+// print writes how often objects switch.
 func (s *Switching) print(w io.Writer) {
 	fmt.Fprintf(w, "switching   %d seen, %.3g nats for it", s.Switches, s.Nats)
 	for i, row := range s.Rates {
@@ -45,7 +45,7 @@ func (s *Switching) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// print writes how many tracks move how.
+// print writes the number of tracks per kind of motion.
 func (m *Motion) print(w io.Writer) {
 	fmt.Fprintf(w, "motion      of %d tracks", m.Tracks)
 	for c := range exact.Classes {
@@ -65,7 +65,7 @@ func (p *Pairs) print(w io.Writer, unit string) {
 	}
 }
 
-// left says what was not used.
+// left writes what was left out.
 func left(n int, what string) string {
 	if n == 0 {
 		return ""

@@ -12,20 +12,20 @@ import (
 	"driftscope/online/states"
 )
 
-// MaxTracks bounds the tracks that a law is found in. The likelihoods of as many over a grid take 150 MB.
+// MaxTracks bounds the tracks used for a law. Their likelihoods over a grid take 150 MB.
 const MaxTracks = 100_000
 
-// columns are those of run's own tables that are asked for: whether a place was detected, and where. Its x and y are what the track says, which is smoother
-// than what was located: D by them is too small.
+// columns names optional columns of run's own tables: whether a place was detected, and the detected place. Their x and y belong to the track, which is
+// smoother. D from x and y would be too small.
 var columns = []string{"marks", "x_located", "y_located"}
 
-// track is one object's places, by its number in the table.
+// track is the places of one object, with its number in the table.
 type track struct {
 	number int64
 	points []tracking.Point
 }
 
-// read has the tracks of a table, in the order of their numbers. Places that were not detected, as run's own tables mark them, are left out.
+// read returns the tracks of a table, in the order of their numbers. It drops and counts places that run's own tables mark as not detected.
 func read(path string, as map[string]string) (tracks []track, left int, err error) {
 	byNumber := map[int64][]tracking.Point{}
 	err = tracking.RowsWith(path, as, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
@@ -53,7 +53,7 @@ func read(path string, as map[string]string) (tracks []track, left int, err erro
 	return tracks, left, nil
 }
 
-// locate puts a place where it was located, where the table says that, and says whether it was detected.
+// locate replaces a place by the detected place if the table has one, and reports whether it was detected.
 func locate(at *tracking.Point, values []string, absent []bool) (detected bool, err error) {
 	marks, err := marked(values[0])
 	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 {
@@ -73,7 +73,7 @@ func locate(at *tracking.Point, values []string, absent []bool) (detected bool, 
 	return true, nil
 }
 
-// marked are the marks of a row.
+// marked parses the marks of a row.
 func marked(value string) (latent.Mark, error) {
 	if value == "" {
 		return 0, nil
@@ -85,7 +85,7 @@ func marked(value string) (latent.Mark, error) {
 	return latent.Mark(marks), nil
 }
 
-// moving are the tracks of more than one place; the others have no step, and are counted.
+// moving returns the tracks of more than one place, and counts the others, which have no step.
 func moving(tracks []track) (out []track, single int) {
 	for _, t := range tracks {
 		if len(t.points) > 1 {
@@ -95,7 +95,7 @@ func moving(tracks []track) (out []track, single int) {
 	return out, len(tracks) - len(out)
 }
 
-// segments are the steps of tracks, one segment a track.
+// segments returns the steps of tracks, one segment per track.
 func segments(tracks []track, dt, pixel float64) []states.Segment {
 	out := make([]states.Segment, len(tracks))
 	for k, t := range tracks {
@@ -109,7 +109,7 @@ func segments(tracks []track, dt, pixel float64) []states.Segment {
 	return out
 }
 
-// exactTracks are those that are used, from where each begins, the shared motion taken off.
+// exactTracks returns the tracks in use, each from its first place, without the common motion.
 func (f *film) exactTracks() []exact.Track {
 	out := make([]exact.Track, len(f.used))
 	for i := range f.used {
@@ -124,7 +124,7 @@ func (f *film) exactTracks() []exact.Track {
 	return out
 }
 
-// some are at most most of all, evenly over the table.
+// some returns at most most of all, spread evenly over the table.
 func some[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all

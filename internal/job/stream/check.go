@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks"
 )
 
-// Makers make the sources, sinks and steps of a configuration, to look at their options: no sink is given anything to write to.
+// Makers make the sources, sinks and steps of a configuration to check their options. Nothing is written to the sinks.
 func Makers() reach.Makers {
 	return reach.Makers{
 		Source: func(kind string, decode func(any) error) error {
@@ -51,7 +51,7 @@ func Check(cfg config.Config) error {
 	errs = append(errs, err)
 	_, rules, err := newWatcher(cfg, latents, nil)
 	if err == nil {
-		rules = append([]string{}, rules...) // none are known to be none
+		rules = append([]string{}, rules...) // an empty list says that the rules are known
 	}
 	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
 	for _, c := range cfg.Sinks {
@@ -64,8 +64,8 @@ func Check(cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// lintModel loads the model, unless a server has it, and compares its steps with the configured ones. latents is the model's number of
-// dimensions, 0 if unknown, and the dimensions of a place if objects are followed.
+// lintModel loads the model, unless it is on a server, and compares its steps with the configured ones. latents is the model's number of dimensions, 0
+// if unknown, plus the dimensions of a place if objects are followed.
 func lintModel(cfg config.Config) (latents int, err error) {
 	if cfg.Objects.Enabled && cfg.Model == "" {
 		return objects.Dim, nil

@@ -5,7 +5,7 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// Configuration returns the file's, or what the source's name implies, with every seed settled.
+// Configuration returns the configuration of the file, or the one that the source's name implies, with every seed settled.
 func Configuration(source string) (cfg config.Config, err error) {
 	if recording.IsConfig(source) {
 		cfg, err = config.Load(source)
@@ -33,7 +33,7 @@ func Implied(source string, dt, fps float64) (config.Config, error) {
 	return cfg, nil
 }
 
-// SettleSeeds settles every seed, so that it can be printed: the one given, or what is written, or 1.
+// SettleSeeds settles every seed so that it can be printed: the given one, the configured one, or 1.
 func SettleSeeds(cfg *config.Config, given *uint64) (err error) {
 	if given != nil {
 		cfg.Online.Seed = *given

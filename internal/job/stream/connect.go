@@ -1,5 +1,5 @@
-// Package stream assembles what run runs: from a configuration to the stages of internal/flow/pipeline, the streams of one process, and what changes
-// while they run: another model, another start.
+// Package stream assembles the command run: from a configuration to the stages of internal/flow/pipeline, the streams of one process, and changes while
+// they run, such as another model or a new start.
 package stream
 
 import (
@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// TerminalSink is the kind of sink that a stream itself adds where a person looks.
+// TerminalSink is the kind of sink that a stream adds itself for a terminal.
 const TerminalSink = "terminal"
 
 // Connect reaches the bus, or starts the embedded one; nil if it is off.

@@ -10,12 +10,12 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// ShareCores prepares a process that assembles streams while others run, which a worker does: what giveCores does for several lanes, before there is any.
+// ShareCores prepares a worker's process, which assembles streams while others run. It does the work of giveCores for several lanes in advance.
 func ShareCores() { giveCores(2) }
 
-// giveCores prepares the process for so many lanes of frames. Where there are several, a call into OpenCV has its caller's core alone. Go runs
-// twice as many goroutines at once as there are cores, unless the user says how many: a lane in OpenCV counts as one, and with all of them there
-// the camera's frame, a command and the NATS server would wait.
+// giveCores prepares the process for so many lanes of frames. With several lanes, a call into OpenCV uses only its caller's core. Go runs twice as many
+// goroutines at once as there are cores, unless the user sets a number. A lane in OpenCV counts as one goroutine. If all lanes were in OpenCV, the
+// camera's frame, a command and the NATS server would wait.
 func giveCores(lanes int) {
 	frame.KeepMemory()
 	if lanes > 1 {

@@ -24,10 +24,10 @@ func NewMetrics(conn *bus.Conn) *sinks.Metrics {
 	return m
 }
 
-// tokenOf returns what people are let in with, empty if they need none.
+// tokenOf returns the dashboard's token, empty if it needs none.
 func tokenOf(d config.Dashboard) string { return cmp.Or(d.Token, os.Getenv(DashboardToken)) }
 
-// checkDashboard reports whether people may be let in as the dashboard's keys say.
+// checkDashboard reports whether the dashboard's keys for access are valid.
 func checkDashboard(d config.Dashboard) error {
 	if d.Address == config.DashboardOff {
 		return nil
@@ -52,7 +52,7 @@ func ShowDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*
 	return server, nil
 }
 
-// pagesMay returns what the embedded server lets pages do.
+// pagesMay returns the permissions of pages on the embedded server.
 func pagesMay(d config.Dashboard) bus.Pages {
 	switch {
 	case d.Address == config.DashboardOff:

@@ -23,17 +23,17 @@ import (
 	"driftscope/online/objects"
 )
 
-// fieldName is what takes the place of a model's name where objects are followed without one.
+// fieldName replaces the model's name if objects are followed without a model.
 const fieldName = "objects"
 
-// fieldBuilder makes what follows every object of a field, with a model of objects or without one. The objects, their numbers and laws go on through a change of
-// model.
+// fieldBuilder builds the tracking of every object of a field, with a model of objects or without one. A change of model keeps the objects, their numbers
+// and laws.
 type fieldBuilder struct {
 	cfg      config.Config
 	locators *field.Locators
-	follow   online.Config // of the law of the object that is followed
+	follow   online.Config // for the law of the followed object
 
-	law fieldLaw // of nothing before it has begun
+	law fieldLaw // zero until begin
 }
 
 func newFieldBuilder(cfg config.Config, follow online.Config) (*fieldBuilder, error) {
@@ -53,7 +53,7 @@ func (b *fieldBuilder) plan(_ context.Context, m *Model) (plan, error) {
 
 func (b *fieldBuilder) lanes(plan) int { return allLanes() }
 
-// steps are those that are written, and behind them those that the locators need. A configuration's template goes before the model's.
+// steps returns the configured steps, followed by the steps that the locators need. The configuration's template overrides the model's.
 func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	template := frame.Template{SD: b.cfg.Objects.Template, Dark: b.cfg.Objects.Polarity == "dark"}
 	if p.model != nil && template.SD == 0 {
@@ -83,7 +83,7 @@ func (b *fieldBuilder) encoder(p plan) (pipeline.Encoder, error) {
 
 func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewViewer(), nil }
 
-// begin makes the estimator of the first plan, which is the one of all.
+// begin makes the estimator for the first plan, which all later plans share.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if b.law.estimator != nil {
 		return b.law, nil
@@ -100,16 +100,16 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 
 func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
 
-// fieldEncoder sees a field.
+// fieldEncoder encodes the objects of a field.
 type fieldEncoder struct{ locating *field.Encoder }
 
-// Dim is the number of latents of each object.
+// Dim returns the number of latents of each object.
 func (e fieldEncoder) Dim() int { return e.locating.Dim() }
 
 // Close frees the look.
 func (e fieldEncoder) Close() error { return e.locating.Close() }
 
-// Sees makes the sight of a field.
+// Sees returns an empty sight of a field.
 func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
 
 // Encode fills the sight.
@@ -117,30 +117,30 @@ func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *fra
 	return e.locating.Encode(ctx, dst.Sight, f)
 }
 
-// fieldLaw is the law of all objects of a field, and of the one that is followed.
+// fieldLaw is the law of all objects of a field, and of the followed object.
 type fieldLaw struct {
 	pipeline.Law
-	estimator *objects.Estimator // the same
+	estimator *objects.Estimator // the same estimator
 }
 
-// Update takes in the sight.
+// Update updates the law with the sight.
 func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
 	return l.estimator.Update(dst, seen.Sight)
 }
 
-// Reports are the estimator's.
+// Reports returns the estimator's reports.
 func (l fieldLaw) Reports() []latent.Message { return l.estimator.Reports() }
 
-// Last are the estimator's.
+// Last returns the estimator's last reports.
 func (l fieldLaw) Last() []latent.Message { return l.estimator.Last() }
 
-// Follow is the estimator's.
+// Follow calls the estimator's Follow.
 func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
 
-// Finish has nothing to learn: what the objects did is folded already.
+// Finish does nothing: the estimator already has every object.
 func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }
 
-// Recorded says whether a source is a recording of a specimen: it waits for each frame to be asked for, and is no simulation, which has a model.
+// Recorded reports whether a source is a recording of a specimen: it delivers frames on request, and is not a simulation, which has a model.
 func Recorded(c config.Component) (bool, error) {
 	if c.Kind == recording.SimSource {
 		return false, nil
@@ -152,23 +152,23 @@ func Recorded(c config.Component) (bool, error) {
 	return !source.Info().Live, nil
 }
 
-// first is what a stream knows of a film that nobody described.
+// first holds the find for a film without a description.
 type first struct {
 	finder *finder.Finder
 	tally  field.Tally
 }
 
-// Frames of a recording that are looked at before it is tracked: as many as lookPixels gives, within two bounds.
+// Bounds on the frames of a recording that are read before tracking; lookPixels sets the number between them.
 const (
 	leastLook  = 60
 	mostLook   = 600
 	lookPixels = 100_000_000
 )
 
-// errSeen ends the look.
+// errSeen ends the first look.
 var errSeen = errors.New("enough frames were seen")
 
-// lookFirst reads the beginning of a recording and decides what it shows.
+// lookFirst reads the beginning of a recording and learns its objects.
 func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode)
 	if err != nil {
@@ -201,7 +201,7 @@ func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	}
 }
 
-// lookAt gives the next frame to a sampler.
+// lookAt passes the next frame to a sampler.
 func lookAt(ctx context.Context, source pipeline.Source, steps []pipeline.NamedStep, sampler *finder.Sampler) error {
 	f, err := source.Read(ctx)
 	if err != nil {
@@ -228,7 +228,7 @@ func lookAt(ctx context.Context, source pipeline.Source, steps []pipeline.NamedS
 	return nil
 }
 
-// learnFirst decides by a sample.
+// learnFirst learns from a sample.
 func learnFirst(sampler *finder.Sampler, cfg config.Config) (*first, error) {
 	sample := sampler.Sample()
 	if cfg.Objects.Find != config.FindAuto {
@@ -244,13 +244,13 @@ func learnFirst(sampler *finder.Sampler, cfg config.Config) (*first, error) {
 	return &first{finder: learnt}, nil
 }
 
-// firstBuilder makes what follows the objects of a recording that nobody described.
+// firstBuilder builds the tracking of a recording's objects without a description of them.
 type firstBuilder struct {
 	fieldBuilder
-	seen *first // nil before the plan is made
+	seen *first // nil until the plan is made
 }
 
-// plan looks at the recording.
+// plan reads the beginning of the recording.
 func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	if m != nil {
 		return plan{}, console.Usage(fmt.Errorf("model %s: what was found at first sight is followed without a model: start again with --objects --model", m.name))
@@ -264,7 +264,7 @@ func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	return plan{about: tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim + field.Latents(seen.finder)}}, nil
 }
 
-// lanes is one for a single object: each frame begins where the object was in the one before.
+// lanes returns 1 for a single object: the search in each frame begins at the object's place in the last frame.
 func (b *firstBuilder) lanes(plan) int {
 	if k := b.seen.finder.Kind; k == finder.One || k == finder.OneBody {
 		return 1
@@ -288,16 +288,16 @@ func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
 	return firstEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
 }
 
-// firstEncoder sees what was found.
+// firstEncoder encodes the objects that the finder finds.
 type firstEncoder struct{ finds *field.Finds }
 
-// Dim is the number of latents of each object.
+// Dim returns the number of latents of each object.
 func (e firstEncoder) Dim() int { return e.finds.Dim() }
 
-// Close has nothing to free.
+// Close does nothing.
 func (firstEncoder) Close() error { return nil }
 
-// Sees makes the sight of a field.
+// Sees returns an empty sight of a field.
 func (firstEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
 
 // Encode fills the sight.
@@ -305,7 +305,7 @@ func (e firstEncoder) Encode(_ context.Context, dst latent.Observation, f *frame
 	return e.finds.Encode(dst.Sight, f)
 }
 
-// first is what was found at first sight; nil where somebody described the film.
+// first returns the find of the first look, or nil if the user described the film.
 func (s *Stream) first() *first {
 	if b, ok := s.tracking.builder.(*firstBuilder); ok {
 		return b.seen
@@ -313,7 +313,7 @@ func (s *Stream) first() *first {
 	return nil
 }
 
-// conclude says at the end of a run what became of what the film was taken to show. Nothing found is an error.
+// conclude reports at the end of a run whether the find was confirmed. It returns an error if no object was found.
 func (s *Stream) conclude() error {
 	seen := s.first()
 	if seen == nil {

@@ -45,7 +45,7 @@ func checkState(path string) error {
 	return nil
 }
 
-// goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
+// goOn restores a state. It cuts the trajectory: this run's first latent does not follow the earlier run's last one.
 func goOn(e pipeline.Estimator, state io.Reader) error {
 	if err := e.Restore(state); err != nil {
 		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
@@ -54,8 +54,8 @@ func goOn(e pipeline.Estimator, state io.Reader) error {
 	return nil
 }
 
-// openBucket takes the stream's place in KV where things are kept, and has the law go on from there if no file did. A run that repeats an
-// earlier one begins as that did.
+// openBucket opens the stream's place in KV if states are kept there. It continues the law from there if no file did. A run that repeats an earlier run
+// starts as that run did.
 func (s *Stream) openBucket() (err error) {
 	if !s.cfg.NATS.Durable || s.bus == nil {
 		return nil
@@ -73,7 +73,7 @@ func (s *Stream) openBucket() (err error) {
 	return err
 }
 
-// restoreKept loads the law from KV, of at most that many frames, and returns the frames it covers; false if there is none to load.
+// restoreKept loads the law from KV, with at most that many frames, and returns the frames that it covers. It returns false if none is kept.
 func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	kept, err := s.bucket.State(s.tracking.first, frames)
 	switch {
@@ -83,7 +83,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	case err == nil:
 		err = goOn(s.Stages.Estimator, kept.Checkpoint)
 	case kept.Where == "":
-		return at, err // it cannot be read
+		return at, err // unreadable
 	}
 	if err != nil {
 		console.Warn("stream %s: starts with a new law: %s: %v", s.cfg.Stream, kept.Where, err)
@@ -93,7 +93,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	return kept.At, nil
 }
 
-// keep returns the function that writes the law's states; nil if they are kept nowhere.
+// keep returns the function that writes the law's states, or nil if they are not kept.
 func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil
@@ -101,7 +101,7 @@ func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	return keeping(s.cfg.Online.State, s.bucket, s.tracking.first)
 }
 
-// keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
+// keeping returns the function that writes states of a model's law to path and to KV. digest identifies the model. It returns nil without both.
 func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pipeline.Place) error {
 	if path == "" && bucket == nil {
 		return nil
@@ -117,13 +117,13 @@ func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pi
 			inKV = bucket.KeepState(state, digest, natsink.At(at))
 		}
 		if path != "" && onDisk == nil && errors.Is(inKV, natsink.ErrServerAway) {
-			return nil // it is kept, and info says what is missing
+			return nil // the state is kept; info says what is missing
 		}
 		return errors.Join(onDisk, inKV)
 	}
 }
 
-// keepConfiguration writes the configuration that runs to KV, without secrets.
+// keepConfiguration writes the running configuration to KV, without secrets.
 func (s *Stream) keepConfiguration() error {
 	if s.bucket == nil {
 		return nil

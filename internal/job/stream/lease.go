@@ -33,7 +33,7 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	if err := s.build(ctx, nil); err != nil {
 		return err
 	}
-	if s.source.ResumeAfter != nil { // its frames come again
+	if s.source.ResumeAfter != nil { // the kept frames come again
 		standing, err := natsink.Stand(ctx, s.bus, s.cfg.Stream)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Stream) takeOver() error {
 	kept := s.standing.At
 	most := kept.Frames
 	if most == 0 {
-		most = math.MaxUint64 - 1 // of those that know their frames
+		most = math.MaxUint64 - 1 // of the states with a known number of frames
 	}
 	at, err := s.restoreKept(most)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Stream) takeOver() error {
 		at = kept
 	}
 	if kept.Frames > at.Frames {
-		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
+		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // the numbers given in the frames that come again
 	}
 	if at.Sequence != 0 {
 		s.source.ResumeAfter(at.Sequence, at.Frames)

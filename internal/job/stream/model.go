@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Model is a model with the name it was asked for.
+// Model is a model with its requested name.
 type Model struct {
 	Net      *infer.Model
 	name     string
@@ -36,7 +36,7 @@ func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 	return m, m.fits(cfg.Objects.Enabled)
 }
 
-// fits refuses a model of objects for a scene, and the other way around.
+// fits refuses a model of objects for a scene, and a model of a scene for objects.
 func (m *Model) fits(objects bool) error {
 	switch ofObjects := m.Net.Card.Objects != nil; {
 	case objects && !ofObjects:
@@ -61,7 +61,7 @@ func findModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 	return m, err
 }
 
-// fetchModel gets a model that is kept on the server.
+// fetchModel reads a model from the server.
 func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	models, err := b.Models()
 	if err != nil {
@@ -76,8 +76,8 @@ func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	return m, err
 }
 
-// Steps returns the preprocessing: the card's own, which a list in the configuration must repeat. A borrowed model's grey window and
-// region fit another camera and are replaced.
+// Steps returns the preprocessing steps of the card. A list in the configuration must repeat them. A borrowed model's grey window and region fit another
+// camera, so Steps replaces them.
 func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Component, error) {
 	own, err := stepsOf(m.Net.Card.Preprocess)
 	if err != nil {
@@ -118,7 +118,7 @@ func adapt(steps []card.Step, width, height int) []card.Step {
 	return adapted
 }
 
-// sameSteps refuses a configuration that would run a model otherwise than it was trained.
+// sameSteps refuses a configuration whose steps differ from the training's.
 func sameSteps(written, own []config.Component) error {
 	for i := range max(len(written), len(own)) {
 		var w, o string
@@ -135,7 +135,7 @@ func sameSteps(written, own []config.Component) error {
 	return nil
 }
 
-// describeStep writes a step in one form, whatever way its numbers were written.
+// describeStep writes a step in one form, however its numbers were written.
 func describeStep(c config.Component) string {
 	return fmt.Sprintf("%s %v", c.Kind, plain(c.Options()))
 }
@@ -152,7 +152,7 @@ func orNone(step string) string {
 	return step
 }
 
-// plain replaces every kind of number by float64, all the way down, so that 64 equals 64.0.
+// plain converts every number to float64, at all depths, so that 64 equals 64.0.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -4,5 +4,5 @@ package stream
 
 import "driftscope/sinks"
 
-// tellMats tells nothing here: gocv counts Mats only under -tags matprofile.
+// tellMats does nothing: gocv counts Mats only under -tags matprofile.
 func tellMats(*sinks.Metrics) {}

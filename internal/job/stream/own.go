@@ -13,19 +13,19 @@ import (
 	"driftscope/sinks"
 )
 
-// Own holds what a caller supplies instead of the configuration.
+// Own holds the parts that a caller supplies instead of the configuration.
 type Own struct {
 	Source  pipeline.Source
-	Model   *Model                      // nil is the configuration's
-	Steps   []config.Component          // nil is the model's
-	Applied []uint64                    // frames at which refined drifts are put to use; nil is when they are ready
-	Sink    func(sinks.Sink) sinks.Sink // put around the first sink; nil is none
+	Model   *Model                      // nil uses the configuration's model
+	Steps   []config.Component          // nil uses the model's steps
+	Applied []uint64                    // frames at which refined drifts are applied; nil applies them when ready
+	Sink    func(sinks.Sink) sinks.Sink // wraps the first sink; may be nil
 	// Wrote is called, from any goroutine, with the time from a trigger until a device had taken it; may be nil.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
-// Behind makes run's stages for a source of the caller's. They publish on a server that stays the caller's, or nowhere where that is nil.
-// With an error nothing is left open but these two.
+// Behind makes run's stages for the caller's source. They publish on the caller's server, or not at all if it is nil. After an error Behind leaves only
+// these two open.
 func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: server, told: own.Wrote}
 	s.Stages.Source = own.Source

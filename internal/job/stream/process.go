@@ -28,18 +28,18 @@ import (
 type Process struct {
 	Streams []*Stream
 	Bus     *bus.Conn // nil where nats.url is off
-	stays   bool      // a stream that has ended can be started again
+	stays   bool      // a stream can be started again after its end
 
-	mu sync.Mutex // of all, once it runs, and of standard output
+	mu sync.Mutex // over the running streams and standard output
 
 	dashboard *web.Server // nil if there is none
 }
 
-// SideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
+// SideBySide refuses configurations that would overwrite each other, and gives all of them the bus and the dashboard of the files.
 func SideBySide(sources []string, cfgs []config.Config) error {
 	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // each name to its source
 	results := map[string]string{}                                                          // paths of sinks, the same
-	file := -1                                                                              // the first that is one
+	file := -1                                                                              // first stream with a file
 	for i, cfg := range cfgs {
 		source := sources[i]
 		if other, taken := names[cfg.Stream]; taken {
@@ -79,8 +79,8 @@ func SideBySide(sources []string, cfgs []config.Config) error {
 	return nil
 }
 
-// Assemble makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
-// but first where a source reads from NATS, whose server may be ours, or a model is kept there.
+// Assemble makes every stream, or none. It connects to the bus just before making the sinks, so that an invalid option never costs a connection. It
+// connects first if a source reads from NATS, because the server may be our own, or if a model is kept there.
 func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays bool) (_ *Process, err error) {
 	p := &Process{stays: stays}
 	defer func() {
@@ -142,7 +142,7 @@ func (p *Process) assemble(ctx context.Context, cfg config.Config, before *Earli
 	return s, nil
 }
 
-// keepingAll returns the first configuration, with a server that has room for the frames of all.
+// keepingAll returns the first configuration, and reserves room on the server for the kept frames of all.
 func keepingAll(cfgs []config.Config) config.Config {
 	shared := cfgs[0]
 	shared.Frames = config.Frames{}
@@ -155,7 +155,7 @@ func keepingAll(cfgs []config.Config) config.Config {
 	return shared
 }
 
-// checkFrames refuses frames that are to be kept where the server inside this process has no folder.
+// checkFrames refuses to keep frames on the embedded server without a folder.
 func checkFrames(cfg config.Config) error {
 	if _, elsewhere := cfg.Source.Options()["url"]; cfg.Frames.Durable && !elsewhere && cfg.NATS.URL == config.NATSEmbedded && cfg.NATS.Store == "" {
 		return errors.New("nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url")
@@ -163,7 +163,7 @@ func checkFrames(cfg config.Config) error {
 	return nil
 }
 
-// readingFrom returns a source on NATS that names no server the one inside this process, wherever that listens; and says how its frames are kept.
+// readingFrom points a source on NATS without a server at the embedded server, and says how its frames are kept.
 func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err error) {
 	if source = cfg.Source; source.Kind != recording.NatsSource {
 		return source, nil
@@ -183,7 +183,7 @@ func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err e
 	return source.With("url", b.URL())
 }
 
-// close frees streams that are not going to run.
+// close frees streams that will not run.
 func (p *Process) close() {
 	for _, s := range p.Streams {
 		s.close()
@@ -192,16 +192,16 @@ func (p *Process) close() {
 	p.Disconnect()
 }
 
-// Disconnect closes what the streams shared, once they have run.
+// Disconnect closes the shared parts after the streams have run.
 func (p *Process) Disconnect() {
 	p.dashboard.Close()
 	p.Bus.Close()
 }
 
-// Run tracks every stream until it ends or ctx does, or, where they stay, again whenever it is started until ctx ends; and prints the
-// accounts. A stream that fails ends alone.
+// Run tracks every stream until it ends or ctx does, and prints the accounts. If streams stay, a client can start an ended stream again until ctx ends. A
+// stream that fails ends alone.
 func (p *Process) Run(ctx context.Context, frames uint64) error {
-	ended := make([]func(), len(p.Streams)) // print the accounts, in the order of the streams
+	ended := make([]func(), len(p.Streams)) // prints the accounts, in the order of the streams
 	errs := make([]error, len(p.Streams))
 	var running sync.WaitGroup
 	for _, s := range p.Streams {
@@ -220,7 +220,7 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 			ended[i] = func() { p.account(s, summary) }
 			errs[i] = ofStream(s.cfg.Stream, len(p.Streams), err)
 			if len(p.Streams) > 1 && err != nil && ctx.Err() == nil {
-				console.Say("%v", errs[i]) // the others may go on for days
+				console.Say("%v", errs[i]) // the other streams may run for days
 			}
 		})
 	}
@@ -254,15 +254,15 @@ func ofStream(stream string, streams int, err error) error {
 	return fmt.Errorf("stream %s: %w", stream, err)
 }
 
-// collect lets the heap grow by half before garbage is collected, in place of Go's doubling. With 500 objects this saves tens of MiB for a hundredth of the
-// processor time. GOGC overrides it.
+// collect starts garbage collection when the heap has grown by half, instead of Go's doubling. With 500 objects this saves tens of MiB for a hundredth of
+// the processor time. GOGC overrides it.
 var collect = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 })
 
-// Run tracks the stream; it owns the stages from now on.
+// Run tracks the stream. It owns the stages from now on.
 func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, error) {
 	collect()
 	defer s.tracking.close()

@@ -16,11 +16,11 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Earlier is what a run left in its JSON Lines that another must know to give the same estimates: which frames it tracked, and at which of
-// them refined drifts were put to use.
+// Earlier is the part of an earlier run's JSON Lines that a repetition needs for the same estimates: the tracked frames, and the frames at which refined
+// drifts were applied.
 type Earlier struct {
 	tracked map[uint64]bool
-	applied []uint64 // Seq, one a revision
+	applied []uint64 // Seq of each revision
 }
 
 // ReadEarlier reads the results at path.
@@ -79,14 +79,14 @@ func (e *Earlier) take(line []byte) error {
 	return nil
 }
 
-// repeated is a source without the frames that the earlier run did not track; the next frame says how many those were.
+// repeated is a source without the frames that the earlier run did not track. The next frame carries their number.
 type repeated struct {
 	pipeline.Source
 	earlier *Earlier
-	lost    uint64 // frames since the last one that was tracked
+	lost    uint64 // frames since the last tracked one
 }
 
-// repeat narrows a source to what the earlier run saw of it. Live sources cannot be seen again.
+// repeat limits a source to the frames that the earlier run tracked. It refuses live sources.
 func (e *Earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
 	if s.Info().Live {
 		return nil, errors.New("--repeat: a live source cannot be seen again: give the recording, or a simulation with realtime: false")
@@ -94,7 +94,7 @@ func (e *Earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
 	return &repeated{Source: s, earlier: e}, nil
 }
 
-// Read passes over frames that were not tracked then.
+// Read skips the frames that the earlier run did not track.
 func (r *repeated) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		f, err := r.Source.Read(ctx)

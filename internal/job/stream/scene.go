@@ -15,10 +15,10 @@ import (
 	"driftscope/preprocess"
 )
 
-// sceneBuilder makes what tracks one scene by a model of whole pictures.
+// sceneBuilder builds the tracking of one scene by a model of whole pictures.
 type sceneBuilder struct {
 	cfg           config.Config
-	applied       []uint64 // frames at which the first law puts refined drifts to use; nil is when they are ready
+	applied       []uint64 // frames at which the first law applies refined drifts; nil applies them when ready
 	deterministic bool
 	lead          *lead
 }
@@ -53,9 +53,9 @@ func (b *sceneBuilder) encoder(p plan) (pipeline.Encoder, error) {
 }
 
 func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error) { return p.model.Net.NewEncoder() }
-func (b *sceneBuilder) reserve(uint64)                         {} // there are no objects
+func (b *sceneBuilder) reserve(uint64)                         {} // a scene has no objects
 
-// sceneEncoder sees a scene.
+// sceneEncoder encodes a scene.
 type sceneEncoder struct{ net *infer.Encoder }
 
 // Dim returns the latent dimension of the net.
@@ -64,7 +64,7 @@ func (e sceneEncoder) Dim() int { return e.net.Dim() }
 // Close frees the net.
 func (e sceneEncoder) Close() error { return e.net.Close() }
 
-// Sees makes a latent.
+// Sees returns an empty latent.
 func (sceneEncoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
 
 // Encode fills the latent.
@@ -72,7 +72,7 @@ func (e sceneEncoder) Encode(ctx context.Context, dst latent.Observation, f *fra
 	return e.net.Encode(ctx, dst.Latent, f)
 }
 
-// begin starts a law from the drift that the model was trained with. A law that another model leaves is not repeated.
+// begin starts a law from the drift of the model's training. Only the first law of a run repeats an earlier run.
 func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 	applied := b.applied
 	b.applied = nil
@@ -83,18 +83,18 @@ func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 	return sceneLaw{law, law}, nil
 }
 
-// sceneLaw is the law of a scene, which has no objects to report of or to follow.
+// sceneLaw is the law of a scene. It has no objects to report or follow.
 type sceneLaw struct {
 	pipeline.Law
-	estimator *online.Estimator // the same
+	estimator *online.Estimator // the same estimator
 }
 
-// Update tells every frame.
+// Update updates the law. It has an estimate for every frame.
 func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
 	return true, l.estimator.Update(dst, seen.Latent)
 }
 
-// Finish writes the law of the whole recording.
+// Finish fits the law to the whole recording.
 func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
 
 // Reports returns none.
@@ -112,7 +112,7 @@ func (sceneLaw) Follow(id uint64) error {
 	return latent.Refuse(latent.Conflict, "%s: this stream follows one scene: run it with --objects to follow objects by their numbers", name)
 }
 
-// newEstimator starts from the drift that the model was trained with, by what lawConfig says.
+// newEstimator returns an estimator that starts from the drift of the model's training, with the settings of lawConfig.
 func newEstimator(c online.Config, model *infer.Model) (*online.Estimator, error) {
 	c.Dim, c.TrainMean, c.TrainSD = model.Card.Latent, model.Card.Mean, model.Card.SD
 	if model.Card.Drift != nil {

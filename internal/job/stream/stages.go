@@ -30,36 +30,36 @@ import (
 // natsSink is the kind of sink that a stream adds itself if there is a bus.
 const natsSink = "nats"
 
-// Stream is everything that run needs, made from a configuration and not yet started.
+// Stream holds every stage of a run, made from a configuration and not yet started.
 type Stream struct {
 	cfg     config.Config
-	written config.Config // the same before its source was pointed at our own server
+	written config.Config // before its source was pointed at our own server
 	Stages  pipeline.Stages
 	rules   []string                                    // names of the triggers' rules
-	told    func(t *latent.Trigger, took time.Duration) // called when a device had taken a trigger; may be nil
-	ahead   *lead                                       // to which triggers forecast; nil if they do not
-	bus     *bus.Conn                                   // lent; nil where nats.url is off
+	told    func(t *latent.Trigger, took time.Duration) // called after a device took a trigger; may be nil
+	ahead   *lead                                       // lead time of the triggers' forecasts; nil without forecasts
+	bus     *bus.Conn                                   // lent; nil if nats.url is off
 	service *natsink.Service                            // lent; nil if the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil if no client can read them
 
 	recorder *recorder.Recorder // of the source's frames; nil if none are kept
-	tracking *tracking          // nil before it is made
-	bucket   *natsink.Bucket    // nil if nothing is kept in KV
+	tracking *tracking          // nil until made
+	bucket   *natsink.Bucket    // nil if KV keeps nothing
 
-	lease    natsink.Lease     // under which a worker runs the stream; nil if none does
+	lease    natsink.Lease     // the worker's lease on the stream; nil without a worker
 	standing *natsink.Standing // checkpoints that frames are replayed from; nil if frames are not replayed
-	anew     error             // why no law that is kept was taken; nil if one was, or none was looked for
-	from     natsink.At        // where frames go on, the same
-	source   pipeline.Info     // of the source, before it is opened
+	anew     error             // why no kept law was loaded; nil if one was, or none was wanted
+	from     natsink.At        // where replay starts; zero if frames are not replayed
+	source   pipeline.Info     // of the unopened source
 
-	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
-	restored string // where the law was restored from; empty if it begins
+	repeats  bool   // repeats an earlier run from its beginning: no law is loaded or kept
+	restored string // where the law was restored from; empty for a new law
 }
 
-// assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
+// assemble makes every stage but the sinks. An error of the user's is a usage error, and then nothing was opened.
 //
-// With an earlier run, what is tracked and when the drift is refined are as they were then. b is the bus where a model may be there, or nil.
+// With an earlier run it tracks the same frames and applies refined drifts at the same frames. b is the bus if a model may be kept there, or nil.
 func assemble(ctx context.Context, cfg config.Config, before *Earlier, b *bus.Conn) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: b, repeats: before != nil}
 	if err := s.build(ctx, before); err != nil {
@@ -69,7 +69,7 @@ func assemble(ctx context.Context, cfg config.Config, before *Earlier, b *bus.Co
 	return s, nil
 }
 
-// build fills s as far as it gets.
+// build fills s in order, and stops at the first error.
 func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	cfg := s.cfg
 	if s.Stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
@@ -92,7 +92,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	return s.track(ctx, own, !s.source.Live)
 }
 
-// attach makes the sinks. The screen belongs to a stream that is alone.
+// attach makes the sinks. Only a single stream may use the screen.
 func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	s.bus = b
 	about, err := s.about()
@@ -123,7 +123,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	return s.keepConfiguration()
 }
 
-// wrote notes how long after a trigger a device had taken it.
+// wrote records the time from a trigger to a device's write.
 func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 	s.ahead.pin(took)
 	if s.told != nil {
@@ -131,8 +131,8 @@ func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 	}
 }
 
-// ofServer marks err as the user's, unless a server did not answer or a worker runs the stream: then the configuration may be right, and the same run may
-// succeed later. A cluster that has just made a bucket, or has lost a server, refuses what it accepts a second later.
+// ofServer marks err as the user's error, unless a server did not answer or a worker runs the stream. Then the configuration may be right, and a retry
+// may succeed: a cluster that has just made a bucket or lost a server refuses a request that it accepts a second later.
 func (s *Stream) ofServer(err error) error {
 	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {
 		return err
@@ -168,7 +168,7 @@ func closeEncoders(made []pipeline.Encoder) {
 	}
 }
 
-// newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.
+// newSteps makes the preprocessing steps, all or none: one set per lane, or one step for all lanes if it needs frames in order.
 func newSteps(components []config.Component, lanes int) (made []pipeline.NamedStep, err error) {
 	defer func() {
 		if err != nil {
@@ -200,8 +200,8 @@ func closeSteps(made []pipeline.NamedStep) {
 	}
 }
 
-// lawConfig returns what the configuration says of a law, of frames dt seconds apart if that is known. Where the source waits for tracking, the estimator waits
-// for its refinements too, and the same input gives the same output.
+// lawConfig returns the configuration of a law. Frames are dt seconds apart, if that is known. If the source waits for tracking, the estimator also waits
+// for its refinements, so that the same input gives the same output.
 func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64, l *lead) online.Config {
 	return online.Config{
 		Seed: o.Seed, MaxGap: longestStep(o.MaxGap, dt), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
@@ -209,8 +209,8 @@ func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64
 	}
 }
 
-// longestStep returns the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
-// trained, a second at least and an hour at most.
+// longestStep returns the longest pause between two frames of one increment: as configured, or ten times dt, the model's training interval in seconds.
+// Without a setting it is at least a second and at most an hour.
 func longestStep(configured time.Duration, dt float64) time.Duration {
 	if configured > 0 {
 		return configured
@@ -299,7 +299,7 @@ func (s *Stream) introduce() {
 	}
 }
 
-// stepsOf returns a card's steps as components.
+// stepsOf returns the steps of a card as components.
 func stepsOf(steps []card.Step) ([]config.Component, error) {
 	var components []config.Component
 	for _, s := range steps {

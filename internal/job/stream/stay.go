@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// stay runs stream i, and after each of its ends again when it is started, until ctx ends.
+// stay runs stream i, and runs it again after each start request, until ctx ends.
 func (p *Process) stay(ctx context.Context, i int, frames uint64) error {
 	s := p.Streams[i]
 	defer s.service.Close()
@@ -36,7 +36,7 @@ func (p *Process) stay(ctx context.Context, i int, frames uint64) error {
 	}
 }
 
-// again waits until stream i is started, and returns it, ready to run; nil once ctx has ended.
+// again waits until a client starts stream i, and returns it ready to run, or nil after ctx has ended.
 func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream {
 	s := p.Streams[i]
 	for {
@@ -54,10 +54,10 @@ func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream 
 	}
 }
 
-// maxProblems bounds the bytes of an answer that describe problems.
+// maxProblems bounds the bytes of problems in an answer.
 const maxProblems = 16 << 10
 
-// notStarted says whose fault it is that a stream was not started, all that is wrong on one line.
+// notStarted returns the answer for a stream that did not start: whose fault it is, and all problems on one line.
 func notStarted(err error) error {
 	var refusal *latent.Refusal
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -71,7 +71,7 @@ func notStarted(err error) error {
 	return latent.Refuse(latent.NotNow, "start: %s", text)
 }
 
-// restart assembles stream i again, from the configuration that it had or the one in KV. One stream at a time.
+// restart assembles stream i again, from its last configuration or from KV. It handles one stream at a time.
 func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, e
 	return s, nil
 }
 
-// tell sends the sinks an event of a stream that does not run yet. The run counts the sinks' losses.
+// tell sends the sinks an event of a stream that does not run yet. The run counts lost events.
 func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
 	for i := range s.Stages.Sinks {
@@ -114,7 +114,7 @@ func (s *Stream) tell(ctx context.Context, code, text string) error {
 	return nil
 }
 
-// fromKV returns the configuration that the site's bucket holds for s, checked as a file is. What belongs to the process stays as it is.
+// fromKV returns the configuration for s in the site's bucket, checked as a file is. Settings of the process do not change.
 func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	switch own := s.written.NATS; {
 	case s.bucket == nil:
@@ -145,7 +145,7 @@ func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	return cfg, console.Usage(p.besides(s, cfg))
 }
 
-// ofProcess refuses a change of settings that all streams of a process share. It fills them in if they are absent.
+// ofProcess refuses a change of a setting that all streams of a process share. It fills in absent settings.
 func ofProcess(cfg *config.Config, own config.Config) error {
 	usual := config.Default()
 	switch {
@@ -160,7 +160,7 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	return nil
 }
 
-// besides refuses a configuration for s that would overwrite what the other streams write.
+// besides refuses a configuration for s that would overwrite the files of other streams.
 func (p *Process) besides(s *Stream, cfg config.Config) error {
 	names, cfgs := []string{cfg.Stream}, []config.Config{cfg}
 	for _, other := range p.Streams {

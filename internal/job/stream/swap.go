@@ -17,8 +17,8 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// tracking is what tracks a stream's frames now, and makes other models ready while the stream runs: those that the server keeps, and the one before, with its
-// law as it was left.
+// tracking is the present tracking of a stream's frames. While the stream runs, it makes other models ready: models kept on the server, and the previous
+// model with its last law.
 type tracking struct {
 	builder
 	cfg    config.Config
@@ -26,10 +26,10 @@ type tracking struct {
 	bucket *natsink.Bucket // nil if nothing is kept in KV
 	first  string          // digest of the model that the run began with
 
-	mu      sync.Mutex // over now, which others ask for
+	mu      sync.Mutex // guards now, which other goroutines read
 	now     plan
-	before  plan // its law is held here
-	changed bool // there is one before
+	before  plan // the previous plan, with its law
+	changed bool // before is set
 	closing sync.WaitGroup
 }
 
@@ -37,7 +37,7 @@ func newTracking(cfg config.Config, b builder, now plan) *tracking {
 	return &tracking{builder: b, cfg: cfg, first: now.about.digest, now: now}
 }
 
-// wanted is the payload of the command model: a name, with the digest that it must have, or back.
+// wanted is the payload of the command model: a name with the required digest, or back.
 type wanted struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -46,7 +46,7 @@ type wanted struct {
 
 var digest256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// readWanted refuses whatever does not say exactly one model.
+// readWanted refuses a payload that does not name exactly one model.
 func readWanted(payload []byte) (w wanted, err error) {
 	err = latent.DecodePayload(payload, &w)
 	named := w.Name != "" && !w.Back && (w.SHA256 == "" || digest256.MatchString(w.SHA256))
@@ -85,7 +85,7 @@ func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) 
 	return r, err
 }
 
-// refused makes the error for a plan that does not suit the stream.
+// refused returns the error for a plan that does not fit the stream.
 func refused(p plan, err error) error {
 	return latent.Refuse(latent.Conflict, "model: %s: %v", p.about.name, err)
 }
@@ -114,7 +114,7 @@ func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 	return next, nil
 }
 
-// refusal says whose fault it is that a model could not be fetched.
+// refusal returns the error for a failed fetch of a model, and says whose fault it is.
 func refusal(err error) error {
 	code := latent.Conflict // the file is invalid, or there is no store
 	switch {
@@ -152,7 +152,7 @@ func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 		err = encoder.Encode(ctx, encoder.Sees(), picture)
 	}
 	var skip *frame.ErrSkip
-	if err == nil || errors.As(err, &skip) { // that frame's own fault
+	if err == nil || errors.As(err, &skip) { // that frame's own error
 		return nil
 	}
 	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", p.about.name, err)
@@ -199,7 +199,7 @@ func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
 	}, nil
 }
 
-// done notes which plan tracks, and closes the law that back can no longer restore.
+// done records the plan that now tracks, and closes the law that the command back can no longer restore.
 func (t *tracking) done(next plan, used bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -221,7 +221,7 @@ func (t *tracking) about(a natsink.About) natsink.About {
 	return a
 }
 
-// close frees the law that the stream could have gone back to. It may be called on nil.
+// close frees the law for the command back. It may be called on nil.
 func (t *tracking) close() {
 	if t == nil {
 		return

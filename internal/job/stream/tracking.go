@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// tracked identifies what frames are tracked by, for display and kept states.
+// tracked identifies the model that tracks the frames, for display and kept states.
 type tracked struct {
 	name    string
 	digest  string // SHA-256
@@ -25,27 +25,27 @@ type tracked struct {
 // plan says how frames are tracked: a model, its preprocessing and the law of its latents.
 type plan struct {
 	about tracked
-	model *Model             // nil if the objects of a field are followed without one
-	steps []config.Component // that are configured; a builder puts others behind them
-	law   pipeline.Estimator // nil before it has begun
+	model *Model             // nil for objects without a model
+	steps []config.Component // configured; a builder adds others after them
+	law   pipeline.Estimator // nil until it begins
 }
 
-// builder builds a plan. A scene has one builder and a field another.
+// builder builds a plan. There is one builder for a scene and one for a field.
 type builder interface {
-	// plan is a model's, all but its law; m is nil for places alone.
+	// plan returns the plan of a model without its law. m is nil for places alone.
 	plan(ctx context.Context, m *Model) (plan, error)
-	// lanes is how many frames are tracked side by side.
+	// lanes returns the number of frames tracked in parallel.
 	lanes(p plan) int
 	steps(p plan, lanes int) ([]pipeline.NamedStep, error)
 	encoder(p plan) (pipeline.Encoder, error)
 	viewer(p plan) (pipeline.Viewer, error)
-	// begin makes the law of a plan, or returns the one that continues through a change of model.
+	// begin returns the law of a plan. After a change of model it may be the continuing one.
 	begin(p plan) (pipeline.Estimator, error)
 	// reserve skips that many object numbers.
 	reserve(numbers uint64)
 }
 
-// builderOf returns the builder that a configuration asks for.
+// builderOf returns the builder for a configuration.
 func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
 	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
 		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
@@ -117,7 +117,7 @@ func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err er
 	return console.Usage(err)
 }
 
-// planned returns a model's plan, with other steps where some are given.
+// planned returns a model's plan, with other steps if any are given.
 func planned(ctx context.Context, b builder, m *Model, steps []config.Component) (plan, error) {
 	if steps == nil {
 		return b.plan(ctx, m)

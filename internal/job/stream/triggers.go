@@ -39,7 +39,7 @@ func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, na
 	return watcher, names, nil
 }
 
-// Numbers of recent times that a median covers: frames of one to five seconds, with about the same load; fewer pulses, because they are rare.
+// Numbers of recent times in a median. Frames cover one to five seconds, with a similar load. Pulses are fewer, because they are rare.
 const (
 	leadFrames = 101
 	leadPins   = 31
@@ -87,7 +87,7 @@ func (l *lead) seconds() float64 {
 	return (l.frames.median + l.pins.median + l.fixed).Seconds()
 }
 
-// frame notes the time from a frame's arrival to its triggers.
+// frame records the time from a frame's arrival to its triggers.
 func (l *lead) frame(took time.Duration) {
 	if l == nil || !l.auto {
 		return
@@ -97,7 +97,7 @@ func (l *lead) frame(took time.Duration) {
 	l.frames.add(took)
 }
 
-// pin notes the time from a trigger to a device's being written.
+// pin records the time from a trigger to a device's write.
 func (l *lead) pin(took time.Duration) {
 	if l == nil || !l.auto {
 		return
@@ -107,11 +107,11 @@ func (l *lead) pin(took time.Duration) {
 	l.pins.add(took)
 }
 
-// recent is the median of the latest times; 0 before the first.
+// recent is a median of the latest times; 0 before the first.
 type recent struct {
 	most   int
 	times  []time.Duration
-	next   int // where the next one goes, once there are as many as are kept
+	next   int // index of the next value, when the buffer is full
 	room   []time.Duration
 	median time.Duration
 }

@@ -72,7 +72,7 @@ func Driftscope(given string) (string, error) {
 	return given, nil
 }
 
-// lastLines keeps the end of what is written to it.
+// lastLines is a writer that keeps the last bytes.
 type lastLines struct{ kept []byte }
 
 func (l *lastLines) Write(p []byte) (int, error) {

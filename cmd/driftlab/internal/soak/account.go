@@ -135,7 +135,7 @@ func known(figure float64) string {
 	return fmt.Sprintf("%.0f", figure)
 }
 
-// brief is a duration as a person would write it.
+// brief formats a duration for a reader.
 func brief(d time.Duration) string {
 	text := d.String()
 	text = strings.TrimSuffix(text, "0s")
@@ -148,7 +148,7 @@ func brief(d time.Duration) string {
 	return text
 }
 
-// commit is the one that is checked out.
+// commit returns the commit that is checked out.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

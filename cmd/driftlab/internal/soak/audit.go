@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// enough is how long it takes for every fault to do something, and for caches to fill.
+// enough is the time in which every fault has an effect and caches fill.
 const enough = 10 * time.Minute
 
 // mostWrongs bounds the violations reported one by one.
 const mostWrongs = 200
 
-// auditor collects what is wrong, and sums up what was.
+// auditor collects violations, and sums up the counts.
 type auditor struct {
 	rig *rig
 
@@ -30,7 +30,7 @@ type auditor struct {
 	unopened int // starts of a stream whose camera was away
 }
 
-// sum is what became of a stream's frames and messages, all runs together.
+// sum counts the outcome of a stream's frames and messages over all runs.
 type sum struct {
 	stream      *stream
 	runs        int
@@ -44,7 +44,7 @@ type sum struct {
 
 func newAuditor(r *rig) *auditor { return &auditor{rig: r} }
 
-// wrong notes a violation.
+// wrong records a violation.
 func (a *auditor) wrong(format string, args ...any) {
 	text := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
 	a.mu.Lock()
@@ -60,14 +60,14 @@ func (a *auditor) wrong(format string, args ...any) {
 	}
 }
 
-// held says whether nothing is wrong.
+// held reports whether there is no violation.
 func (a *auditor) held() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.wrongs) == 0
 }
 
-// wholeRecordings looks at those that a program followed.
+// wholeRecordings checks the recordings that a program followed.
 func (a *auditor) wholeRecordings(p *program) {
 	for _, s := range p.streams {
 		if s.follows != nil {
@@ -76,7 +76,7 @@ func (a *auditor) wholeRecordings(p *program) {
 	}
 }
 
-// wholeRecording wants every frame of a recording that was followed to its end tracked, by the account of its last run.
+// wholeRecording requires that every frame of a recording followed to its end was tracked, by the account of its last run.
 func (a *auditor) wholeRecording(s *stream) {
 	frames := s.follows.count()
 	printed := s.program.printed(s.name)
@@ -87,7 +87,7 @@ func (a *auditor) wholeRecording(s *stream) {
 	}
 }
 
-// compare sets what the programs say of every run beside what is kept of it.
+// compare compares the programs' accounts of every run with its kept results.
 func (a *auditor) compare() {
 	for _, s := range a.rig.streams {
 		one := a.stream(s)
@@ -112,7 +112,7 @@ func (a *auditor) compare() {
 	}
 }
 
-// cameraAway says that a stream failed because it was started while its camera was away, as docs/howto/stop-and-start.md says it does.
+// cameraAway reports whether a stream failed because its camera was away at its start, as docs/howto/stop-and-start.md describes.
 func cameraAway(s *stream, text string) bool {
 	return s.kind == "genicam" && strings.Contains(text, "No supported device found")
 }
@@ -151,15 +151,15 @@ func (a *auditor) stream(s *stream) sum {
 	return one
 }
 
-// observed is what was seen of a run while it went on, beside what is kept of it.
+// observed holds the observations of a run, beside its kept results.
 type observed struct {
-	end    account // what the program printed
-	ended  bool    // it printed; else it was killed
-	health live    // the last
-	latent uint64  // Seq of the last that a subscriber saw
+	end    account // as printed by the program
+	ended  bool    // it printed an account; otherwise it was killed
+	health live    // the last health
+	latent uint64  // Seq of the last latent at a subscriber
 }
 
-// run adds one run up.
+// run adds the counts of one run.
 func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 	name := one.stream.name
 	dropped, missing, end := seen.health.Dropped, run.untold, seen.end
@@ -204,7 +204,7 @@ func (a *auditor) toldOf(s *stream, run *keptRun) bool {
 	return slices.ContainsFunc(s.program.told(s.name), func(t time.Time) bool { return s.kept.of(t) == run })
 }
 
-// mayRefuse says whether the spool of a stream may have been full.
+// mayRefuse reports whether the spool of a stream may have been full.
 func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.process.name == "b" }
 
 // attribute assigns the frames lost before a killed run's latents to the causes in its last health message. Frames in neither
@@ -222,7 +222,7 @@ func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
 	}
 }
 
-// flat compares what the processes used in the third and in the last quarter of the time.
+// flat compares the resources of the processes in the third and in the last quarter of the time.
 //
 // These may grow: memory by a tenth and 16 MiB, because Go's heap varies with its garbage; goroutines by a connection's
 // dozen, because one may reconnect during the measurement; descriptors by eight for the same reason; Mats by the frames that
@@ -237,7 +237,7 @@ func (a *auditor) flat() {
 		}
 		life := all[len(all)-1].life
 		var third, last []sample
-		lived := false // through both
+		lived := false // in both quarters
 		for _, s := range all {
 			lived = lived || s.life == life && s.at.Before(half.Add(-r.o.For/20))
 			switch {

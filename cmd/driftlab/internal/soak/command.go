@@ -18,7 +18,7 @@ type Command struct {
 	Keep       bool          `help:"Keep the folder with all logs also where the audit holds."`
 }
 
-// Run soaks the program. Its error says that the audit found fault, or why there was none.
+// Run soaks the program. Its error reports violations, or why there was no audit.
 func (c *Command) Run(ctx context.Context) error {
 	if err := isolate(); err != nil {
 		return err

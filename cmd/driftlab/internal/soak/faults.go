@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/suite/link"
 )
 
-// faults are all kinds. What each does is undone before it returns.
+// faults are all kinds of fault. Each undoes its effect before it returns.
 func (r *rig) faults() []*fault {
 	a, b, c := r.programs[0], r.programs[1], r.programs[2]
 	noDisk := ""
@@ -61,7 +61,7 @@ func (r *rig) faults() []*fault {
 	return append(faults, r.commandFaults()...)
 }
 
-// framesOf is what goes wrong with a publisher of frames.
+// framesOf returns the faults of a publisher of frames.
 func framesOf(p *publisher, name string) []*fault {
 	hits := []string{p.subject}
 	return []*fault{
@@ -83,7 +83,7 @@ func (r *rig) killProgram(p *program) func(context.Context, *rand.Rand) {
 	}
 }
 
-// stopped stops a process's time for a while.
+// stopped freezes a process for a while.
 func stopped(p *process, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		if p.signal(syscall.SIGSTOP) {
@@ -103,7 +103,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 		pid, _, _ := p.alive()
 		for _, to := range []time.Duration{off, 0} {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
-				return // a new life has the machine's clock
+				return // a new life starts with the machine's clock
 			}
 			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
@@ -116,10 +116,10 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 	}
 }
 
-// unstepped is a time of a process whose clock may be some hours off, heard of within half an hour.
+// unstepped returns a time of a process whose clock may be some hours off, received within half an hour.
 func unstepped(t time.Time) time.Time { return t.Add(-time.Until(t).Round(time.Hour)) }
 
-// turned has the link another way for a while.
+// turned returns a fault that sets the link to another state for a while.
 func (r *rig) turned(way link.Way, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		r.link.Turn(way)
@@ -139,17 +139,17 @@ func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
 	end := time.Now().Add(between(rng, 3*time.Second, 10*time.Second))
 	for block := make([]byte, 4096); time.Now().Before(end); {
 		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
-			time.Sleep(100 * time.Millisecond) // what is confirmed gives its room back: that is taken, too
+			time.Sleep(100 * time.Millisecond) // confirmed messages free room: take that, too
 		}
 	}
 	f.Close()
 	os.Remove(name)
 }
 
-// stalledReaders is how many consumers stall at once.
+// stalledReaders is the number of consumers that stall at once.
 const stalledReaders = 20
 
-// stalled has subscribers to everything read nothing for a while, or a byte now and then, and sends them more than their sockets hold.
+// stalled makes subscribers to everything read nothing for a while, or a byte now and then, and sends them more than their sockets hold.
 func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
 	return func(ctx context.Context, rng *rand.Rand) {
 		for i := range stalledReaders {
@@ -201,7 +201,7 @@ func stalledReader(port int) (net.Conn, error) {
 // damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.Turn(link.Slowed) // something always waits, so that the spools note every second what is delivered
+		r.link.Turn(link.Slowed) // messages must wait, so that the spools record every second which ones are delivered
 		time.Sleep(between(rng, 3*time.Second, 6*time.Second))
 		p.process.kill()
 		r.link.Turn(link.Whole)
@@ -216,7 +216,7 @@ func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	}
 }
 
-// damageDelivered flips a byte before the position that a spool's file names. Every second time it flips one of the file instead.
+// damageDelivered flips a byte before the position recorded in a spool's file. Every second time it flips a byte of that file instead.
 func damageDelivered(rng *rand.Rand, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil || len(text) == 0 {
@@ -234,7 +234,7 @@ func damageDelivered(rng *rand.Rand, file string) error {
 	return flip(file, rng.Int64N(int64(len(text))))
 }
 
-// flip inverts the byte of a file at a place, if the file has one there.
+// flip inverts the byte of a file at a place, if the file is long enough.
 func flip(file string, at int64) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {

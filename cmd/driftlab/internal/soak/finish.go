@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// suffer lets the plan happen, and then what runs go on until its time is over.
+// suffer lets the plan happen, and lets the runs continue until the time is over.
 func (r *rig) suffer(ctx context.Context) {
 	r.plan = newPlan(r.without(r.faults()), r.o.Seed, r.o.For)
 	r.background.Go(func() { r.keepStarted(r.healing) })
@@ -22,7 +22,7 @@ func (r *rig) suffer(ctx context.Context) {
 	}
 }
 
-// without leaves out what the command line says.
+// without removes the faults that the command line excludes.
 func (r *rig) without(faults []*fault) []*fault {
 	for _, f := range faults {
 		if r.unwanted != nil && r.unwanted.MatchString(f.name) {
@@ -32,7 +32,7 @@ func (r *rig) without(faults []*fault) []*fault {
 	return faults
 }
 
-// heal waits until everything tracks again and nothing waits for a server.
+// heal waits until everything tracks again and no message waits for a server.
 func (r *rig) heal() {
 	if err := r.until(r.ctx, patience, "every stream to track again", r.allTrack); err != nil {
 		r.audit.wrong("after the faults: %v", err)
@@ -42,7 +42,7 @@ func (r *rig) heal() {
 	}
 }
 
-// allDelivered says what waits for a server; nothing where nothing does.
+// allDelivered names what waits for a server, or returns "".
 func (r *rig) allDelivered() string {
 	for _, p := range r.programs {
 		if waits := r.delivered(p); waits != "" {
@@ -52,7 +52,7 @@ func (r *rig) allDelivered() string {
 	return ""
 }
 
-// delivered says which stream of a program has something that waits for the server, or a problem with it; nothing where none has.
+// delivered names the stream of a program with messages waiting for the server or another problem with it, or returns "".
 func (r *rig) delivered(p *program) string {
 	for _, s := range p.streams {
 		m, err := p.hub.nc.Request(subjects+s.name+".cmd.info", nil, answered)
@@ -72,7 +72,7 @@ func (r *rig) delivered(p *program) string {
 	return ""
 }
 
-// spooled sums up what waits on a program's disk.
+// spooled sums up the messages waiting on a program's disk.
 func spooled(web string) (bytes float64) {
 	answer, err := page.Get("http://" + web + "/metrics")
 	if err != nil {
@@ -89,11 +89,11 @@ func spooled(web string) (bytes float64) {
 	return bytes
 }
 
-// finish ends the programs in order, and reads to its end what was kept.
+// finish ends the programs in order, and reads the kept messages to the end.
 func (r *rig) finish() {
 	r.healed()
 	r.stopWriter()
-	time.Sleep(500 * time.Millisecond) // the frame that is being written
+	time.Sleep(500 * time.Millisecond) // the frame being written
 	if err := r.until(r.ctx, patience, "the recordings to be tracked", r.allFollowed); err != nil {
 		r.audit.wrong("after the faults: %v", err)
 	}
@@ -105,7 +105,7 @@ func (r *rig) finish() {
 	}
 	var err error
 	if r.later, err = r.natsProcess("later", filepath.Join(r.folder, "a", "store", "server"), r.ports.embedded); err == nil {
-		err = r.later.start() // what the embedded server kept is read from its disk
+		err = r.later.start() // read the embedded server's messages from its disk
 	}
 	if err != nil {
 		r.audit.wrong("the soak itself: %v", err)
@@ -125,7 +125,7 @@ func (r *rig) finish() {
 	r.audit.reached()
 }
 
-// allFollowed says which recording is not tracked to its end yet.
+// allFollowed names a recording that is not yet tracked to its end, or returns "".
 func (r *rig) allFollowed() string {
 	for _, s := range r.streams {
 		if s.follows != nil && s.tracked() < s.follows.count() {
@@ -135,7 +135,7 @@ func (r *rig) allFollowed() string {
 	return ""
 }
 
-// allRead says which stream was not read to its end.
+// allRead names a stream that was not read to its end, or returns "".
 func (r *rig) allRead() string {
 	for _, s := range r.streams {
 		last, err := s.program.hub.stored(r.ctx, s.kept.name)

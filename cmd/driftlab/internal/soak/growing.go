@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// growing is a recording that is being written: pages of a TIFF, or pictures in a folder. Each life of the program that follows it has its own.
+// growing is a recording during its writing: pages of a TIFF, or pictures in a folder. Each life of the program that follows it has its own recording.
 type growing struct {
 	folder string // of this soak
 	name   string
@@ -27,7 +27,7 @@ type growing struct {
 	written uint64
 }
 
-// renew begins another recording and returns its path.
+// renew begins a new recording and returns its path.
 func (g *growing) renew(life int) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,7 +55,7 @@ func (g *growing) renew(life int) (string, error) {
 	return g.path, g.add()
 }
 
-// run writes a frame after the other until ctx ends.
+// run writes frame after frame until ctx ends.
 func (g *growing) run(ctx context.Context) error {
 	tick := time.NewTicker(g.every)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (g *growing) add() error {
 	return err
 }
 
-// count is how many frames the recording has.
+// count returns the number of frames in the recording.
 func (g *growing) count() uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -38,7 +38,7 @@ func newHub(name, url string) (*hub, error) {
 	return &hub{name: name, nc: nc, js: js, commands: map[string]map[string]int{}}, err
 }
 
-// live is what is read of every live message.
+// live holds the content of a live message.
 type live struct {
 	Seq     uint64
 	State   string
@@ -52,7 +52,7 @@ type live struct {
 	Dropped map[string]uint64 `json:"frames_dropped"`
 }
 
-// listen gives every health, event and latent of every stream to take.
+// listen passes every health, event and latent of every stream to take.
 func (h *hub) listen(take func(stream string, kind latent.Kind, m *live)) error {
 	s, err := h.nc.Subscribe(subjects+"*.*", func(m *nats.Msg) {
 		stream, kind, _ := strings.Cut(strings.TrimPrefix(m.Subject, subjects), ".")
@@ -70,7 +70,7 @@ func (h *hub) listen(take func(stream string, kind latent.Kind, m *live)) error 
 	return s.SetPendingLimits(1<<17, 256<<20)
 }
 
-// command asks a stream and counts what became of it: ok, the code of a refusal, or unanswered; why is the refusal's text.
+// command sends a command to a stream and counts the outcome: ok, the code of a refusal, or unanswered; why is the refusal's text.
 func (h *hub) command(stream, name, payload string, patience time.Duration) (outcome, why string) {
 	outcome = "unanswered"
 	m, err := h.nc.Request(subjects+stream+".cmd."+name, []byte(payload), patience)
@@ -90,10 +90,10 @@ func (h *hub) command(stream, name, payload string, patience time.Duration) (out
 	return outcome, why
 }
 
-// settle waits until what was published before has been taken.
+// settle waits until earlier messages have been handled.
 func (h *hub) settle() { h.nc.FlushTimeout(2 * time.Second) }
 
-// follow reads what the server keeps of a stream, from where it was left, until ctx ends. What fails is tried again.
+// follow reads the kept messages of a stream, from its last position, until ctx ends. It retries after failures.
 func (h *hub) follow(ctx context.Context, k *kept) {
 	for ctx.Err() == nil {
 		if h.nc.IsConnected() {
@@ -106,7 +106,7 @@ func (h *hub) follow(ctx context.Context, k *kept) {
 	}
 }
 
-// session reads on until something fails or a message is missing.
+// session reads until an operation fails or a message is missing.
 func (h *hub) session(ctx context.Context, k *kept) {
 	asking, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()
@@ -155,7 +155,7 @@ func (h *hub) session(ctx context.Context, k *kept) {
 	}
 }
 
-// hole says whether the server has none of the messages from first up to next, and notes it.
+// hole reports whether the server has none of the messages from first to before next, and counts them.
 func (h *hub) hole(ctx context.Context, stream jetstream.Stream, k *kept, first, next uint64) bool {
 	asking, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()
@@ -166,7 +166,7 @@ func (h *hub) hole(ctx context.Context, stream jetstream.Stream, k *kept, first,
 	return true
 }
 
-// stored is how far the server's stream goes.
+// stored returns the last sequence number of the server's stream.
 func (h *hub) stored(ctx context.Context, name string) (last uint64, err error) {
 	asking, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()

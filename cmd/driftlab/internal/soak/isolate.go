@@ -15,11 +15,11 @@ import (
 	"driftscope/internal/suite"
 )
 
-// isolated is set in the process that has a network and mounts of its own.
+// isolated is set in the process with its own network and mounts.
 const isolated = "DRIFTSCOPE_SOAK_ISOLATED"
 
-// isolate starts this program again with a network and mounts of its own where it may: no port meets another program's, the simulated camera
-// no other one, and what is mounted is gone with it. Aravis needs a process without raw sockets.
+// isolate starts this program again with its own network and mounts, if permitted: then no port collides with another program's, no simulated camera
+// with another one, and mounts end with the process. Aravis needs a process without raw sockets.
 func isolate() error {
 	if os.Getenv(isolated) == "" && os.Geteuid() == 0 {
 		return inNamespaces()
@@ -32,8 +32,8 @@ func isolate() error {
 	return suite.WithoutRawSockets()
 }
 
-// inNamespaces runs this program in namespaces of its own and ends with its status. Its group is another, so that the terminal's signals come once,
-// from here.
+// inNamespaces runs this program in its own namespaces and ends with its status. It has its own process group, so that the terminal's signals arrive
+// once, from here.
 func inNamespaces() error {
 	c := exec.Command("/proc/self/exe", os.Args[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -63,7 +63,7 @@ func inNamespaces() error {
 	return nil
 }
 
-// loopbackUp turns on lo, which is down in a new network.
+// loopbackUp turns on lo, which is off in a new network.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 	if err != nil {
@@ -83,10 +83,10 @@ func loopbackUp() error {
 	return nil
 }
 
-// smallDisk mounts a disk with room for so many bytes on folder. It returns false where this user may not.
+// smallDisk mounts a disk with room for so many bytes on folder. It returns false if this user may not.
 func smallDisk(folder string, size int) bool {
 	if os.Getenv(isolated) == "" {
-		return false // the mount would outlive us
+		return false // the mount would outlive this process
 	}
 	if unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") != nil {
 		return false

@@ -11,46 +11,46 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// kept is what a JetStream stream holds, read message by message and checked on the way: only counts stay.
+// kept checks a JetStream stream, message by message. It stores only counts.
 type kept struct {
 	name string // of the JetStream stream
-	// unnumbered says that the source counts as lost what has no number: a publisher's late frames, and messages that are no frames.
+	// unnumbered says that the source counts unnumbered messages as lost: a publisher's late frames, and messages that are no frames.
 	unnumbered bool
 	wrong      func(format string, args ...any)
 
 	mu       sync.Mutex
-	at       uint64 // the stream's sequence number up to which it was read
+	at       uint64 // last sequence number read
 	holes    uint64 // sequence numbers that the server does not have
-	forgot   uint64 // messages that were read and that the server did not have later
+	forgot   uint64 // messages that were read and later missing at the server
 	doubled  uint64 // messages that came again, or out of order
 	messages uint64
 	runs     []*keptRun
 	known    map[string]bool
 }
 
-// keptRun is what one run of the program left: identities RUN.N.
+// keptRun is the part of one run of the program: identities RUN.N.
 type keptRun struct {
 	id    string
-	begun time.Time // as the identity says
+	begun time.Time // from the identity
 	last  uint64    // N
-	gaps  uint64    // numbers that are missing: the spool refused them
+	gaps  uint64    // missing numbers: the spool refused them
 
 	messages uint64
 	latents  uint64
 	seq      uint64 // of the last latent
-	dropped  uint64 // frames that latents say were lost before them
-	surplus  uint64 // frames that count as lost and have no number: they came late or were none
-	untold   uint64 // frames that are missing between latents and that no latent tells of: their latents were refused
+	dropped  uint64 // frames lost before latents, as the latents report
+	surplus  uint64 // frames that count as lost and have no number: late ones, and messages that are no frames
+	untold   uint64 // frames missing between latents that no latent reports: their latents were refused
 }
 
-// place is how far it was read.
+// place returns the position of the reader.
 func (k *kept) place() uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.at
 }
 
-// found tells how far the server's stream goes.
+// found records the end of the server's stream.
 func (k *kept) found(last uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,7 +61,7 @@ func (k *kept) found(last uint64) {
 	}
 }
 
-// skip passes over what the server does not have.
+// skip moves past messages that the server does not have.
 func (k *kept) skip(to uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,13 +75,13 @@ func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if seq <= k.at {
-		return // asked for again
+		return // it is requested again
 	}
 	k.at = seq
 	k.messages++
 	name, number, _ := strings.Cut(id, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
-	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // behind the run that began the spool, if that was another
+	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // after the name of the run that began the spool, if that was another
 	if err != nil || err2 != nil {
 		k.wrong("%s: message %d has the identity %q, RUN.N expected", k.name, seq, id)
 		return
@@ -134,7 +134,7 @@ func (r *keptRun) latent(k *kept, data []byte) {
 	r.seq = l.Seq
 }
 
-// of is the run that was on at a time, nil where none was.
+// of returns the run at a time, or nil.
 func (k *kept) of(t time.Time) (run *keptRun) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -146,7 +146,7 @@ func (k *kept) of(t time.Time) (run *keptRun) {
 	return run
 }
 
-// String says what was read.
+// String describes the counts.
 func (k *kept) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

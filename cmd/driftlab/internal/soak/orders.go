@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// answered is how long an order is waited for.
+// answered is the longest wait for the answer to a command.
 const answered = 10 * time.Second
 
-// commandFaults are orders from people and programs, right ones and wrong ones.
+// commandFaults are commands from people and programs, valid and invalid ones.
 func (r *rig) commandFaults() []*fault {
 	any := func(rng *rand.Rand) *stream { return r.streams[rng.IntN(len(r.streams))] }
-	var whole []*stream // whose frames the shipped model takes; the others' are too small
+	var whole []*stream // whose frames fit the shipped model; the others are too small
 	for _, s := range r.streams {
 		if s.kind == "sim" {
 			whole = append(whole, s)
@@ -41,7 +41,7 @@ func (r *rig) commandFaults() []*fault {
 			s := any(rng)
 			r.order(s, "pause", "")
 			pause(ctx, between(rng, time.Second, 4*time.Second))
-			for range 10 { // until it is heard: a stream that stays paused tracks nothing
+			for range 10 { // until an answer: a stream that stays paused tracks nothing
 				if r.order(s, "resume", "") == "ok" {
 					return
 				}

@@ -13,17 +13,17 @@ import (
 type share struct{ from, to float64 }
 
 var (
-	early      = share{0, 0.48} // programs that are to live long are killed here only
+	early      = share{0, 0.48} // only here are programs killed that must run long afterwards
 	throughout = share{0, 1}
 )
 
-// fault is a kind of thing that goes wrong.
+// fault is a kind of fault.
 type fault struct {
 	name   string
 	hits   []string // the fault's targets: at most one fault at a time per target
 	when   share
 	happen func(ctx context.Context, rng *rand.Rand)
-	left   string // why it is left out; empty where it is not
+	left   string // why it is left out; empty if it is included
 }
 
 // injection is one fault at one time.
@@ -33,7 +33,7 @@ type injection struct {
 	rng   *rand.Rand
 }
 
-// plan is what happens when, drawn from the seed before anything runs.
+// plan is the sequence of faults, drawn from the seed at the start.
 type plan struct {
 	faults     []*fault
 	injections []injection
@@ -43,7 +43,7 @@ type plan struct {
 	done map[string]int
 }
 
-// newPlan draws the times: twice each kind at least, and once in five minutes; once where there are not two minutes.
+// newPlan draws the times: each kind at least twice, and once in five minutes; once if the time is under two minutes.
 func newPlan(faults []*fault, seed uint64, duration time.Duration) *plan {
 	p := &plan{faults: faults, done: map[string]int{}, length: duration - duration/cooling}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -65,8 +65,8 @@ func newPlan(faults []*fault, seed uint64, duration time.Duration) *plan {
 	return p
 }
 
-// carryOut lets everything happen at its time, and returns when the last is over. What happens to a thing waits until what happens to it
-// already is over; what would begin after the plan's end is left out.
+// carryOut injects every fault at its time, and returns after the last one. A fault waits until an earlier fault of its target is over.
+// It drops faults that would begin after the plan's end.
 func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format string, args ...any)) {
 	ctx, cancel := context.WithDeadline(ctx, begun.Add(p.length))
 	defer cancel()
@@ -101,7 +101,7 @@ func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format st
 	}
 }
 
-// pause waits, and says whether ctx is still on.
+// pause waits, and reports whether ctx is still active.
 func pause(ctx context.Context, long time.Duration) bool {
 	select {
 	case <-ctx.Done():

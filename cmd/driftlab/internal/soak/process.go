@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// marker is in the environment of everything that is started, so that what is left over is found. Its value is the run's folder.
+// marker is in the environment of every child, to find leftovers. Its value is the run's folder.
 const marker = "DRIFTSCOPE_SOAK"
 
 // process is a child that faults kill, freeze and restart. Its output goes to a file and, line by line, to watchers.
 type process struct {
 	name    string
-	folder  string // it runs there
+	folder  string // working folder
 	args    func(life int) ([]string, error)
 	line    func(errors bool, text string) // of its output; may be nil
 	ended   func(status *os.ProcessState)  // called at an unexpected end; may be nil
@@ -27,12 +27,12 @@ type process struct {
 	mu      sync.Mutex
 	command *exec.Cmd
 	lives   int
-	wanted  bool // to run
+	wanted  bool // it should run
 	begun   time.Time
 	gone    chan struct{}
 }
 
-// start begins a life, unless there is one.
+// start begins a life, unless one is running.
 func (p *process) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +134,7 @@ func (p *process) kill() {
 	}
 }
 
-// end asks the process to end in order, as Ctrl-C does, and waits for so long. It returns its exit status, -1 where it had to be killed.
+// end asks the process to end in order, as Ctrl-C does, and waits for so long. It returns the exit status, or -1 if it had to kill the process.
 func (p *process) end(patience time.Duration) int {
 	p.mu.Lock()
 	c, gone := p.command, p.gone
@@ -149,7 +149,7 @@ func (p *process) end(patience time.Duration) int {
 	case <-gone:
 		return c.ProcessState.ExitCode()
 	case <-time.After(patience):
-		c.Process.Signal(syscall.SIGQUIT) // where it hangs is in its log
+		c.Process.Signal(syscall.SIGQUIT) // its log then shows where it hangs
 		time.Sleep(time.Second)
 		p.kill()
 		return -1
@@ -166,7 +166,7 @@ func (p *process) alive() (pid, life int, since time.Time) {
 	return p.command.Process.Pid, p.lives, p.begun
 }
 
-// leftovers are the processes that were started for the run in root and are still there.
+// leftovers returns the processes that the run in root started and that still exist.
 func leftovers(root string) (pids []int) {
 	entries, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, e := range entries {

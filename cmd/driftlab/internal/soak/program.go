@@ -15,17 +15,17 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// lives is how often a program is started again to deliver what waits.
+// lives is the number of restarts for delivering waiting messages.
 const lives = 3
 
-// logMost is how many lines of one kind a program may write a second.
+// logMost is the limit on lines of one kind a second in a program's log.
 const logMost = 10
 
 // program is one driftscope process with its streams.
 type program struct {
 	process *process
 	streams []*stream
-	hub     *hub   // to the server that it publishes on
+	hub     *hub   // of the server that it publishes on
 	nats    string // of the configuration, as YAML
 	binary  string
 	web     string // host:port of its dashboard
@@ -33,17 +33,17 @@ type program struct {
 
 	mu       sync.Mutex
 	lines    map[string][]time.Time // the newest of each kind of log line
-	most     map[string]int         // in a second
+	most     map[string]int         // per second
 	noted    map[string]bool
 	accounts []account
-	ran      bool // this life: it has begun to track
-	unbegun  int  // lives that ended before, because the server or the camera was away
+	ran      bool // this life has begun to track
+	unbegun  int  // lives that ended before tracking, because the server or the camera was away
 	last     string
-	waits    bool                   // this life has left something in its spool
-	refused  map[string][]time.Time // by stream: when its log told that the disk of the spool is full
+	waits    bool                   // this life left messages in its spool
+	refused  map[string][]time.Time // by stream: times when its log reported a full disk of the spool
 }
 
-// account is what a stream printed at an end.
+// account is the account that a stream prints at an end.
 type account struct {
 	stream      string
 	at          time.Time
@@ -84,7 +84,7 @@ var (
 	crash       = regexp.MustCompile(`^panic: |^fatal error: |^goroutine \d+ |SIGSEGV|SIGABRT|a mistake in driftscope itself|DATA RACE|terminate called`)
 )
 
-// hear takes a line of the program's output.
+// hear handles a line of the program's output.
 func (p *program) hear(problem bool, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *program) hear(problem bool, text string) {
 	}
 }
 
-// note keeps what a line of the log says that the audit asks for. p.mu is held.
+// note records a line of the log for the audit. p.mu is held.
 func (p *program) note(text string) {
 	p.last = text
 	if strings.Contains(text, "waits for the next run of this stream") {
@@ -126,7 +126,7 @@ func (p *program) note(text string) {
 	}
 }
 
-// told are the times when the log told that a stream's spool had no room.
+// told returns the times when the log reported that a stream's spool had no room.
 func (p *program) told(stream string) []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,7 +184,7 @@ func (p *program) rate(text string) {
 	}
 }
 
-// loudest is the kind of line that came most often in a second.
+// loudest returns the kind of line with the most lines in a second.
 func (p *program) loudest() (kind string, lines int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,7 +196,7 @@ func (p *program) loudest() (kind string, lines int) {
 	return kind, lines
 }
 
-// printed are the accounts of a stream.
+// printed returns the accounts of a stream.
 func (p *program) printed(stream string) []account {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"driftscope/ingest/wire"
 )
 
-// side is the pictures' width and height, pixels: what the shipped encoder takes.
+// side is the pictures' width and height, pixels, for the shipped encoder.
 const side = 64
 
 // publisher is a camera's program on a NATS subject. It continues with or without the server.
@@ -79,14 +79,14 @@ func copied(headers map[string][]string) nats.Header {
 	return h
 }
 
-// begin starts the publisher anew, under another session.
+// begin starts a new session of the publisher.
 func (p *publisher) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.session, p.seq = sessionName(), 0
 }
 
-// now is the header of the newest frame.
+// now returns the header of the newest frame.
 func (p *publisher) now() wire.Header {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *publisher) junk(rng *rand.Rand, n int) {
 	}
 }
 
-// flat are the headers of a frame of one message.
+// flat returns the headers of a frame of one message.
 func flat(h wire.Header) (headers map[string][]string) {
 	wire.Split(h, make([]byte, h.Width*h.Height), 1<<20, func(all map[string][]string, _ []byte) error {
 		headers = copied(all)
@@ -129,7 +129,7 @@ func flat(h wire.Header) (headers map[string][]string) {
 	return headers
 }
 
-// torn publishes n frames in several messages and leaves some of each out.
+// torn publishes n frames in several messages, and omits some messages of each.
 func (p *publisher) torn(rng *rand.Rand, n int) {
 	for range n {
 		p.mu.Lock()
@@ -147,7 +147,7 @@ func (p *publisher) torn(rng *rand.Rand, n int) {
 	}
 }
 
-// late publishes n frames again that are over.
+// late publishes n old frames again.
 func (p *publisher) late(rng *rand.Rand, n int) {
 	for range n {
 		h := p.now()
@@ -156,7 +156,7 @@ func (p *publisher) late(rng *rand.Rand, n int) {
 	}
 }
 
-// second publishes beside the first for a while, under another session.
+// second publishes beside the first publisher for a while, under another session.
 func (p *publisher) second(ctx context.Context, long time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()
@@ -164,7 +164,7 @@ func (p *publisher) second(ctx context.Context, long time.Duration) {
 	other.run(ctx)
 }
 
-// picture is a spot that walks about, a step a frame.
+// picture draws a spot that walks, a step a frame.
 func picture(seq uint64) []byte {
 	pix := make([]byte, side*side)
 	x := side/2 + 14*math.Sin(float64(seq)/23)

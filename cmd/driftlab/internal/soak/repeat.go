@@ -37,7 +37,7 @@ func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 		return
 	}
 	before, after := seen(first), seen(again)
-	if killed { // what was tracked is there; the repetition's own latents depend on which frames the live run dropped
+	if killed { // the recording has all tracked frames; the repetition's own latents depend on the frames that the live run dropped
 		if len(after) < len(before) {
 			r.audit.wrong("a run that was killed tracked %d frames, and its recording has %d: %s", len(before), len(after), folder)
 			return
@@ -49,7 +49,7 @@ func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 	os.RemoveAll(folder)
 }
 
-// once runs driftscope to its end, and says whether it ended well.
+// once runs driftscope to its end, and reports whether it succeeded.
 func (r *rig) once(ctx context.Context, folder string, args ...string) bool {
 	c := r.quiet(ctx, folder, args...)
 	out, err := c.CombinedOutput()
@@ -59,7 +59,7 @@ func (r *rig) once(ctx context.Context, folder string, args ...string) bool {
 	return err == nil
 }
 
-// killedOnce kills driftscope a while after its first results are in the file; it has to run until then.
+// killedOnce kills driftscope a while after its first results are in the file; an earlier end is a violation.
 func (r *rig) killedOnce(ctx context.Context, folder, results string, after time.Duration, args ...string) bool {
 	killing, kill := context.WithCancel(ctx)
 	defer kill()
@@ -84,7 +84,7 @@ func (r *rig) quiet(ctx context.Context, folder string, args ...string) *exec.Cm
 	return c
 }
 
-// seen are the latents of a file of results, all but what tells how long they took. A line that a kill cut off is none.
+// seen returns the latents of a file of results, without their processing times. It ignores a line that a kill cut off.
 func seen(path string) (lines []string) {
 	f, err := os.Open(path)
 	if err != nil {

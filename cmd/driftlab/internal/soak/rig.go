@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	diskSize = 24 << 20         // bytes of the disk that is filled
-	patience = 90 * time.Second // for something to come right after the faults are over, on a machine that is busy
-	cooling  = 10               // the last one in so many parts of the time is without faults
+	diskSize = 24 << 20         // bytes of the disk that the fault fills
+	patience = 90 * time.Second // for recovery after the faults, on a busy machine
+	cooling  = 10               // the last of so many parts of the time has no faults
 )
 
-// note is an ONNX file's doc_string: with it the shipped model is another one to those who compare digests.
+// note is an ONNX file's doc_string, added to the shipped model to change its digest.
 const note = "\x32\x04soak"
 
-// rig is all that runs: three programs, a NATS server, a camera, publishers and writers of recordings.
+// rig holds all parts of the soak: three programs, a NATS server, a camera, publishers and writers of recordings.
 type rig struct {
 	o        Command
 	folder   string
@@ -42,15 +42,15 @@ type rig struct {
 	unwanted *regexp.Regexp // faults that are left out
 	plan     *plan
 
-	embedded, outside *hub // the server inside program a, and the one beside
+	embedded, outside *hub // the server inside program a, and the separate one
 	server, camera    *process
-	later             *process // a server on what the embedded one kept
+	later             *process // a server on the embedded server's store
 	link              *link.Link
 	programs          []*program
 	streams           []*stream
 	publishers        []*publisher
 	growing           []*growing
-	disk              string // folder that can be filled; empty where it may not be mounted
+	disk              string // folder that can be filled; empty if mounting is not permitted
 	ports             struct {
 		reserved         suite.ReservedPorts
 		embedded, server int
@@ -62,8 +62,8 @@ type rig struct {
 	samples    *samples
 	reserved   io.Closer // the camera's place on the machine's network
 	natsServer string
-	commit     string          // that is checked out at the beginning
-	healing    context.Context // until the last are ended
+	commit     string          // checked out at the start
+	healing    context.Context // until the last processes have ended
 	healed     context.CancelFunc
 }
 
@@ -98,7 +98,7 @@ func newRig(o Command) (*rig, error) {
 	return r, nil
 }
 
-// copyProgram keeps a program as it is now: it is started again and again, and may be built anew meanwhile.
+// copyProgram copies the present program: the soak restarts it often, and a build may replace it meanwhile.
 func copyProgram(to, from string) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *rig) start(ctx context.Context) error {
 func (r *rig) embeddedURL() string { return fmt.Sprintf("nats://127.0.0.1:%d", r.ports.embedded) }
 func (r *rig) serverURL() string   { return fmt.Sprintf("nats://127.0.0.1:%d", r.ports.server) }
 
-// hear takes a live message of a stream.
+// hear handles a live message of a stream.
 func (r *rig) hear(name string, kind latent.Kind, m *live) {
 	for _, s := range r.streams {
 		if s.name == name {
@@ -193,7 +193,7 @@ func (r *rig) hear(name string, kind latent.Kind, m *live) {
 	}
 }
 
-// allTrack says which stream does not track; none where all do.
+// allTrack names a stream that does not track, or returns "".
 func (r *rig) allTrack() (waits string) {
 	for _, s := range r.streams {
 		s.mu.Lock()
@@ -205,7 +205,7 @@ func (r *rig) allTrack() (waits string) {
 	return waits
 }
 
-// until waits for a condition, which describes what it waits for. The error names what is still missing.
+// until polls waits until it returns "". Until then waits names the missing condition, which the error repeats.
 func (r *rig) until(ctx context.Context, long time.Duration, what string, waits func() string) error {
 	for end := time.Now().Add(long); ; {
 		text := waits()
@@ -223,7 +223,7 @@ func (r *rig) until(ctx context.Context, long time.Duration, what string, waits 
 	}
 }
 
-// build makes the parts, and starts none.
+// build makes the parts without starting them.
 func (r *rig) build() (err error) {
 	out, err := exec.Command("go", "tool", "-n", "nats-server").Output()
 	if err != nil {
@@ -261,7 +261,7 @@ func (r *rig) build() (err error) {
 	return r.addPrograms(disk)
 }
 
-// natsProcess is a nats-server on a store, which it leaves to its next life.
+// natsProcess is a nats-server on a store that survives its restart.
 func (r *rig) natsProcess(name, store string, port int) (*process, error) {
 	file := filepath.Join(r.folder, name+".conf")
 	text := fmt.Sprintf("max_payload: 8MB\njetstream {store_dir: %q, max_mem: 256MB, max_file: 64GB}\n", store)
@@ -274,7 +274,7 @@ func (r *rig) natsProcess(name, store string, port int) (*process, error) {
 	}}, nil
 }
 
-// newCamera is Aravis' simulated one.
+// newCamera returns the simulated camera of Aravis.
 func (r *rig) newCamera() (*process, error) {
 	path, err := exec.LookPath("arv-fake-gv-camera-0.8")
 	if err != nil {
@@ -291,8 +291,8 @@ func (r *rig) newCamera() (*process, error) {
 	}}, nil
 }
 
-// addPrograms lays out which streams run where: program a has the server inside it, b reaches the other one through the link and has what waits
-// on the small disk, c reaches it the same way and is killed to the end.
+// addPrograms assigns the streams to programs: a has the embedded server. b reaches the other server through the link and has its spool
+// on the small disk. c reaches it the same way and is killed until the end.
 func (r *rig) addPrograms(disk string) error {
 	counted := r.o.Mats
 	if counted == "" {
@@ -365,7 +365,7 @@ func (r *rig) addPrograms(disk string) error {
 	return nil
 }
 
-// restart begins another life of a program that was killed, once all that it published was taken.
+// restart begins another life of a killed program, after all its published messages were handled.
 func (r *rig) restart(p *program, after time.Duration) {
 	r.embedded.settle()
 	r.outside.settle()
@@ -375,7 +375,7 @@ func (r *rig) restart(p *program, after time.Duration) {
 	}
 }
 
-// close ends everything that was started.
+// close ends all processes of the rig.
 func (r *rig) close(clean bool) {
 	r.cancel()
 	for _, p := range r.programs {

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// sample is what a process takes at a time. What is not known is -1.
+// sample is the resources of a process at one time. An unknown figure is -1.
 type sample struct {
 	at                                 time.Time
 	life                               int
 	resident                           float64 // MiB
 	descriptors, goroutines, mats, sub float64 // sub: its child processes
-	subResident                        float64 // theirs, MiB
+	subResident                        float64 // memory of the child processes, MiB
 }
 
 // samples are the measurements of every process, by name.
@@ -33,7 +33,7 @@ func newSamples(duration time.Duration) *samples {
 	return &samples{every: max(time.Second, duration/3600), of: map[string][]sample{}}
 }
 
-// sample looks at every process until ctx ends.
+// sample measures every process until ctx ends.
 func (r *rig) sample(ctx context.Context) {
 	for pause(ctx, r.samples.every) {
 		for _, p := range r.programs {
@@ -43,7 +43,7 @@ func (r *rig) sample(ctx context.Context) {
 	}
 }
 
-// take looks at one process.
+// take measures one process.
 func (s *samples) take(p *process, web string) {
 	pid, life, _ := p.alive()
 	if pid == 0 {
@@ -64,7 +64,7 @@ func (s *samples) take(p *process, web string) {
 	s.of[p.name] = append(s.of[p.name], one)
 }
 
-// resident is VmRSS, MiB.
+// resident returns VmRSS, MiB.
 func resident(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {
@@ -76,7 +76,7 @@ func resident(pid int) float64 {
 	return 0
 }
 
-// children counts a process's own, and sums up their memory.
+// children counts a process's children, and sums up their memory.
 func children(pid int) (n, mib float64) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, t := range tasks {
@@ -89,7 +89,7 @@ func children(pid int) (n, mib float64) {
 	return n, mib
 }
 
-// scraped are the metrics that a program tells of itself, -1 where it does not answer or has none.
+// scraped returns a program's own metrics, -1 if it does not answer or has none.
 func scraped(web string) (goroutines, mats float64) {
 	goroutines, mats = -1, -1
 	answer, err := page.Get("http://" + web + "/metrics")
@@ -109,15 +109,15 @@ func scraped(web string) (goroutines, mats float64) {
 	return goroutines, mats
 }
 
-// trend is how a figure went in the second half of the time: its median in the third and in the last quarter.
+// trend is the change of a figure in the second half of the time: its median in the third and in the last quarter.
 type trend struct {
 	process, figure, unit string
 	third, last           float64
-	allowed               float64 // how much more the last may be
-	judged                bool    // the process lived through both
+	allowed               float64 // largest permitted growth
+	judged                bool    // the process lived through both quarters
 }
 
-// median of figures that are known.
+// median returns the median of the known figures.
 func median(all []sample, figure func(sample) float64) (float64, int) {
 	var known []float64
 	for _, s := range all {

@@ -8,11 +8,11 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// inFlight bounds the frames between being read and being tracked or dropped: the longest queue of the rig, 256, the lanes, and what a source hands
-// over at once.
+// inFlight bounds the frames between reading and tracking or dropping: the longest queue of the rig, 256, the lanes, and the frames that a source
+// hands over at once.
 const inFlight = 256 + 64
 
-// stream is one of the rig's, with all that was seen of it.
+// stream is one stream of the rig, with all observations of it.
 type stream struct {
 	name    string
 	kind    string
@@ -20,31 +20,31 @@ type stream struct {
 	kept    *kept
 	source  func(life int) (string, error) // of the configuration, as YAML
 	extra   string                         // more lines of it
-	follows *growing                       // nil where it is live
+	follows *growing                       // nil for a live source
 	wrong   func(format string, args ...any)
 
 	mu       sync.Mutex
-	health   []life // one a run of the stream
+	health   []life // one per run of the stream
 	seen     []spell
 	state    string
 	failures []string
 	events   map[string]uint64
 }
 
-// life is a run of the stream as its health told it.
+// life is a run of the stream by its health messages.
 type life struct {
-	begun time.Time // by uptime
+	begun time.Time // from the uptime
 	last  live
 }
 
-// spell is a run of the stream as its live latents told it.
+// spell is a run of the stream by its live latents.
 type spell struct {
 	last  time.Time
 	seq   uint64
 	count uint64
 }
 
-// hear takes a live message.
+// hear handles a live message.
 func (s *stream) hear(kind latent.Kind, m *live) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *stream) hear(kind latent.Kind, m *live) {
 func (s *stream) hearHealth(m *live) {
 	s.state = m.State
 	if m.UptimeS == 0 && m.Frames == 0 {
-		return // a stopped stream that has not begun
+		return // a stopped stream before its start
 	}
 	begun := unstepped(m.Time).Add(-time.Duration(m.UptimeS * float64(time.Second)))
 	if n := len(s.health); n == 0 || begun.Sub(s.health[n-1].begun) > time.Second && m.State != "stopped" {
@@ -83,7 +83,7 @@ func (s *stream) hearHealth(m *live) {
 	}
 }
 
-// lostFrames sums up the causes that are of frames.
+// lostFrames sums up the causes of lost frames.
 func lostFrames(dropped map[string]uint64) (n uint64) {
 	for cause, count := range dropped {
 		if !strings.HasPrefix(cause, "sink_") {
@@ -93,14 +93,14 @@ func lostFrames(dropped map[string]uint64) (n uint64) {
 	return n
 }
 
-// stopped says that the stream has ended in a process that stays.
+// stopped reports whether the stream has ended in a process that stays.
 func (s *stream) stopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state == "stopped"
 }
 
-// tracked is what the newest health says.
+// tracked returns the number of tracked frames in the newest health.
 func (s *stream) tracked() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

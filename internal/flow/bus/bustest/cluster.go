@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// electing is how long a cluster may take to have a leader, on a busy machine.
+// electing is the longest time for a cluster to elect a leader, on a busy machine.
 const electing = 60 * time.Second
 
-// Servers are a cluster with JetStream, each a process of its own.
+// Servers are the servers of a cluster with JetStream, each in its own process.
 type Servers struct {
 	t   testing.TB
 	all []*Server
@@ -36,7 +36,7 @@ func Cluster(t testing.TB, n int) *Servers {
 	return c
 }
 
-// Each returns every server, to be killed, frozen and run again.
+// Each returns every server, for tests that kill, freeze or restart it.
 func (c *Servers) Each() []*Server { return c.all }
 
 // URL returns the addresses of all servers, separated by commas.
@@ -48,7 +48,7 @@ func (c *Servers) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Leader returns the index of the server that leads a stream, or -1 while none does.
+// Leader returns the index of the server that leads a stream, or -1 if none does.
 func (c *Servers) Leader(stream string) int {
 	c.t.Helper()
 	leader := -1
@@ -78,7 +78,7 @@ func (c *Servers) Ready(replicas int) {
 	})
 }
 
-// ask repeats a question until it is answered.
+// ask repeats a request until a server answers.
 func (c *Servers) ask(question func(context.Context, jetstream.JetStream) error) {
 	c.t.Helper()
 	conn, err := nats.Connect(c.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// SmallDisk returns a folder on a disk of its own with room for so many bytes, until the test ends. Where this user may not mount one the test
-// is skipped.
+// SmallDisk returns a folder on its own disk with room for so many bytes, until the test ends. It skips the test if this user may not mount
+// a disk.
 func SmallDisk(t testing.TB, size int) (folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -15,14 +15,14 @@ type Operator struct {
 	account nkeys.KeyPair
 }
 
-// StartOperated runs a server that lets in whom an operator has signed; configuration is added to its own.
+// StartOperated runs a server that accepts users signed by an operator; configuration is added to its own.
 func StartOperated(t testing.TB, configuration string) (*Server, *Operator) {
 	t.Helper()
 	operator, operatorKey := identity(t, nkeys.CreateOperator)
 	account, accountKey := identity(t, nkeys.CreateAccount)
 	claims := jwt.NewAccountClaims(accountKey)
 	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
-	_, systemKey := identity(t, nkeys.CreateAccount) // without one JetStream does not start
+	_, systemKey := identity(t, nkeys.CreateAccount) // JetStream needs one
 	s := Start(t, fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: {%s: %s, %s: %s}\n%s",
 		signed(t, jwt.NewOperatorClaims(operatorKey), operator), systemKey, systemKey, signed(t, jwt.NewAccountClaims(systemKey), operator),
 		accountKey, signed(t, claims, operator), configuration))
@@ -48,7 +48,7 @@ func (o *Operator) Credentials(path string, change func(*jwt.UserClaims)) {
 	}
 }
 
-// identity makes a key and gives its public part.
+// identity makes a key and returns its public part.
 func identity(t testing.TB, create func() (nkeys.KeyPair, error)) (pair nkeys.KeyPair, public string) {
 	t.Helper()
 	pair, err := create()
@@ -61,7 +61,7 @@ func identity(t testing.TB, create func() (nkeys.KeyPair, error)) (pair nkeys.Ke
 	return pair, public
 }
 
-// signed is the JWT of c.
+// signed returns the JWT of c.
 func signed(t testing.TB, c interface {
 	Encode(nkeys.KeyPair) (string, error)
 }, by nkeys.KeyPair) string {

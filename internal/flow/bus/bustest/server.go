@@ -18,9 +18,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-const starting = 20 * time.Second // for the server to take connections, on a busy machine
+const starting = 20 * time.Second // for the server to accept connections, on a busy machine
 
-// Server is one nats-server of the version that go.mod names. Its methods fail the test rather than return an error.
+// Server is a nats-server of the version in go.mod. Its methods fail the test instead of returning an error.
 type Server struct {
 	t       testing.TB
 	binary  string
@@ -85,7 +85,7 @@ func (s *Server) Run() {
 	}
 }
 
-// started starts a program. One that has just been built is busy while a process that was forked meanwhile has still its file open (golang.org/issue/22315).
+// started starts a program. A new binary is busy while a process forked meanwhile has its file open (golang.org/issue/22315).
 func started(binary string, args []string) (*exec.Cmd, error) {
 	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
 		process := exec.Command(binary, args...)
@@ -120,14 +120,14 @@ func (s *Server) Kill() {
 		return
 	}
 	s.process.Process.Kill()
-	s.process.Wait() // its error is that it was killed
+	s.process.Wait() // its error is the kill
 	s.process = nil
 }
 
-// Freeze stops the server's time, its connections stay.
+// Freeze stops the server's process. Its connections stay open.
 func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen server go on.
+// Thaw continues a frozen server.
 func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(what syscall.Signal) {
@@ -137,7 +137,7 @@ func (s *Server) signal(what syscall.Signal) {
 	}
 }
 
-// build returns the path of the program, which go keeps in its cache.
+// build returns the path of the program in go's cache.
 func build(t testing.TB) string {
 	t.Helper()
 	command := exec.Command("go", "tool", "-n", "nats-server")
@@ -150,7 +150,7 @@ func build(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// FreePort returns a port without a listener, which no other test gets while this one runs.
+// FreePort returns a port without a listener. No other test gets it while this one runs.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	var ports suite.ReservedPorts

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Shipped runs a server with configs/nats-server.conf on free ports, and returns a way in for each of its users.
+// Shipped runs a server with configs/nats-server.conf on free ports, and returns the credentials of each of its users.
 func Shipped(t *testing.T) (as func(user string) string) {
 	t.Helper()
 	const name = "configs/nats-server.conf"

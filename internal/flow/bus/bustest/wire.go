@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/suite/link"
 )
 
-// NewWire leads from a free port of 127.0.0.1 to target, host:port, until the test ends.
+// NewWire connects a free port of 127.0.0.1 to target, host:port, until the test ends.
 func NewWire(t testing.TB, target string) *link.Link {
 	t.Helper()
 	l, err := link.New(target)

@@ -1,4 +1,4 @@
-// Package leasetest is what tests of streams under leases share: a film whose frames are kept, and what is kept of its results.
+// Package leasetest is shared by tests of streams under leases: a film with kept frames, and the stream's kept results.
 package leasetest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Film publishes frames of the simulated molecule, which the server keeps.
+// Film publishes frames of the simulated molecule. The server keeps them.
 type Film struct {
 	Conn   *bus.Conn
 	t      testing.TB
@@ -24,7 +24,7 @@ type Film struct {
 	source pipeline.Source
 }
 
-// NewFilm begins one on a subject of a server. The test ends it.
+// NewFilm creates a film on a subject of a server. It ends with the test.
 func NewFilm(t testing.TB, at, subject string, replicas int) *Film {
 	t.Helper()
 	f := &Film{t: t}
@@ -53,7 +53,7 @@ func NewFilm(t testing.TB, at, subject string, replicas int) *Film {
 	return f
 }
 
-// Next publishes n frames, and returns when they are kept.
+// Next publishes n frames, and returns when the server has kept them.
 func (f *Film) Next(n int) {
 	f.t.Helper()
 	for range n {
@@ -72,7 +72,7 @@ func (f *Film) Next(n int) {
 	}
 }
 
-// Kept returns the records of a kind that are kept of a stream, in order.
+// Kept returns the kept records of a kind of a stream, in order.
 func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind latent.Kind) (all []R) {
 	t.Helper()
 	subject, err := conn.Subject(stream)
@@ -105,7 +105,7 @@ func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind la
 	return all
 }
 
-// Results waits until n latents of a stream are kept, and gives them.
+// Results waits until n latents of a stream are kept, and returns them.
 func Results(t testing.TB, conn *bus.Conn, stream string, n int) []*message.LatentRecord {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -119,7 +119,7 @@ func Results(t testing.TB, conn *bus.Conn, stream string, n int) []*message.Late
 	}
 }
 
-// Once wants results of n frames, each once, in order and with none lost, under epochs that never fall.
+// Once checks the results of n frames: each frame once, in order, none lost, and epochs never fall.
 func Once(t testing.TB, stream string, all []*message.LatentRecord, n int) {
 	t.Helper()
 	epoch := uint64(0)

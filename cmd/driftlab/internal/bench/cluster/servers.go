@@ -164,7 +164,7 @@ type traffic struct {
 	OutBytes int64 `json:"out_bytes"`
 }
 
-// trafficOf is that of all servers together; routes count, too.
+// trafficOf returns the sum of the traffic of all servers, including routes.
 func trafficOf(ctx context.Context, servers []*machine) (sum traffic, err error) {
 	for _, m := range servers {
 		var t traffic

@@ -48,7 +48,7 @@ func board(pin io.Reader) (arrivals []arrival, err error) {
 	}
 }
 
-// witness is a sink that records what it passes to another.
+// witness is a sink that records messages and passes them on.
 type witness struct {
 	sinks.Sink
 	triggers []*latent.Trigger

@@ -9,10 +9,10 @@ import (
 	"driftscope/online/exact/exacttest"
 )
 
-// lawColumns are those of the table of law.
+// lawColumns are the columns of the law table.
 var lawColumns = []column{law, figure("false", func(c *Cell) *float64 { return c.False }), {"   told as", func(c *Cell) string { return c.Instead }}}
 
-// nulls are tracks of which a claim is false; of each the kinds that may be told.
+// nulls are sets of tracks for which a claim is false, each with the kinds that are true.
 var nulls = []struct {
 	name string
 	set  exacttest.Set
@@ -31,7 +31,7 @@ var nulls = []struct {
 	{"flow", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3, Flow: [2]float64{0.5, 0.2}}, []exact.Kind{exact.Directed}},
 }
 
-// claims is how often a law is told that tracks do not have.
+// claims measures how often Infer claims a law that the tracks do not have.
 func claims(b *bench) (out []Cell, err error) {
 	for i, null := range nulls {
 		c := Cell{Study: "law", Of: "claims", Law: null.name, Tracks: null.set.Tracks, Frames: null.set.Places, Exposed: null.set.Exposure, Runs: b.runs}
@@ -56,7 +56,7 @@ func claims(b *bench) (out []Cell, err error) {
 	return out, nil
 }
 
-// traps is how often the intervals of a trap's numbers hold the truth, at rates a frame and noises in steps.
+// traps measures how often the intervals of a trap's numbers hold the truth, at rates a frame and noises in steps.
 func traps(b *bench) (out []Cell, err error) {
 	cell := uint64(4 << 20)
 	for _, rate := range []float64{0.02, 0.1, 0.3, 1, 2} {
@@ -64,7 +64,7 @@ func traps(b *bench) (out []Cell, err error) {
 			cell++
 			turn := 0.0
 			if noise == 0.3 && rate <= 0.3 {
-				turn = rate // where it turns too
+				turn = rate // with rotation
 			}
 			sd := noise * math.Sqrt(-math.Expm1(-2*rate)/rate)
 			set := exacttest.Set{Tracks: 4, Places: 500, D: 1, Rate: rate, Turn: turn, Noise: sd}
