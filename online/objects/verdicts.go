@@ -168,7 +168,7 @@ func (v *verdicts) of(judge *motion.Judge, k *ended) verdict {
 	return out
 }
 
-// kind returns the kind of law that places obey, or nil if the judge cannot tell.
+// kind returns the kind of law that places obey, or nil if the judge refuses them, for example because all are equal.
 func kind(judge *motion.Judge, places []motion.Place, exposure float64) *latent.Motion {
 	found, ok := judge.Track(places, motion.Options{Exposure: exposure})
 	if !ok {
