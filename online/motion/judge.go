@@ -36,9 +36,9 @@ type Verdict struct {
 	Class         Class            // the most probable one
 	Probabilities [Classes]float64 // posterior, from equal priors
 
-	D          Estimate // px²/s, under the class, along an axis 2Dt; for anomalous motion K Δt^(α-1), from the step of a frame; for a stuck object 0, with High the bound for free motion
+	D          Estimate // px²/s, under the class, along an axis 2Dt; for anomalous motion K Δt^(α-1); for a stuck object 0, with High the bound for free motion
 	Alpha      Estimate // the exponent of the mean square displacement for any model: the median of the net; below 10 places, Fractional
-	Fractional Estimate // the exponent under fractional Brownian motion alone, α = 2H: mean of the posterior; for α above 1.7 with more than 100 places the interval is too narrow, because predictions look back 32 steps
+	Fractional Estimate // the exponent under fractional Brownian motion alone, α = 2H: posterior mean; above 1.7 with more than 100 places its interval is too narrow, because predictions look back 32 steps
 	Noise      float64  // variance of a place along an axis under the class, px²
 	Speed      float64  // px/s, if directed
 	Angle      float64  // of the velocity, radians, if directed
