@@ -27,7 +27,7 @@ type rival struct {
 
 // ways are the alternatives for two rivals.
 type ways struct {
-	ab, ba way // a with what b had, and b with what a had
+	ab, ba way // a with the detections of b, and b with the detections of a
 	aa, bb way // as above in update n, then each with its own detections
 }
 
