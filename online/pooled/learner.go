@@ -21,7 +21,7 @@ const (
 	Lag       = 25     // frames from the last frame of the input to the use of the law
 	firstLaw  = 200    // steps before the first law: they give D to a tenth
 	firstMap  = 10_000 // steps before the map is read: ten per cell of the finest grid
-	liveShare = 16     // a live run learns again after new steps of 1/16 of the last input; a recording after as many steps as the last input, so it waits less often
+	liveShare = 16     // after a law, a live run needs 1/16 as many new steps as its input had; a recording needs as many, so that it waits less
 )
 
 // The budget of a recording is counted, so that the same film gives the same laws under any load. Learning takes 5 µs per step with one state, and 100
