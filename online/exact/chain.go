@@ -66,7 +66,8 @@ func (c *cells) weigh(classes []class, as []int) *list {
 	return l
 }
 
-// pass runs over the steps of one series, from from up to to. It calls sum.told, unless nil, with the class probabilities and the mean K of each step.
+// pass runs over the steps of one series, at indices from to to-1. It calls sum.told, unless nil, with the class probabilities and the mean K of each
+// step.
 func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	m, n, rooms := len(l.cell), to-from, len(ch.as)
 	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
