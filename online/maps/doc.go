@@ -37,13 +37,11 @@
 //
 //	μ = affine(m) + f(m);  f at the corners ~ N(0, s²(κ² - ∇²)⁻³) along each axis
 //
-// Evidence averages over sizes s and ranges √16/κ. In the affine part it averages over the groups of online/regression: constants, dilation, rotation,
-// shears. f is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is
-// exactly affine; a map of cell means would show it as steps of the cell size times the stiffness. Standard errors come from the mixture, and include
-// the differences between its parts.
+// Evidence averages over sizes s and ranges √16/κ. In the affine part it averages over the groups of online/regression: constants, dilation, rotation, shears. f
+// is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is exactly affine; a map of
+// cell means would show it as steps of the cell size times the stiffness. Standard errors come from the mixture, and include the differences between its parts.
 //
-// An error of a place lengthens a step and shortens the next. So it remains in b only if the two steps are cells apart; then the variance of the cell
-// grows.
+// An error of a place lengthens a step and shortens the next. So it remains in b only if the two steps are cells apart; then the variance of the cell grows.
 //
 // # Published squares
 //

@@ -30,8 +30,7 @@ type Law struct {
 // passes is the number of alternations between drift and D: the error of D is Δt times the slope of the drift at first, then its square.
 const passes = 3
 
-// Law reads the map, and calls pause about every ten milliseconds, unless it is nil. It takes a third of a second and allocates. It does not change the
-// map.
+// Law reads the map, and calls pause about every ten milliseconds, unless it is nil. It takes a third of a second and allocates. It does not change the map.
 func (m *Map) Law(pause func()) *Law {
 	if pause == nil {
 		pause = func() {}
@@ -158,8 +157,7 @@ func (l *Law) fitted(t *total, c *cell, at int, d float64) {
 	t.crossbent = t.bent * t.pairs / t.steps
 }
 
-// apart returns the ln evidence of one mean drift for a square, from its steps and the mean drift of the map there, averaged over the possible sizes of
-// a drift.
+// apart returns the ln evidence of one mean drift for a square, from its steps and the mean drift of the map there, averaged over the possible sizes of a drift.
 func (m *Map) apart(r *regression, d []float64, mean [2][]float64, n node) float64 {
 	var info float64
 	var b [2]float64

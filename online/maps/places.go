@@ -85,9 +85,8 @@ type window struct {
 	share        float64 // of all information about the drift
 }
 
-// about fits the affine drift within a radius of a place. Its test functions T equal the affine functions A at the corners within the radius, and 0 at
-// the others: a sum cut off at an edge would mistake diffusion across the edge for drift. From T'b = T'GA α, with the variance T'GT, F =
-// A'GT(T'GT)⁻¹T'GA.
+// about fits the affine drift within a radius of a place. Its test functions T equal the affine functions A at the corners within the radius, and 0 at the
+// others: a sum cut off at an edge would mistake diffusion across the edge for drift. From T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
 func (r *regression) about(x, y, reach float64) (w window, ok bool) {
 	var ask, own square3
 	var pull [3][axes]float64
@@ -200,9 +199,8 @@ func (w *window) rate(group int) (value, sd float64) {
 	return w.on[at] / w.scale, w.sd[at] / w.scale
 }
 
-// wide returns the widest window whose rate agrees with the rates of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl.
-// 35, 454, 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). The evidence, nats, averages the windows up to it, for a place
-// anywhere in the field.
+// wide returns the widest window whose rate agrees with the rates of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35, 454,
+// 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). The evidence, nats, averages the windows up to it, for a place anywhere in the field.
 func (r *regression) wide(at *windows, group int) (best *window, evidence float64, ok bool) {
 	var rates, variances [len(reaches)]float64
 	tried := 0

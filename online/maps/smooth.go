@@ -7,9 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Priors of the drift, doc.go. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the
-// side of the field. With half the side as the longest, the drift would bend more than a wide well does, and the errors of the well would be a third
-// larger.
+// Priors of the drift, doc.go. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the side of
+// the field. With half the side as the longest, the drift would bend more than a wide well does, and the errors of the well would be a third larger.
 const (
 	sizes       = 5   // levels of the standard deviation of a drift: from twice the value that all steps together just show, each four times as large,
 	sizeRatio   = 4.0 // to five hundred times that
@@ -171,7 +170,6 @@ type choice struct{ reach, size int }
 
 var none = choice{-1, -1}
 
-// choices returns all choices.
 func choices() []choice {
 	all := []choice{none}
 	for k := range ranges {
@@ -242,7 +240,6 @@ func (r *regression) settle(all []belief, sum float64, most int, pause func()) [
 	return all
 }
 
-// plain returns the affine drift.
 func (r *regression) plain() belief {
 	b := belief{choice: none, prior: math.Log(noSmooth)}
 	r.read(&b, &r.flat)

@@ -32,8 +32,7 @@ func (t *total) scale(by float64) {
 	}
 }
 
-// spare reduces the weight of a cell if drift makes longer steps than diffusion, with the mean square usual: there the drift also changes between two
-// frames.
+// spare reduces the weight of a cell if drift makes longer steps than diffusion, with the mean square usual: there the drift also changes between two frames.
 func (t *total) spare(usual float64) {
 	long := t.drift / t.steps * t.time / t.steps / usual
 	t.scale(1 / (1 + long*long))
@@ -70,8 +69,7 @@ func (c *cell) total(gain, ratio float64) total {
 	return t
 }
 
-// noise returns the variance of a place per axis, without blur, from the covariance of successive steps. Without pairs it returns the mean reported
-// variance.
+// noise returns the variance of a place per axis, without blur, from the covariance of successive steps. Without pairs it returns the mean reported variance.
 func (t *total) noise() float64 {
 	if t.pairs < 1 {
 		return t.located / max(t.steps, math.SmallestNonzeroFloat64)
@@ -185,8 +183,7 @@ func (t *tree) prune(evidence func(node) float64) []node {
 	return leaves
 }
 
-// spread returns the ln evidence for the D of a square, without terms that no split changes: its steps are squares around 0, with the degrees of freedom
-// of D.
+// spread returns the ln evidence for the D of a square, without terms that no split changes: its steps are squares around 0, with the degrees of freedom of D.
 func (t *tree) spread(n node) float64 {
 	s := t.at(n)
 	d, variance := s.diffusion(t.noise)
