@@ -14,8 +14,7 @@ const (
 	firstSpeed = -5
 )
 
-// trust is the standard deviation of ln(true variance / given variance) of a localisation: the variances from locators are right within a fifth to a
-// third.
+// trust is the standard deviation of ln(true variance / given variance) of a localisation: the variances from locators are right within a fifth to a third.
 const trust = 0.25
 
 // prior integrates the scale λ of a class, the unit variance of its covariances.

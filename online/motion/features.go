@@ -245,8 +245,7 @@ func (m *measured) squares(lag int) {
 	}
 }
 
-// changes measures how the logarithm of the mean square over a window changes along the track: its mean, spread, extremes, and the correlation of
-// neighbours.
+// changes measures how the logarithm of the mean square over a window changes along the track: its mean, spread, extremes, and the correlation of neighbours.
 func (m *measured) changes(window int) {
 	count := len(m.far) / window
 	if count < 2 {

@@ -82,5 +82,4 @@ func (s *series) lattice() {
 	}
 }
 
-// steps returns the number of steps.
 func (s *series) steps() int { return len(s.x) - 1 }

@@ -54,8 +54,7 @@ func jeffreys(quad, logDet float64, n int) float64 {
 	return -logDet - float64(n)*math.Log(quad)
 }
 
-// chained returns Σ (prediction error)²/variance and Σ ln variance of steps that are independent apart from noise of one variance, shared by successive
-// steps.
+// chained returns Σ (prediction error)²/variance and Σ ln variance of steps that are independent apart from noise of one variance, shared by successive steps.
 func chained(variances []float64, rho float64, dx, dy []float64) (quad, logDet float64) {
 	var ex, ey, v float64
 	product := 1.
