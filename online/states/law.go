@@ -156,7 +156,6 @@ type shares struct {
 	sd           []float64 // of the logarithm of the change of odds, from resampled tracks
 }
 
-// shares computes the shares of the states.
 func (f *fitting) shares(likely *mat.Dense, m *mixture, depth float64) *shares {
 	k := len(m.d)
 	s := &shares{tracks: make([]float64, k), time: make([]float64, k), sd: make([]float64, k)}
@@ -290,14 +289,12 @@ func (l *Law) Judge(s Segment, exposure float64) Object {
 	return f.object(l, &m, 0, f.responsibilities(&m).RawRowView(0))
 }
 
-// objects judges every segment.
 func (f *fitting) objects(l *Law, m *mixture, likely *mat.Dense) {
 	for i := range f.segments {
 		l.Objects = append(l.Objects, f.object(l, m, i, likely.RawRowView(i)))
 	}
 }
 
-// object judges segment i.
 func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 	o := Object{State: append([]float64(nil), likely...)}
 	if m.table != nil {

@@ -8,8 +8,7 @@ import (
 //
 //	p(track) = Σₖ fₖ ∫ N(x; ln Dₖ, s²) p(track | D = eˣ) dx,
 //
-// with the integral as a sum over the grid of a table. A mixture with a spread has one more coordinate, s, after the fractions; the noise is fixed by
-// the table.
+// with the integral as a sum over the grid of a table. A mixture with a spread has one more coordinate, s, after the fractions; the noise is fixed by the table.
 
 // narrowest is the least spread other than none: below it the sum over the grid is coarse, and only 400 steps give D to a twentieth.
 const narrowest = 0.05
@@ -145,8 +144,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// spreadFrom fits a mixture with a spread from one without. It searches over the noise of the ladder too, because noise and spread can replace each
-// other.
+// spreadFrom fits a mixture with a spread from one without. It searches over the noise of the ladder too, because noise and spread can replace each other.
 func (f *fitting) spreadFrom(m mixture) mixture {
 	rung := max(f.rungOf(m.noise), ladderPerDecade*2)
 	best := mixture{nats: math.Inf(-1)}
