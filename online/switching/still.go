@@ -11,7 +11,6 @@ type still struct {
 	shares [2][mostLevels]float64 // probability of each level: among states only, and among all levels
 }
 
-// begin starts at a first place.
 func (s *still) begin(m *Model, p Place) {
 	for l, d := range m.levels {
 		s.where[l] = m.begin(p, d)

@@ -8,8 +8,7 @@ const Lag = 32
 // half is the number of steps per harvest. At least as many later steps have followed each of them.
 const half = Lag / 2
 
-// earlier holds, for one step, the probability of each previous state given the present one, doc.go (3). Every object keeps Lag of them, hence single
-// precision.
+// earlier holds, for one step, the probability of each previous state given the present one, doc.go (3). Every object keeps Lag of them, hence single precision.
 type earlier struct {
 	given   [MostStates][MostStates]float32 // of the first state, given the second
 	seconds float32                         // of the step; 0 for the first step of an object
@@ -54,7 +53,6 @@ func (t *Track) Add(m *Model, p Place) {
 	}
 }
 
-// begin starts at a first place.
 func (t *Track) begin(m *Model, p Place) {
 	t.begun, t.last, t.n, t.left, t.now = true, p.T, 0, 0, m.share
 	for j := range m.states {
