@@ -30,7 +30,6 @@ func (t *Tracker) sighted(j int, d *Detection) sight {
 	return sight{detection: j, d: *d, births: t.meanwhile, object: t.population.objectDensity(d.Score), clutter: clutterDensity(d.Score, t.o.Template)}
 }
 
-// own reports whether the track has a detection of its own.
 func (o *sight) own() bool { return o.detection >= 0 }
 
 // step is a track in one frame of the window.
