@@ -11,7 +11,6 @@ type held struct {
 	first, n int
 }
 
-// heldFrame is one held frame.
 type heldFrame struct {
 	z  latent.Sight
 	dt float64 // since the previous frame, s; 0 if no step leads here
@@ -20,7 +19,6 @@ type heldFrame struct {
 // newHeld returns room for lag frames and the incoming one.
 func newHeld(lag int) held { return held{ring: make([]heldFrame, lag+1)} }
 
-// push adds a frame.
 func (h *held) push(z *latent.Sight, dt float64) {
 	f := &h.ring[(h.first+h.n)%len(h.ring)]
 	f.z.Copy(z)

@@ -35,8 +35,7 @@ func (e *Estimator) fresh(seq uint64) *object {
 	return &object{first: seq}
 }
 
-// lasting is the number of frames in a row for which two objects appear as one before that is reported. In a dense field neighbours often touch for a
-// frame.
+// lasting is the number of frames in a row for which two objects appear as one before that is reported. In a dense field neighbours often touch for a frame.
 const lasting = 3
 
 // tell reports changes of an object.

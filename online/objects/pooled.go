@@ -39,8 +39,7 @@ type path struct {
 	runs     bool // moves in a direction
 }
 
-// take adds a place of an object, and the step to it, if there is one. The steps of a running object do not count for diffusion, and its state is
-// unknown.
+// take adds a place of an object, and the step to it, if there is one. The steps of a running object do not count for diffusion, and its state is unknown.
 func (l *law) take(k *path, s population.Step, step bool, p *population.Place, variance float64) {
 	if l.learner == nil {
 		return
@@ -92,7 +91,6 @@ func (l *law) end(t *latent.Track, k *path) *ended {
 	return o
 }
 
-// born counts a new object.
 func (l *law) born() {
 	if l.learner != nil {
 		l.changed.monitor.Born()
@@ -213,7 +211,6 @@ func (e *Estimator) describe() *latent.PopulationLaw {
 	return p
 }
 
-// reset forgets the law of all objects.
 func (l *law) reset() {
 	l.model = nil
 	if l.learner != nil {
@@ -256,8 +253,7 @@ type mapTold struct {
 	at  time.Time
 }
 
-// tellMap adds the map of the law in use to a population. It always adds its number. It adds the cells if they changed, were published long ago, or last
-// is set.
+// tellMap adds the map of the law in use to a population. It always adds its number. It adds the cells if they changed, were published long ago, or last is set.
 func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) {
 	if known.Map == nil {
 		return
