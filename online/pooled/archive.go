@@ -66,7 +66,6 @@ func (l *Learner) archiveField(c *archive.Codec) {
 	l.field.Archive(c)
 }
 
-// archiveSegment reads or writes one piece.
 func archiveSegment(c *archive.Codec, s *states.Segment) {
 	n, scaled := len(s.Steps), s.Scale != nil
 	c.Count(&n, longest)

@@ -66,8 +66,7 @@ func binOf(d float64) int {
 	return min(int(perDecade*math.Log10(d/lowest)), Bins-1)
 }
 
-// Says describes the law in a sentence. pixel is the side of a pixel in µm, 0 if unknown; switching reports whether the evidence shows that objects
-// switch.
+// Says describes the law in a sentence. pixel is the side of a pixel in µm, 0 if unknown; switching reports whether the evidence shows that objects switch.
 func (l *Law) Says(pixel float64, switching bool) string {
 	if pixel > 0 {
 		return l.Mixture.Says(pixel, "µm", switching)

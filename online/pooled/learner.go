@@ -169,8 +169,7 @@ func (l *Learner) patience() time.Duration {
 	return ending
 }
 
-// Finish learns from the new steps, because no frame follows seq. It waits for the result, in a live run only briefly. It returns true if the law
-// changed.
+// Finish learns from the new steps, because no frame follows seq. It waits for the result, in a live run only briefly. It returns true if the law changed.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
 		law, ok := l.worker.Take(l.patience())

@@ -42,8 +42,7 @@ func (m *memory) with(live []states.Segment) []states.Segment {
 	return all[max(len(all)-mostPieces, 0):]
 }
 
-// thin returns every second, third or further piece, so that about most steps remain. It returns all if most is 0 or they have fewer. It overwrites
-// pieces.
+// thin returns every second, third or further piece, so that about most steps remain. It returns all if most is 0 or they have fewer. It overwrites pieces.
 func thin(pieces []states.Segment, most int) []states.Segment {
 	if most == 0 {
 		return pieces
