@@ -66,8 +66,7 @@ func (c *cells) weigh(classes []class, as []int) *list {
 	return l
 }
 
-// pass runs over the steps of one series, at indices from to to-1. It calls sum.told, unless nil, with the class probabilities and the mean K of each
-// step.
+// pass runs over the steps of one series, at indices from to to-1. It calls sum.told, unless nil, with the class probabilities and the mean K of each step.
 func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	m, n, rooms := len(l.cell), to-from, len(ch.as)
 	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
@@ -341,8 +340,7 @@ func (c *cells) brief(m *steps, of *chain, cores int) *chain {
 	return ch
 }
 
-// blurs returns ln L of the most likely law of objects that keep their D but have bad localisation for a while, and the factor on the variance of the
-// noise.
+// blurs returns ln L of the most likely law of objects that keep their D but have bad localisation for a while, and the factor on the variance of the noise.
 func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	nats = math.Inf(-1)
 	s := newScale(square)
@@ -369,8 +367,7 @@ func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	return nats, times
 }
 
-// keeps computes ln L of steps for each K if places turn bad and good again with chances turn per step. The first half of the cells is good, the second
-// bad.
+// keeps computes ln L of steps for each K if places turn bad and good again with chances turn per step. The first half of the cells is good, the second bad.
 func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
 	n := len(out)
 	good, bad := make([]float64, n), make([]float64, n)

@@ -61,7 +61,6 @@ type cloud struct {
 	n     int
 }
 
-// newCloud tabulates a cloud.
 func newCloud(f *family, noise float64, s scale, cores int) *cloud {
 	n := len(f.count)
 	c := &cloud{scale: s, n: n, table: make([]float32, n*exponents*s.n)}
@@ -174,8 +173,7 @@ type exponent struct {
 // noises lists the tested noise levels, as ln of the share of a mean square step; the first is practically none.
 var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
 
-// fitExponent fits the exponent of a population. Its interval combines the curvature at each noise with the marginal over the noise, flat in its
-// logarithm.
+// fitExponent fits the exponent of a population. Its interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm.
 func fitExponent(f *family, square float64, cores int) *exponent {
 	fine, s := f.finer(), newScale(square)
 	type tried struct {

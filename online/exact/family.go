@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// family is a set of laws with one more parameter than free diffusion: the exponent, the rate of a trap, the speed, or the lag of places. The scale K,
-// twice D, and the variance of the noise are free in each. With r = noise/K, the squares S and the logarithms of a series depend only on the parameter
-// and r, and
+// family is a set of laws with one more parameter than free diffusion: the exponent, the rate of a trap, the speed, or the lag of places. The scale K, twice D,
+// and the variance of the noise are free in each. With r = noise/K, the squares S and the logarithms of a series depend only on the parameter and r, and
 //
 //	ln L = -½ d (logs + n ln K + n ln 2π) - S/2K
 //

@@ -29,8 +29,7 @@ type judged struct {
 // together is the number of series judged at a time.
 const together = 1000
 
-// judges returns the results of the chosen series. It learns the frequency of each class from all of them, so that a class that no series needs is not
-// assigned.
+// judges returns the results of the chosen series. It learns the frequency of each class from all of them, so that a class that no series needs is not assigned.
 func (c *comparison) judges(all []series, chosen []int) []judged {
 	out := make([]judged, len(chosen))
 	evidence := make([][Classes]float64, len(chosen))
@@ -84,8 +83,7 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 	return out
 }
 
-// judgeExponents fills in the exponent and D of each series with the population as prior. In d.High it leaves the evidence of any exponent over 1, for
-// judges.
+// judgeExponents fills in the exponent and D of each series with the population as prior. In d.High it leaves the evidence of any exponent over 1, for judges.
 func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	e := c.exponent
 	wide := make([]float64, s.n)

@@ -265,7 +265,6 @@ func (c *comparison) decode(m *steps, i int, l *list, told func(t int, class []f
 	}
 }
 
-// each judges every track.
 func (l *Law) each(c *comparison, tracks []Track, all []series, of []int) {
 	l.Objects = make([]Object, len(tracks))
 	none := Interval{math.NaN(), math.NaN(), math.NaN()}

@@ -61,8 +61,7 @@ type predictor struct {
 	variance float64
 }
 
-// predictors returns the predictors of orders 0 to most, by the recursion of Levinson and Durbin, for a mean square displacement and a variance of the
-// noise.
+// predictors returns the predictors of orders 0 to most, by the recursion of Levinson and Durbin, for a mean square displacement and a variance of the noise.
 func predictors(square func(l int) float64, noise float64, most int) []predictor {
 	g := make([]float64, most+2)
 	for l := range g {
