@@ -2,36 +2,36 @@ package exact
 
 import "math"
 
-// recall is how many steps back a cell remembers.
+// recall is the number of previous steps that a cell remembers.
 const recall = 3
 
-// cells are the ways in which an object may move for a while: a scale K and an exponent each, over a grid. A step's density in a cell is that given the steps
-// before it, recall of them; behind a gap it is that of the step alone.
+// cells are the ways in which an object may move for a while: a grid of scales K and exponents. The density of a step in a cell is conditional on the
+// recall previous steps; after a gap it is the density of the step alone.
 type cells struct {
 	kinds
 	unit   []float64 // the cube root of K
 	noise  float64   // variance of a place
-	likely []float32 // [step][cell] of its top
-	tops   []float64 // ln of the top
+	likely []float32 // [step][cell], divided by its maximum
+	tops   []float64 // ln of the maximum
 	n      int       // steps
 	dims   float64
 }
 
-// Steps of ln K, and the exponents where they may differ.
+// Step of ln K, and the exponents if they may differ.
 const cellStep = 0.13
 
 var mixedExponents = []float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8}
 
-// look is how series are looked at: the share of a frame that an exposure takes, the axes that move, and the cores that it may take.
+// look holds the settings of an analysis: the exposure as a share of a frame, the number of moving axes, and the most cores.
 type look struct {
 	exposure, dims float64
 	cores          int
 }
 
-// kinds are the cells: ln K, the exponent, and how many times larger the noise's variance is.
+// kinds are the cells: ln K, the exponent, and the factor on the variance of the noise.
 type kinds struct{ lnK, alpha, bad []float64 }
 
-// grid is a cell for every scale and exponent; one of nearly no motion stands beside them.
+// grid returns a cell for every scale and exponent, plus cells of nearly no motion.
 func grid(square, step float64, alphas []float64) (k kinds) {
 	scales := []float64{math.Log(square * 1e-5)}
 	for x := math.Log(square * 2e-3); x < math.Log(square*8); x += step {
@@ -94,7 +94,7 @@ func newCells(m *steps, of kinds, noise float64, by look) *cells {
 	return c
 }
 
-// whole has ln L of every piece of so many steps in each cell, by the piece's top.
+// whole returns L of every piece in each cell, divided by its maximum, and ln of the maxima. first holds the first step of each piece.
 func (c *cells) whole(first []int) (table []float64, tops []float64) {
 	n := len(c.lnK)
 	table, tops = make([]float64, (len(first)-1)*n), make([]float64, len(first)-1)
@@ -120,7 +120,7 @@ func (c *cells) whole(first []int) (table []float64, tops []float64) {
 
 func logOf(v float32) float32 { return float32(math.Log(float64(max(v, 1e-35)))) }
 
-// cut is where pieces of at most most steps begin.
+// cut returns the first steps of pieces of at most most steps.
 func (m *steps) cut(most int) (first []int) {
 	for i := range len(m.first) - 1 {
 		for t := m.first[i]; t < m.first[i+1]; t += most {
@@ -130,7 +130,7 @@ func (m *steps) cut(most int) (first []int) {
 	return append(first, len(m.move))
 }
 
-// freest is the most likely variance of the noise where each stretch of steps has its own scale and exponent, in any mixture.
+// freest returns the most likely variance of the noise if each stretch of steps has its own scale and exponent, in any mixture.
 func freest(m *steps, square float64, by look) float64 {
 	const stretch = 24
 	first, of := m.cut(stretch), grid(square, 0.4, mixedExponents)
@@ -169,7 +169,7 @@ func freest(m *steps, square float64, by look) float64 {
 	if at == 0 || at == len(grid)-1 || nats[at+1] == 0 {
 		return grid[at] * square
 	}
-	// the top of the parabola through three in ln of the noise
+	// the top of a parabola through three points, in ln of the noise
 	x0, x1, x2 := math.Log(grid[at-1]), math.Log(grid[at]), math.Log(grid[at+1])
 	y0, y1, y2 := nats[at-1], nats[at], nats[at+1]
 	a, b := (y2-y1)/(x2-x1), (y1-y0)/(x1-x0)

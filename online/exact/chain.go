@@ -8,35 +8,35 @@ import (
 // class is a state of objects: a Gaussian in the cube root of K, which is nearly a gamma law in K, and in the exponent.
 type class struct{ unit, unitSD, alpha, alphaSD float64 }
 
-// chain is objects that switch between classes. A visit to a class draws its cell anew, and keeps it.
+// chain models objects that switch between classes. Each visit to a class draws a new cell, and keeps it.
 type chain struct {
 	classes []class
-	tied    bool        // the classes move alike, and are located unalike
-	as      []int       // the class of each room: visits to a class may be long in one room and brief in another
-	begin   []float64   // probability of each room at a series' beginning
-	leave   [][]float64 // from each room to each, by step
+	tied    bool        // the classes differ only in their localisation noise
+	as      []int       // the class of each room: one room for long visits to a class, another for brief ones
+	begin   []float64   // probability of each room at the start of a series
+	leave   [][]float64 // from each room to each, per step
 	nats    float64
 	stays   []float64 // steps in each room
-	share   []float64 // of the steps, a class
-	k       []float64 // mean K over each class's steps
+	share   []float64 // of the steps, per class
+	k       []float64 // mean K over the steps of each class
 	alpha   []float64
 }
 
-// passed is what the forward and backward passes over all series add up.
+// passed holds the sums of the forward and backward passes over all series.
 type passed struct {
 	nats   float64
-	enter  []float64 // visits that begin in each cell of the list
+	enter  []float64 // visits that start in each cell of the list
 	jumps  []float64 // [from][to]
-	stays  []float64 // steps in each class
+	stays  []float64 // steps in each room
 	within []float64 // steps in each cell of the list
 	told   func(t int, class []float64, k float64)
 }
 
-// list is the cells that count for some rooms: of each its index, room and weight within it.
+// list holds the cells with weight in some rooms: index, room and weight within the room.
 type list struct {
 	cell, class []int
 	weight      []float64
-	from        []int // of each room, and the end
+	from        []int // first entry of each room, and the end
 }
 
 // weigh lists the cells of rooms.
@@ -66,7 +66,7 @@ func (c *cells) weigh(classes []class, as []int) *list {
 	return l
 }
 
-// pass runs over the steps from one to another, those of one series. The sum's told, where there is one, gets each step's probabilities of the classes, and mean K.
+// pass runs over the steps of one series, at indices from to to-1. It calls sum.told, unless nil, with the class probabilities and the mean K of each step.
 func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	m, n, rooms := len(l.cell), to-from, len(ch.as)
 	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
@@ -170,10 +170,10 @@ func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	}
 }
 
-// parts is into how many parts sums are made, whatever the cores are, so that they are alike.
+// parts is the number of partial sums. It is fixed, so that the result does not depend on the number of cores.
 const parts = 32
 
-// sweep is pass over all series.
+// sweep runs pass over all series.
 func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
 	rooms := len(ch.as)
 	sums := make([]*passed, parts)
@@ -196,7 +196,7 @@ func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
 	return total
 }
 
-// begin starts k classes by the levels of the steps' squares, averaged over nine.
+// begin initialises k classes from the levels of the squared steps, averaged over nine.
 func (c *cells) begin(m *steps, k int) ([]class, []float64) {
 	const half = 4
 	level := make([]float64, len(m.move))
@@ -252,7 +252,7 @@ func (c *cells) begin(m *steps, k int) ([]class, []float64) {
 	return classes, share
 }
 
-// moments of a class by counts of its cells.
+// moments fits a class to the counts of its cells.
 func (of *class) moments(c *cells, cell []int, counts []float64) {
 	var n, u, uu, a, aa float64
 	for i, s := range cell {
@@ -266,7 +266,7 @@ func (of *class) moments(c *cells, cell []int, counts []float64) {
 	*of = class{u, math.Sqrt(max(uu/n-u*u, 0.045*0.045*u*u, 1e-8)), a, math.Sqrt(max(aa/n-a*a, 0.06*0.06))}
 }
 
-// still is k kinds of series that keep their class: the most likely ln L.
+// still fits k kinds of series that each keep their class. It returns the largest ln L.
 func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
 	table, tops := c.whole(m.first)
 	n := len(c.lnK)
@@ -302,7 +302,7 @@ func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
 	return nats, classes
 }
 
-// identity is 0 to n-1.
+// identity returns 0 to n-1.
 func identity(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -311,7 +311,7 @@ func identity(n int) []int {
 	return out
 }
 
-// switching is k classes that objects switch between, by expectation and maximisation.
+// switching fits k classes with switching objects, by expectation and maximisation.
 func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
 	ch := &chain{as: identity(k)}
 	ch.classes, ch.begin = c.begin(m, k)
@@ -328,8 +328,8 @@ func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
 	return ch
 }
 
-// brief is a chain of two classes with a second room for each, of visits that are over in a few steps. Without it what lasts a step is taken for a part of
-// the other class, whose D comes out too large or too small.
+// brief fits a chain of two classes with a second room for each, for visits of a few steps. Without these rooms, a visit of one step counts as part of
+// the other class and biases its D.
 func (c *cells) brief(m *steps, of *chain, cores int) *chain {
 	const left, entered = 0.4, 0.005
 	ch := &chain{classes: slices.Clone(of.classes), as: []int{0, 1, 0, 1}}
@@ -340,7 +340,7 @@ func (c *cells) brief(m *steps, of *chain, cores int) *chain {
 	return ch
 }
 
-// blurs is the most likely law of objects that keep their D and are located badly for a while: its ln L, and how many times larger the noise's variance is.
+// blurs returns ln L of the most likely law of objects that keep their D but have bad localisation for a while, and the factor on the variance of the noise.
 func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	nats = math.Inf(-1)
 	s := newScale(square)
@@ -367,7 +367,7 @@ func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	return nats, times
 }
 
-// keeps is ln L of steps for each K where places turn bad and good again at chances a step; the first half of the cells is good, the second bad.
+// keeps computes ln L of steps for each K if places turn bad and good again with chances turn per step. The first half of the cells is good, the second bad.
 func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
 	n := len(out)
 	good, bad := make([]float64, n), make([]float64, n)
@@ -390,7 +390,7 @@ func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
 	}
 }
 
-// learn is a chain's expectation and maximisation.
+// learn fits a chain by expectation and maximisation.
 func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
 	k, rooms := len(ch.classes), len(ch.as)
 	was := math.Inf(-1)
@@ -434,7 +434,7 @@ func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
 	}
 }
 
-// d is the mean D of a class over its visits: E K/2 of a Gaussian cube root.
+// d returns the mean D of a class over its visits: E K/2 of a Gaussian cube root.
 func (of *class) d() float64 {
 	return (of.unit*of.unit*of.unit + 3*of.unit*of.unitSD*of.unitSD) / 2
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind is by which law objects move.
+// Kind is a kind of law of motion.
 type Kind int
 
 // Kinds of laws that compete for the same tracks.
@@ -19,34 +19,34 @@ const (
 	Kinds
 )
 
-// String is the kind's name.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	return [Kinds]string{"free", "trapped", "directed", "fractional", "late", "switching"}[k]
 }
 
-// margins are the nats beyond free diffusion from which on a kind is told, and beyond all others where objects switch; Calibrated on tracks without it
-// (docs/lab/2026-11-27-law.md). Walls and other things that no rival has are worth some nats a step to switching.
+// margins are the nats over free diffusion at which a kind is reported, or over all others for switching. They are calibrated on tracks without the kind
+// (docs/lab/2026-11-27-law.md). Effects that no rival models, such as walls, give switching some nats per step.
 var margins = [Kinds]float64{Trapped: 6, Directed: 6, Fractional: 8, Late: 8, Switching: 25}
 
 const (
-	switchingEach = 0.01 // nats a step
-	thirdState    = 60.0 // nats of a third state
-	leastShare    = 0.02 // of a state's time, of two
-	leastThird    = 0.05 // of three
+	switchingEach = 0.01 // nats per step
+	thirdState    = 60.0 // nats for a third state
+	leastShare    = 0.02 // of the time, per state of two
+	leastThird    = 0.05 // per state of three
 	mostCompared  = 24_000
 	mostSeries    = 1500
 	longestPiece  = 400 // places
 )
 
-// comparison is what rivals explain of the same series.
+// comparison holds the fits of all rivals to the same series.
 type comparison struct {
 	all    []series
 	square float64
 	look
 	say func(string)
 
-	gain     [Kinds]float64 // nats beyond free diffusion
-	shape    [Kinds]float64 // the family's number
+	gain     [Kinds]float64 // nats over free diffusion
+	shape    [Kinds]float64 // the parameter of the family
 	noise    [Kinds]float64 // variance
 	crowd    [Kinds]crowd
 	free     float64 // nats
@@ -56,11 +56,11 @@ type comparison struct {
 	cells *cells
 	chain *chain
 	third float64 // nats
-	bad   float64 // times the noise's variance that places have for a while
-	brief float64 // nats of brief visits
+	bad   float64 // factor on the variance of the noise of places that are bad for a while
+	brief float64 // nats gained by brief visits
 }
 
-// trapRates are those that are tried for tracks of so many places; the first is none.
+// trapRates returns the tested rates for tracks of a number of places; the first means no trap.
 func trapRates(places float64) []float64 {
 	rates := []float64{0}
 	low, high := math.Log(0.5/places), math.Log(1.5)
@@ -70,10 +70,10 @@ func trapRates(places float64) []float64 {
 	return rates
 }
 
-// trackSpeeds are the variances of velocities that are tried, by K.
+// trackSpeeds are the tested variances of velocities, divided by K.
 var trackSpeeds = []float64{0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// overFamilies fits the families of one more number.
+// overFamilies fits the families with one more parameter.
 func (c *comparison) overFamilies() {
 	lengths := make([]int, len(c.all))
 	for i := range c.all {
@@ -110,7 +110,7 @@ func (c *comparison) overFamilies() {
 	}
 }
 
-// compare has all rivals explain the series.
+// compare fits all rivals to the series.
 func (c *comparison) compare() {
 	c.say("free, trapped, directed")
 	c.overFamilies()
@@ -121,7 +121,7 @@ func (c *comparison) compare() {
 	c.overStates()
 }
 
-// rival is the most that a law without switching explains.
+// rival returns the largest ln L of a law without switching.
 func (c *comparison) rival() float64 {
 	best := c.free
 	for k, g := range c.gain {
@@ -159,7 +159,7 @@ func (c *comparison) overStates() {
 		c.bad = times
 		return
 	}
-	// the noise by the states themselves
+	// refine the noise with the states
 	polished := noise
 	best := math.Inf(-1)
 	low, high := math.Log(max(noise, 1e-3*c.square))-0.8, math.Log(max(noise, 1e-3*c.square))+0.5
@@ -195,12 +195,12 @@ func (c *comparison) overStates() {
 	}
 }
 
-// switches says whether objects are told to switch.
+// switches reports whether there is evidence that objects switch.
 func (c *comparison) switches() bool {
 	return c.gain[Switching] > margins[Switching]+switchingEach*float64(len(c.moves.move)) && slices.Min(c.chain.share) > leastShare
 }
 
-// kind is the law that is told.
+// kind returns the kind with the best evidence.
 func (c *comparison) kind() Kind {
 	if c.switches() {
 		return Switching
@@ -208,7 +208,7 @@ func (c *comparison) kind() Kind {
 	best := Free
 	for _, k := range []Kind{Trapped, Directed, Fractional, Late} {
 		if k == Late && c.gain[k] < c.gain[Fractional]+margins[Switching]+switchingEach*float64(len(c.moves.move)) {
-			continue // superdiffusion is nearly as late: of four sets of exponent 1.5 one was late by more than 8 nats
+			continue // superdiffusion resembles lag: one of four sets with exponent 1.5 exceeded the margin for lag, 8 nats
 		}
 		if c.gain[k] > margins[k] && (best == Free || c.gain[k]-margins[k] > c.gain[best]-margins[best]) {
 			best = k

@@ -7,8 +7,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPhenomena: of tracks of the AnDi challenge's kinds the number of states is right, each state's D to a tenth and its share to 0.05, as issue 53 asks.
-// Exponents of tracks that do not switch are nearer than those of straight lines.
+// TestPhenomena verifies, on tracks of the kinds of the AnDi challenge, the number of states, the D of each state to a tenth and its share to 0.05, as
+// issue 53 requires. For tracks that do not switch, the exponents are closer to the truth than from straight lines.
 func TestPhenomena(t *testing.T) {
 	suite.Long(t)
 	for _, name := range []string{"single_a15", "dimer", "confine", "multi_Da", "multi_D", "traps", "single_a1", "single_a6"} {
@@ -47,7 +47,7 @@ func TestPhenomena(t *testing.T) {
 		}
 		for k, s := range l.States {
 			want, share := d[k]/n[k], n[k]/(n[0]+n[1])
-			if math.Abs(s.D.Value-want) > 0.1*want+0.003 || math.Abs(s.Share.Value-share) > 0.05 { // 0.003: what is immobile has D below a fifth of the noise
+			if math.Abs(s.D.Value-want) > 0.1*want+0.003 || math.Abs(s.Share.Value-share) > 0.05 { // 0.003: immobile objects have D below a fifth of the noise
 				t.Errorf("%s: state %d %+v, expected D %.3f and a share of %.3f", name, k, s, want, share)
 			}
 		}

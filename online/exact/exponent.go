@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// Exponents that populations are laid over, and those that are tabulated.
+// tabulated lists the exponents of the table. Populations use a finer grid.
 var tabulated = []float64{0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.88, 1.95}
 
 const (
@@ -53,7 +53,7 @@ func (f *family) finer() *family {
 	return out
 }
 
-// cloud is the likelihood of every series over exponents and scales for one noise, each by its top.
+// cloud holds the likelihood of every series over exponents and scales for one noise, divided by its maximum.
 type cloud struct {
 	scale
 	table []float32 // [series][exponent][scale]
@@ -61,7 +61,6 @@ type cloud struct {
 	n     int
 }
 
-// newCloud tabulates it.
 func newCloud(f *family, noise float64, s scale, cores int) *cloud {
 	n := len(f.count)
 	c := &cloud{scale: s, n: n, table: make([]float32, n*exponents*s.n)}
@@ -90,7 +89,7 @@ func newCloud(f *family, noise float64, s scale, cores int) *cloud {
 	return c
 }
 
-// Entries of a population's parameters: the mean exponent, ln of its standard deviation, the mean of ln K, ln of its standard deviation.
+// Indices of the parameters of a population: the mean exponent, ln of its standard deviation, the mean of ln K, ln of its standard deviation.
 const (
 	atMean = iota
 	atSpread
@@ -99,7 +98,7 @@ const (
 	populations
 )
 
-// weights of exponents and scales.
+// weights returns the weights of exponents and scales.
 func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float64) {
 	sd, sum := max(math.Exp(x[atSpread]), 0.03), 0.0
 	for a := range exponent {
@@ -115,7 +114,7 @@ func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float
 	return exponent, scale
 }
 
-// nats is -ln L of all series by a population's parameters, with a mild prior that exponents do not differ by more than a half.
+// nats returns -ln L of all series for the parameters of a population, with a mild prior that exponents differ by less than a half.
 func (c *cloud) nats(x []float64, cores int) float64 {
 	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] < -5 || x[atSpread] > 0.5 || x[atWidth] < -4 || x[atWidth] > 1.3 {
 		return math.Inf(1)
@@ -146,7 +145,7 @@ func (c *cloud) nats(x []float64, cores int) float64 {
 	return -total - c.tops + 2*sd*sd
 }
 
-// reach is where weights count.
+// reach returns the range of weights that are not negligible.
 func reach(w []float64) (low, high int) {
 	low, high = 0, len(w)
 	for low < high-1 && w[low] < 1e-9 {
@@ -158,23 +157,23 @@ func reach(w []float64) (low, high int) {
 	return low, high
 }
 
-// exponent is what a population of fractional motion tells.
+// exponent is the result of a fit of a population of fractional motion.
 type exponent struct {
 	mean   Interval
 	spread float64 // from track to track
 	nats   float64 // ln L at its best
-	plain  float64 // ln L where all exponents are 1
+	plain  float64 // ln L with all exponents 1
 	noise  float64 // variance
-	d      float64 // mean of half of K, over the series
+	d      float64 // mean of K/2, over the series
 	width  float64 // sd of ln K
 	tracks []Interval
-	at     []float64 // the population's parameters
+	at     []float64 // the parameters of the population
 }
 
-// noises that a population is tried with, by ln of their share of a mean square step; the first is none.
+// noises lists the tested noise levels, as ln of the share of a mean square step; the first is practically none.
 var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
 
-// fitExponent finds a population's exponent. Its interval is that of the marginal over the noise, flat in ln of it, and each noise's curvature.
+// fitExponent fits the exponent of a population. Its interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm.
 func fitExponent(f *family, square float64, cores int) *exponent {
 	fine, s := f.finer(), newScale(square)
 	type tried struct {
@@ -227,7 +226,8 @@ func fitExponent(f *family, square float64, cores int) *exponent {
 	return e
 }
 
-// free is the standard deviation of the mean exponent by the curvature of those entries of x that are not at their bounds, where the population is a point.
+// free returns the standard deviation of the mean exponent, from the curvature over the entries of x that are not at their bounds. At its bound a
+// population is a point.
 func free(like func([]float64) float64, x []float64) float64 {
 	open := []int{atMean, atScale}
 	if x[atSpread] > -3.4 {
@@ -248,7 +248,7 @@ func free(like func([]float64) float64, x []float64) float64 {
 	}, z, 1e-4, 0.6)[0]
 }
 
-// mixed is the mean and the 95 % interval of a mixture of Gaussians.
+// mixed returns the mean and the 95 % interval of a mixture of Gaussians.
 func mixed(weights, means, sds []float64) (out Interval) {
 	sum := 0.0
 	for i, w := range weights {
@@ -278,7 +278,7 @@ func mixed(weights, means, sds []float64) (out Interval) {
 	return out
 }
 
-// each fills in what every series tells with the population as its prior.
+// each fills in the result of every series, with the population as its prior.
 func (c *cloud) each(x []float64, e *exponent) {
 	weight, scale := c.weights(x)
 	for i := range c.n {
@@ -288,7 +288,7 @@ func (c *cloud) each(x []float64, e *exponent) {
 	}
 }
 
-// track is the exponent and D of one series by weights of exponents and scales.
+// track returns the exponent and D of one series, given weights of exponents and scales.
 func (c *cloud) track(i int, weight, scale []float64) (alpha Interval, d float64) {
 	var sum, mean, square float64
 	for a, w := range weight {

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// meanSquare is the exponent by a straight line through the logarithms of the mean square displacement, as most programs fit it.
+// meanSquare returns the exponent from a straight line through the logarithms of the mean square displacement, the fit of most programs.
 func meanSquare(t Track) float64 {
 	n := len(t)
 	most := max(2, min(n-1, max(n/3, 2)))
@@ -24,8 +24,8 @@ func meanSquare(t Track) float64 {
 	return min(max((m*sxy-sx*sy)/(m*sxx-sx*sx), 0), 2)
 }
 
-// TestFractionalTracks: of tracks of others with a median of four places the population's exponent is right to 0.05, and to 0.1 where the noise is a third of
-// a step; each track's is nearer than that of a straight line by a fifth at least.
+// TestFractionalTracks verifies, on external tracks with a median of four places, the exponent of the population to 0.05, and to 0.1 with noise of a
+// third of a step. The exponent of each track has an error at least a fifth below the error of a straight line.
 func TestFractionalTracks(t *testing.T) {
 	suite.Long(t)
 	for _, noise := range []float64{0, 0.1, 0.5} {

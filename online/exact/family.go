@@ -7,37 +7,37 @@ import (
 	"sync/atomic"
 )
 
-// A family of laws has one more number than free diffusion: the exponent, the rate of a trap, the speed, how late places are shown. The scale K, twice D, and the
-// noise's variance are free in each: with r = noise/K the squares S and the logarithms of a series hang on the number and r alone, and
+// family is a set of laws with one more parameter than free diffusion: the exponent, the rate of a trap, the speed, or the lag of places. The scale K, twice D,
+// and the variance of the noise are free in each. With r = noise/K, the squares S and the logarithms of a series depend only on the parameter and r, and
 //
 //	ln L = -½ d (logs + n ln K + n ln 2π) - S/2K
 //
 // They are tabulated over r and interpolated in ln r by cubics.
 type family struct {
-	shape   []float64   // the number
+	shape   []float64   // the parameter
 	squares [][]float64 // [shape·ratios + ratio][series]
 	logs    [][]float64
 	count   []float64 // steps of each series
 	dims    float64
-	from    int // ratios that are tabulated
+	from    int // range of tabulated ratios
 	to      int
 }
 
-// asked is what every family is made of: series, and between which ratios.
+// asked is the input of a family: series, and a range of ratios.
 type asked struct {
 	all []series
 	look
 	from, to int
 }
 
-// Ratios of the noise to K, by ln.
+// Ratios of the noise to K, as ln.
 const (
 	ratioLow  = -9.6
 	ratioStep = 0.6
 	ratios    = 29 // to exp 7.2
 )
 
-// newFamily tabulates a family: each has one entry of a number and a ratio for every series.
+// newFamily tabulates a family. each fills in the values of all series for one parameter and ratio.
 func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squares, logs []float64)) *family {
 	f := &family{shape: shape, count: counts(a.all), dims: a.dims, from: a.from, to: a.to}
 	f.squares, f.logs = make([][]float64, len(shape)*ratios), make([][]float64, len(shape)*ratios)
@@ -53,10 +53,10 @@ func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squar
 	return f
 }
 
-// every tabulates all ratios.
+// every returns the input for all ratios.
 func (c *comparison) every() *asked { return &asked{c.all, c.look, 0, ratios} }
 
-// spread calls each with 0 to n-1 on so many cores.
+// spread calls each with 0 to n-1 on several cores; 0 cores means all.
 func spread(n, cores int, each func(i int)) {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
@@ -73,25 +73,25 @@ func spread(n, cores int, each func(i int)) {
 	all.Wait()
 }
 
-// cubic has the weights of four neighbours at 0, 1, 2, 3 for a value at x, by Lagrange.
+// cubic returns the Lagrange weights of four neighbours at 0, 1, 2, 3 for a value at x.
 func cubic(x float64) [4]float64 {
 	return [4]float64{-(x - 1) * (x - 2) * (x - 3) / 6, x * (x - 2) * (x - 3) / 2, -x * (x - 1) * (x - 3) / 2, x * (x - 1) * (x - 2) / 6}
 }
 
-// scale is the grid of ln K that populations are laid over.
+// scale is the grid of ln K of populations.
 type scale struct {
 	low, step float64
 	n         int
 }
 
-// newScale reaches from a thousandth of a mean square step to twelve of it.
+// newScale returns a grid from a thousandth of a mean square step to twelve times the step.
 func newScale(square float64) scale {
 	return scale{math.Log(square) - 7, 0.13, 73}
 }
 
 func (s scale) at(k int) float64 { return s.low + s.step*float64(k) }
 
-// likelihoods are ln L of every series over the scales, a row a series, for one number and one noise.
+// likelihoods computes ln L of every series over the scales, one row per series, for one parameter and one noise.
 func (f *family) likelihoods(shape int, noise float64, s scale, out []float64) {
 	log := math.Log(max(noise, 1e-300))
 	for k := range s.n {
@@ -109,10 +109,10 @@ func (f *family) likelihoods(shape int, noise float64, s scale, out []float64) {
 	}
 }
 
-// crowd is what a population is like: ln K about mean with a standard deviation.
+// crowd is a normal law of ln K over a population.
 type crowd struct{ mean, sd float64 }
 
-// population is the most likely Gaussian in ln K for tables of ln L, a row of s.n a series, and ln L of all.
+// population fits the most likely Gaussian in ln K to tables of ln L, with a row of s.n per series. It returns ln L of all series and the law.
 func population(likely []float64, s scale) (nats float64, found crowd) {
 	n := len(likely) / s.n
 	tops, table := make([]float64, n), make([]float32, len(likely))
@@ -160,7 +160,7 @@ func population(likely []float64, s scale) (nats float64, found crowd) {
 	return nats, found
 }
 
-// bell is a Gaussian over the scale, with a little everywhere.
+// bell computes a Gaussian over the scale, with a small floor everywhere.
 func (s scale) bell(c crowd, out []float64) {
 	sum := 0.0
 	for k := range out {
@@ -173,7 +173,7 @@ func (s scale) bell(c crowd, out []float64) {
 	}
 }
 
-// best is the most likely noise of a number of the family, and ln L of all series.
+// best returns ln L of all series at the most likely noise, for one parameter of the family, that noise, and the law of ln K.
 func (f *family) best(shape int, s scale, square float64) (nats, noise float64, found crowd) {
 	nats = math.Inf(-1)
 	table := make([]float64, len(f.count)*s.n)
@@ -200,7 +200,7 @@ func (f *family) best(shape int, s scale, square float64) (nats, noise float64, 
 	return nats, noise, found
 }
 
-// golden seeks the most of f between low and high by so many calls.
+// golden searches the maximum of f between low and high with calls evaluations.
 func golden(f func(float64) float64, low, high float64, calls int) {
 	const share = 0.6180339887
 	a, b := high-share*(high-low), low+share*(high-low)
@@ -218,7 +218,7 @@ func golden(f func(float64) float64, low, high float64, calls int) {
 	}
 }
 
-// counts are the steps of series.
+// counts returns the numbers of steps of series.
 func counts(all []series) []float64 {
 	out := make([]float64, len(all))
 	for i := range all {
@@ -227,7 +227,7 @@ func counts(all []series) []float64 {
 	return out
 }
 
-// traps is the family of Ornstein-Uhlenbeck processes by rate; a rate of 0 is free diffusion.
+// traps returns the family of Ornstein-Uhlenbeck processes by rate; a rate of 0 is free diffusion.
 func (a *asked) traps(rates []float64) *family {
 	return a.newFamily(rates, func(rate, ratio float64, squares, logs []float64) {
 		variance, white := blurred(0.5, max(rate, 1e-7), a.exposure, ratio)
@@ -240,13 +240,13 @@ func (a *asked) traps(rates []float64) *family {
 	})
 }
 
-// directed is the family of free diffusion with a velocity of each series, Gaussian along each axis of variance K times the number.
+// directed returns the family of free diffusion with a velocity per series, Gaussian along each axis with variance K times the parameter.
 func (a *asked) directed(speeds []float64) *family {
 	return a.newFamily(speeds, func(speed, ratio float64, squares, logs []float64) {
 		u := ratio - a.exposure/6
 		for i := range a.all {
 			all := a.all[i]
-			var x, y, w, b float64 // what is left of both axes and of the time, and the covariance with the next step
+			var x, y, w, b float64 // residuals of both axes and of the time, and the covariance with the next step
 			var sum, log, ww, bx, by float64
 			q := 1.0
 			for t := 1; t < len(all.at); t++ {
@@ -269,7 +269,7 @@ func (a *asked) directed(speeds []float64) *family {
 	})
 }
 
-// anomalous is the family of fractional Brownian motion by exponent.
+// anomalous returns the family of fractional Brownian motion by exponent.
 func (a *asked) anomalous(exponents []float64) *family {
 	s := newSteps(a.all)
 	return a.newFamily(exponents, func(alpha, ratio float64, squares, logs []float64) {
@@ -277,7 +277,7 @@ func (a *asked) anomalous(exponents []float64) *family {
 	})
 }
 
-// late is the family of steps that follow each other.
+// late returns the family of steps that contain a share of the previous step.
 func (a *asked) late(shares []float64) *family {
 	s := newSteps(a.all)
 	return a.newFamily(shares, func(theta, ratio float64, squares, logs []float64) {

@@ -5,7 +5,7 @@ import (
 	"math/cmplx"
 )
 
-// matrix is 2×2, by rows.
+// matrix is a 2×2 matrix, by rows.
 type matrix [4]float64
 
 func (a matrix) times(b matrix) matrix {
@@ -16,12 +16,12 @@ func (a matrix) plus(b matrix, by float64) matrix {
 	return matrix{a[0] + by*b[0], a[1] + by*b[1], a[2] + by*b[2], a[3] + by*b[3]}
 }
 
-// inside is a b aᵀ.
+// inside returns a b aᵀ.
 func (a matrix) inside(b matrix) matrix { return a.times(b).times(a.turned()) }
 
 var one = matrix{1, 0, 0, 1}
 
-// of is a function of a matrix by its eigenvalues; slope is the function's derivative, for eigenvalues that meet.
+// of returns a function of a matrix by its eigenvalues; slope is the derivative of the function, for equal eigenvalues.
 func (a matrix) of(f, slope func(complex128) complex128) matrix {
 	mean := (a[0] + a[3]) / 2
 	half := cmplx.Sqrt(complex(mean*mean-(a[0]*a[3]-a[1]*a[2]), 0))
@@ -36,13 +36,13 @@ func (a matrix) of(f, slope func(complex128) complex128) matrix {
 	return matrix{real(even) + real(odd)*(a[0]-mean), real(odd) * a[1], real(odd) * a[2], real(even) + real(odd)*(a[3]-mean)}
 }
 
-// decay is exp(-At).
+// decay returns exp(-At).
 func (a matrix) decay(t float64) matrix {
 	c := complex(t, 0)
 	return a.of(func(z complex128) complex128 { return cmplx.Exp(-c * z) }, func(z complex128) complex128 { return -c * cmplx.Exp(-c*z) })
 }
 
-// averages are (1/e)∫exp(-Au)du and (1/e²)∫(e-u)exp(-Au)du over 0 to e.
+// averages returns (1/e)∫exp(-Au)du and (1/e²)∫(e-u)exp(-Au)du over 0 to e.
 func (a matrix) averages(e float64) (first, second matrix) {
 	c := complex(e, 0)
 	one := func(z complex128) complex128 {
@@ -66,12 +66,12 @@ func (a matrix) averages(e float64) (first, second matrix) {
 	return a.of(one, slope(one)), a.of(two, slope(two))
 }
 
-// linear is the transition of a linear field from the end of one exposure to the end of another, exact in time, and what is shown of it. The object is at x, the
-// camera shows m, its mean over the exposure that ends there.
+// linear is the transition of a linear field from the end of one exposure to the end of another, exact in time, with its observation. The object is at
+// x. The camera shows m, the mean of x over the exposure that ends there.
 type linear struct {
-	still             matrix // variance of x at rest
-	show, move        matrix // E m and E x at its end given x at the exposure's start
-	shown, cross, end matrix // var m, cov(x, m) and var x given it
+	still             matrix // stationary variance of x
+	show, move        matrix // E m and E x at the end, given x at the start of the exposure
+	shown, cross, end matrix // var m, cov(x, m) and var x, given x at the start
 	noise             float64
 	drift             matrix
 	exposure          float64
@@ -79,7 +79,7 @@ type linear struct {
 	each              [2]matrix // of one frame
 }
 
-// newLinear is the field of drift a and diffusion d.
+// newLinear returns the field of drift a and diffusion d.
 func newLinear(a matrix, d, noise, exposure float64) *linear {
 	l := &linear{noise: noise, drift: a, exposure: exposure, show: one, move: one, steps: map[int][2]matrix{}}
 	trace, det := a[0]+a[3], a[0]*a[3]-a[1]*a[2]
@@ -100,7 +100,7 @@ func newLinear(a matrix, d, noise, exposure float64) *linear {
 	return l
 }
 
-// step is the transition over g frames to the start of the exposure, and its variance.
+// step returns the transition over g frames to the start of the exposure, and its variance.
 func (l *linear) step(g int) [2]matrix {
 	s, ok := l.steps[g]
 	if !ok {
@@ -111,7 +111,7 @@ func (l *linear) step(g int) [2]matrix {
 	return s
 }
 
-// nats is -ln L of series along two axes, each about a centre of its own with a flat prior.
+// nats returns -ln L of series along two axes, each with its own centre of flat prior.
 func (l *linear) nats(all []series) float64 {
 	total := 0.0
 	for i := range all {
@@ -120,7 +120,7 @@ func (l *linear) nats(all []series) float64 {
 	return total
 }
 
-// one is nats of one series. The columns of m are the object's mean and how it hangs on the centre's two coordinates.
+// one returns nats of one series. The columns of m are the mean of the object and its dependence on the two coordinates of the centre.
 func (l *linear) one(s *series) float64 {
 	var x, y [3]float64
 	var b [3][3]float64
@@ -154,7 +154,7 @@ func (l *linear) one(s *series) float64 {
 			inverse = matrix{v[3] / det, -v[1] / det, -v[2] / det, v[0] / det}
 			c := l.move.times(p).times(l.show.turned()).plus(l.cross, 1)
 			gain = c.times(inverse)
-			if l.exposure == 0 { // the same, without a difference of what is nearly alike
+			if l.exposure == 0 { // the same, without cancellation
 				p = matrix{l.noise, 0, 0, l.noise}.plus(inverse, -l.noise*l.noise)
 			} else {
 				p = l.move.inside(p).plus(l.end, 1).plus(gain.times(c.turned()), -1)
@@ -176,7 +176,7 @@ func (l *linear) one(s *series) float64 {
 			for k := range j + 1 {
 				b[j][k] += e*r[k] + h*q[k]
 			}
-			// the mean at the exposure's end
+			// the mean at the end of the exposure
 			x[j], y[j] = l.move[0]*x[j]+l.move[1]*y[j]+gain[0]*r[j]+gain[1]*q[j], l.move[2]*x[j]+l.move[3]*y[j]+gain[2]*r[j]+gain[3]*q[j]
 		}
 	}
@@ -185,7 +185,8 @@ func (l *linear) one(s *series) float64 {
 	return 0.5 * (squares + logs + math.Log(det) + 2*float64(len(s.at)-1)*logTwoPi)
 }
 
-// Entries of a field's parameters: ln D, ln of the mean rate, ln of the springs' ratio, the angle of the stronger, rotation over mean rate, ln of the noise's sd.
+// Indices of the parameters of a field: ln D, ln of the mean rate, ln of the ratio of the springs, the angle of the stronger, rotation over mean rate,
+// ln of the sd of the noise.
 const (
 	atD = iota
 	atRate
@@ -196,7 +197,7 @@ const (
 	entries
 )
 
-// drift is the matrix of parameters.
+// drift returns the drift matrix of parameters.
 func drift(x []float64) matrix {
 	k := math.Exp(x[atRate])
 	h, w := k*math.Tanh(x[atRatio]/2), x[atTurn]*k
@@ -204,7 +205,7 @@ func drift(x []float64) matrix {
 	return matrix{k + c, s - w, s + w, k - c}
 }
 
-// likeField is -ln L by a field's parameters, of scaled series.
+// likeField returns -ln L as a function of the parameters of a field, for scaled series.
 func likeField(all []series, exposure float64) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		if math.Abs(x[atD]) > 40 || x[atRate] < slowest || x[atRate] > fastest || math.Abs(x[atRatio]) > 20 || math.Abs(x[atTurn]) > 50 || x[atNoise] > 20 {
@@ -218,7 +219,7 @@ func likeField(all []series, exposure float64) func(x []float64) float64 {
 	}
 }
 
-// moments start a field's parameters: those of the covariances of neighbours, C1 = exp(-A)C0.
+// moments returns start parameters of a field, from the covariances of neighbours, C1 = exp(-A)C0.
 func moments(all []series, like []float64) []float64 {
 	var now, later matrix
 	n, m := 0.0, 0.0

@@ -2,12 +2,12 @@ package exact
 
 import "math"
 
-// blurred is an Ornstein-Uhlenbeck process of D and rate k as a camera shows it that takes light for a share e of each frame. With P = D/k and κ = ke the mean
-// over an exposure has
+// blurred describes an Ornstein-Uhlenbeck process of D and rate k, seen by a camera that exposes a share e of each frame. With P = D/k and κ = ke the
+// mean over an exposure has
 //
 //	cov(m(t), m(t+τ)) = P' exp(-kτ),  P' = P 2(cosh κ - 1)/κ²,  var m = 2P(κ - 1 + exp(-κ))/κ²
 //
-// so that it is a process of variance P' with a white noise of less than none.
+// It returns an equivalent process of variance P' with a white noise, whose variance may be negative.
 func blurred(d, k, e, noise float64) (variance, white float64) {
 	p, q := d/k, k*e
 	if e == 0 {
@@ -20,8 +20,8 @@ func blurred(d, k, e, noise float64) (variance, white float64) {
 	return variance, noise + p*2*(q-1+math.Exp(-q))/(q*q) - variance
 }
 
-// isotropic is -ln L of series that share D, rate k and the noise's variance along as many axes as move; every series has a centre of its own, of a flat prior along
-// each axis. Infinite where a place would have a variance of less than none.
+// isotropic returns -ln L of series that share D, rate k and the variance of the noise along all moving axes. Every series has its own centre, with a
+// flat prior along each axis. The result is infinite if a place would have a negative variance.
 func isotropic(all []series, d, k, noise float64, by look) float64 {
 	variance, white := blurred(d, k, by.exposure, noise)
 	total := 0.0
@@ -32,8 +32,8 @@ func isotropic(all []series, d, k, noise float64, by look) float64 {
 	return total
 }
 
-// centred has the squares of what is left of all axes and the logarithms of one axis' determinant, by a Kalman filter that carries how the object's mean hangs
-// on the centre. With a flat prior on the centre this is the density of the steps.
+// centred returns the squared residuals of all axes and the log determinant of one axis, from a Kalman filter that also tracks the dependence of the
+// mean on the centre. With a flat prior on the centre this is the density of the steps.
 func (s *series) centred(variance, white, k float64) (squares, logs float64) {
 	decay, spread := math.Exp(-k), -variance*math.Expm1(-2*k)
 	var m, b, q [2]float64
@@ -72,31 +72,31 @@ func (s *series) centred(variance, white, k float64) (squares, logs float64) {
 
 const logTwoPi = 1.8378770664093453
 
-// Interval is a number with its 95 % interval.
+// Interval is a value with its 95 % interval.
 type Interval struct{ Value, Low, High float64 }
 
-// holds says whether the interval has v.
+// holds reports whether the interval contains v.
 func (i Interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Trap is a drift towards a centre: dx = -A(x - c)dt + √(2D)dW, with A's mean rate, the ratio of its springs, and its rotation.
+// Trap is a drift towards a centre: dx = -A(x - c)dt + √(2D)dW, with the mean rate of A, the ratio of its springs, and its rotation.
 type Trap struct {
-	D        Interval // a frame
-	Rate     Interval // mean of the two, 1/frame
-	Ratio    Interval // of the stronger spring to the weaker; 1 where they are told to be alike
-	Rotation Interval // 1/frame; 0 where none is told
+	D        Interval // per frame
+	Rate     Interval // mean of both springs, 1/frame
+	Ratio    Interval // of the stronger spring to the weaker; 1 without evidence for a difference
+	Rotation Interval // 1/frame; 0 without evidence
 	Noise    Interval // sd of a place
 	Nats     float64  // ln L
-	Gain     float64  // ln L beyond that of free diffusion of one D
-	Turns    float64  // ln L of rotation and unlike springs beyond that of one rate
+	Gain     float64  // ln L over free diffusion of one D
+	Turns    float64  // ln L of rotation and unequal springs over one rate
 }
 
-// limits of ln D and ln noise relative to a step's square, and of ln rate.
+// limits of ln D and ln noise relative to a squared step, and of ln rate.
 const (
 	slowest, fastest = -16.0, 4.0
-	quietest         = -7.0 // ln of the noise's sd in steps
+	quietest         = -7.0 // ln of the sd of the noise in steps
 )
 
-// scaled are series in units of their mean step.
+// scaled returns series in units of their mean step.
 func scaled(all []series, dims float64) (out []series, unit float64) {
 	unit = math.Sqrt(square(all, dims))
 	out = make([]series, len(all))
@@ -109,7 +109,7 @@ func scaled(all []series, dims float64) (out []series, unit float64) {
 	return out, unit
 }
 
-// likeAll is isotropic by ln D, ln rate, ln of the noise's sd, of scaled series.
+// likeAll returns isotropic as a function of ln D, ln rate, ln of the sd of the noise, for scaled series.
 func likeAll(all []series, by look) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		if math.Abs(x[0]) > 40 || x[1] < slowest || x[1] > fastest || x[2] > 20 {
@@ -119,7 +119,7 @@ func likeAll(all []series, by look) func(x []float64) float64 {
 	}
 }
 
-// fitIsotropic is the most likely D, rate and noise that all series share, by ln, in units of their step, and -ln L; free is the same without a rate.
+// fitIsotropic returns the most likely D, rate and noise that all series share, as ln, in units of their step, and -ln L; free is -ln L without a rate.
 func fitIsotropic(all []series, by look) (x []float64, value, free float64) {
 	f := likeAll(all, by)
 	value, free = math.Inf(1), math.Inf(1)

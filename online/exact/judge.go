@@ -2,7 +2,7 @@ package exact
 
 import "math"
 
-// Class is how one track moves.
+// Class is the kind of motion of one track.
 type Class int
 
 // Classes of single tracks.
@@ -15,21 +15,21 @@ const (
 	Classes
 )
 
-// String is the class's name.
+// String returns the name of the class.
 func (c Class) String() string {
 	return [Classes]string{"stuck", "free", "confined", "directed", "anomalous"}[c]
 }
 
-// judged is what one series tells.
+// judged is the result for one series.
 type judged struct {
 	class    [Classes]float64
 	alpha, d Interval
 }
 
-// together is how many series are judged at a time.
+// together is the number of series judged at a time.
 const together = 1000
 
-// judges has what series tell, by their numbers. How frequent each class is, is learnt from all of them, so that a class that no series needs is told of none.
+// judges returns the results of the chosen series. It learns the frequency of each class from all of them, so that a class that no series needs is not assigned.
 func (c *comparison) judges(all []series, chosen []int) []judged {
 	out := make([]judged, len(chosen))
 	evidence := make([][Classes]float64, len(chosen))
@@ -83,7 +83,7 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 	return out
 }
 
-// judgeExponents has each series' exponent and D by the population, and in d.High the evidence of any exponent beyond that of 1, which judges takes.
+// judgeExponents fills in the exponent and D of each series with the population as prior. In d.High it leaves the evidence of any exponent over 1, for judges.
 func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	e := c.exponent
 	wide := make([]float64, s.n)
@@ -110,7 +110,7 @@ func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	}
 }
 
-// frequent learns how frequent classes are, and fills in their probabilities.
+// frequent learns the frequencies of classes, and fills in their probabilities.
 func frequent(evidence [][Classes]float64, out []judged) {
 	weights := [Classes]float64{0.05, 0.8, 0.05, 0.05, 0.05}
 	for range 40 {
@@ -136,7 +136,7 @@ func frequent(evidence [][Classes]float64, out []judged) {
 	}
 }
 
-// mixture is ln of the mean of exp of values by weights; by equal ones where weights is nil.
+// mixture returns ln of the weighted mean of exp(values); nil weights are equal.
 func mixture(values, weights []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range values {
@@ -153,7 +153,7 @@ func mixture(values, weights []float64) float64 {
 	return top + math.Log(max(sum, 1e-300))
 }
 
-// ratios are between which of them a noise lies where scales count.
+// ratios returns the range of ratios for a noise, over the scales that are not negligible.
 func (s scale) ratios(noise float64, prior []float64) (from, to int) {
 	low, high := reach(prior)
 	at := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }

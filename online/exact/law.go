@@ -6,59 +6,59 @@ import (
 	"slices"
 )
 
-// Options are what is known beside the tracks.
+// Options describe the film and the analysis.
 type Options struct {
-	Exposure float64      // share of a frame over which the camera takes light, 0 to 1
-	Cores    int          // that it may take; 0 for all. The law is the same whatever they are
-	Each     bool         // whether every track is judged, not their population alone
-	Say      func(string) // gets what is looked at now; may be nil
+	Exposure float64      // share of a frame during which the camera is exposed, 0 to 1
+	Cores    int          // the most cores; 0 means all. The law does not depend on it
+	Each     bool         // judge every track, not only the population
+	Say      func(string) // receives the current stage; may be nil
 }
 
-// State is one of those that objects switch between.
+// State is one of the states of switching objects.
 type State struct {
-	D     Interval // a frame
-	Share Interval // of the objects' time
-	Alpha float64  // exponent; 0 where objects are immobile
+	D     Interval // per frame
+	Share Interval // of the time of objects
+	Alpha float64  // exponent; 0 for immobile objects
 }
 
-// Change is a frame from which on an object is in another state, by their numbers.
+// Change is the first frame of an object in another state, with both state numbers.
 type Change struct{ Frame, From, To int }
 
-// Object is what a track tells.
+// Object is the result for one track.
 type Object struct {
 	Judged  bool
 	Class   [Classes]float64 // probabilities
-	Alpha   Interval         // with the population as its prior; NaN where it is not known
-	D       Interval         // the same
-	State   []float64        // the share of its time in each state; nil without states
-	Over    [][]float64      // of each of its steps the probability of each state
+	Alpha   Interval         // with the population as its prior; NaN if unknown
+	D       Interval         // likewise
+	State   []float64        // share of time in each state; nil without states
+	Over    [][]float64      // probability of each state in each step
 	Changes []Change
 }
 
-// Law is how objects move. Lengths are those of the places, times are frames.
+// Law is the result for a set of tracks. Lengths have the unit of the places, times are in frames.
 type Law struct {
 	Kind     Kind
-	Axes     [2]bool  // those that the law is told from
-	Remarks  []string // what is wrong with the tracks
+	Axes     [2]bool  // axes with information
+	Remarks  []string // problems of the tracks
 	Steps    int      // of all tracks
-	Compared int      // steps that rivals were compared on
+	Compared int      // steps in the comparison of rivals
 
-	Gains    [Kinds]float64 // nats of each kind beyond free diffusion; of switching beyond all others
-	Exponent Interval       // of the population, where all displacements of a track count
+	Gains    [Kinds]float64 // nats of each kind over free diffusion; of switching over all others
+	Exponent Interval       // of the population, from all displacements of a track
 	Spread   float64        // sd of exponents from track to track
-	D        Interval       // mean over the objects' time; of fractional motion half of a frame's mean square
+	D        Interval       // mean over the time of objects; for fractional motion half the mean square of a frame
 	Noise    float64        // sd of a place
-	Bad      float64        // times the noise's variance that places have for a while; 0 where they have not
+	Bad      float64        // factor on the variance of the noise of places that are bad for a while; 0 if none are
 	Trap     *Trap
 	States   []State
-	Leave    [][]float64 // probability of leaving each state for each, a frame
-	Objects  []Object    // one a track, where they are wanted
+	Leave    [][]float64 // probability of leaving each state for each, per frame
+	Objects  []Object    // one per track, if requested
 }
 
-// mostJudged bounds the tracks of which the exponent is told.
+// mostJudged bounds the number of judged tracks.
 const mostJudged = 20_000
 
-// Infer finds the law of tracks. Where no axis moves, or steps are too few, the law has remarks and nothing else: it is false.
+// Infer finds the law of tracks. If no axis moves, or there are too few steps, it returns false and a law with only remarks.
 func Infer(tracks []Track, o Options) (*Law, bool) {
 	l := &Law{}
 	l.Axes, l.Remarks = inspect(tracks)
@@ -94,7 +94,7 @@ func Infer(tracks []Track, o Options) (*Law, bool) {
 	return l, true
 }
 
-// few takes at most most of all, evenly.
+// few returns at most most elements of all, evenly spaced.
 func few[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
@@ -106,7 +106,7 @@ func few[T any](all []T, most int) []T {
 	return out
 }
 
-// tell fills in the numbers of the law's kind.
+// tell fills in the numbers for the kind of law.
 func (l *Law) tell(c *comparison, all []series) {
 	l.Noise = math.Sqrt(c.noise[l.Kind])
 	crowded := c.crowd[l.Kind]
@@ -127,7 +127,7 @@ func (l *Law) tell(c *comparison, all []series) {
 			return
 		}
 	}
-	// objects differ: the mean of a lognormal, by as many as there are
+	// objects differ: the mean of a lognormal, with the error for their number
 	steps := 0.0
 	for _, n := range counts(c.all) {
 		steps += n
@@ -137,7 +137,7 @@ func (l *Law) tell(c *comparison, all []series) {
 	l.D = Interval{mean, mean * math.Exp(-1.96*sd), mean * math.Exp(1.96*sd)}
 }
 
-// dMean is half of the mean K of a population of fractional motion.
+// dMean returns half the mean K of a population of fractional motion.
 func (e *exponent) dMean(c *comparison) Interval {
 	steps := 0.0
 	for _, n := range counts(c.all) {
@@ -147,7 +147,7 @@ func (e *exponent) dMean(c *comparison) Interval {
 	return Interval{e.d, e.d * math.Exp(-1.96*sd), e.d * math.Exp(1.96*sd)}
 }
 
-// fitFree is the D of free diffusion that all series share, with the interval of its profile over the noise.
+// fitFree returns the D of free diffusion that all series share, with its profile interval over the noise.
 func fitFree(all []series, by look) Interval {
 	at, unit := scaled(all, by.dims)
 	bound := likeAll(at, by)
@@ -168,7 +168,7 @@ func fitFree(all []series, by look) Interval {
 	return Interval{math.Exp(x[0]) * unit * unit, math.Exp(ends[0]) * unit * unit, math.Exp(ends[1]) * unit * unit}
 }
 
-// order sorts a chain's classes by K.
+// order sorts the classes of a chain by K.
 func (ch *chain) order() []int {
 	order := identity(len(ch.classes))
 	slices.SortFunc(order, func(a, b int) int {
@@ -180,13 +180,13 @@ func (ch *chain) order() []int {
 	return order
 }
 
-// immobile says whether a class does not move beside its noise.
+// immobile reports whether a class does not move apart from its noise.
 func (of *class) immobile(square, noise float64) bool {
 	return 2*of.d() < 4e-3*square && 2*of.d() < 0.2*noise
 }
 
-// tellStates fills in the states of a chain: D over visits, whose interval has what visits differ by and what steps tell; shares, whose interval has what
-// series differ by.
+// tellStates fills in the states of a chain. The interval of D over visits combines the spread of visits and the error from steps. The interval of a
+// share uses the spread of series.
 func (l *Law) tellStates(c *comparison) {
 	ch, order := c.chain, c.chain.order()
 	place := make([]int, len(order))
@@ -250,7 +250,7 @@ func (l *Law) tellStates(c *comparison) {
 	l.D.Value = mean
 }
 
-// decode runs over one series of moves by the chain.
+// decode passes over one series of moves with the chain.
 func (c *comparison) decode(m *steps, i int, l *list, told func(t int, class []float64, k float64)) {
 	rooms := len(c.chain.as)
 	sum := &passed{enter: make([]float64, len(l.cell)), jumps: make([]float64, rooms*rooms), stays: make([]float64, rooms), within: make([]float64, len(l.cell))}
@@ -265,7 +265,6 @@ func (c *comparison) decode(m *steps, i int, l *list, told func(t int, class []f
 	}
 }
 
-// each judges every track.
 func (l *Law) each(c *comparison, tracks []Track, all []series, of []int) {
 	l.Objects = make([]Object, len(tracks))
 	none := Interval{math.NaN(), math.NaN(), math.NaN()}
@@ -286,7 +285,7 @@ func (l *Law) each(c *comparison, tracks []Track, all []series, of []int) {
 	}
 }
 
-// longestDecoded is how many places of a track are decoded at a time.
+// longestDecoded bounds the places of a track decoded at a time.
 const longestDecoded = 2000
 
 // eachState follows the states of every track.
@@ -296,7 +295,7 @@ func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 	for to, from := range order {
 		place[from] = to
 	}
-	// only cells that count
+	// only cells with weight
 	weights := c.cells.weigh(c.chain.classes, c.chain.as)
 	var only kinds
 	number := map[int]int{}
@@ -341,7 +340,7 @@ func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 	})
 }
 
-// change lists where a track's most probable state changes.
+// change lists the changes of the most probable state of a track.
 func (o *Object) change(t Track) {
 	was := -1
 	for k, row := range o.Over {
@@ -358,7 +357,7 @@ func (o *Object) change(t Track) {
 	}
 }
 
-// Says is the law in a sentence; a length is so many of a unit, a frame takes dt s.
+// Says describes the law in a sentence. length is the size of one length unit in unit; a frame takes dt s.
 func (l *Law) Says(length float64, unit string, dt float64) string {
 	d := func(i Interval) string {
 		f := length * length / dt

@@ -11,8 +11,8 @@ import (
 	"driftscope/online/exact/exacttest"
 )
 
-// TestKinds: each law is told from tracks of it, and from no others; its D is right to a tenth, five standard errors of 2,400 steps with noise. Of
-// subdiffusion the noise is told apart too badly for that.
+// TestKinds verifies that Infer reports each law on its own tracks and on no others, with D to a tenth, five standard errors of 2,400 steps with noise.
+// D of subdiffusion has no such bound, because its noise is poorly determined.
 func TestKinds(t *testing.T) {
 	suite.Calculation(t)
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDegenerate: what cannot tell of a law is said so, and never gives a number.
+// TestDegenerate verifies that tracks without information give a remark, and never a number.
 func TestDegenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	line := exacttest.Set{Tracks: 10, Places: 40, D: 1, Line: true}
@@ -78,7 +78,7 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// TestStates: every track's states are those that it was drawn by, and where it changes.
+// TestStates verifies the states of every track, and the frames of its changes.
 func TestStates(t *testing.T) {
 	suite.Calculation(t)
 	set := exacttest.Set{Tracks: 30, Places: 150, D: 0.1, Noise: 0.1, Fast: 2, Leave: 0.02}
@@ -112,7 +112,7 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	if changes < 60 || changes > 110 { // 90 are expected, √90 = 9.5
+	if changes < 60 || changes > 110 { // expected 90, √90 = 9.5
 		t.Errorf("%d changes", changes)
 	}
 }

@@ -2,20 +2,20 @@ package exact
 
 import "math"
 
-// A process whose steps are stationary is known by its mean square displacement along an axis after l frames, M(l). Steps that begin at frames a, b and end at
-// a', b' have the covariance ½(M(a'-b) + M(a-b') - M(a'-b') - M(a-b)); noise adds its variance to each place.
+// A process with stationary steps is determined by its mean square displacement along an axis after l frames, M(l). Steps that begin at frames a, b and
+// end at a', b' have the covariance ½(M(a'-b) + M(a-b') - M(a'-b') - M(a-b)); noise adds its variance to each place.
 const (
-	memory = 100 // steps back that a prediction takes
-	window = 4   // the same behind a gap
+	memory = 100 // steps that a prediction looks back
+	window = 4   // the same after a gap
 )
 
-// steps are the moves of series from place to place, and what each is predicted from.
+// steps holds the moves of series from place to place, and the predictor of each.
 type steps struct {
 	move   [][2]float64
-	gap    []int   // frames that each takes
-	first  []int   // of each series, and the end
-	order  []int32 // steps of one frame before it that predict it; -1-p: pattern p
-	shapes [][]int // patterns: the gaps of at most window steps and of the step itself, oldest first
+	gap    []int   // frames of each step
+	first  []int   // first step of each series, and the end
+	order  []int32 // number of previous single-frame steps that predict it; -1-p: pattern p
+	shapes [][]int // patterns: the gaps of at most window previous steps and of the step itself, oldest first
 }
 
 // newSteps lists the steps of series.
@@ -55,13 +55,13 @@ func newSteps(all []series) *steps {
 	return s
 }
 
-// predictor predicts a step from those before it: coefficients, the latest step first, and the variance that is left.
+// predictor predicts a step from the previous ones: coefficients, latest step first, and the remaining variance.
 type predictor struct {
 	weights  []float64
 	variance float64
 }
 
-// predictors are those of orders 0 to most by the recursion of Levinson and Durbin, for a mean square displacement and a noise's variance.
+// predictors returns the predictors of orders 0 to most, by the recursion of Levinson and Durbin, for a mean square displacement and a variance of the noise.
 func predictors(square func(l int) float64, noise float64, most int) []predictor {
 	g := make([]float64, most+2)
 	for l := range g {
@@ -88,7 +88,7 @@ func predictors(square func(l int) float64, noise float64, most int) []predictor
 	return out
 }
 
-// shaped is the predictor of the last step of a pattern of gaps.
+// shaped returns the predictor of the last step of a pattern of gaps.
 func shaped(shape []int, square func(l int) float64, noise float64) predictor {
 	n := len(shape)
 	ends := make([]int, n+1)
@@ -131,7 +131,7 @@ func shaped(shape []int, square func(l int) float64, noise float64) predictor {
 	return p
 }
 
-// explain has for every series the squares of what is left of all axes, by the variance that is left, and the logarithms of one axis' variances.
+// explain computes, for every series, the squared residuals of all axes over their variances, and the log variances of one axis.
 func (s *steps) explain(square func(l int) float64, noise float64, squares, logs []float64) {
 	most := int32(0)
 	for _, o := range s.order {
@@ -167,8 +167,8 @@ func (s *steps) explain(square func(l int) float64, noise float64, squares, logs
 	}
 }
 
-// fractional is the mean square displacement of fractional Brownian motion of exponent alpha that moves 1 in a frame, averaged over an exposure e of each frame
-// (Backlund, Joyner and Moerner, Physical Review E 91, 062716, 2015).
+// fractional returns the mean square displacement of fractional Brownian motion of exponent alpha with 1 per frame, averaged over an exposure e of each
+// frame (Backlund, Joyner and Moerner, Physical Review E 91, 062716, 2015).
 func fractional(alpha, e float64) func(l int) float64 {
 	if e == 0 {
 		return func(l int) float64 { return math.Pow(float64(l), alpha) }
@@ -183,8 +183,8 @@ func fractional(alpha, e float64) func(l int) float64 {
 	}
 }
 
-// lagging is that of steps each of which follows the one before by a share theta, as where a film shows objects late: γ(l) = θ^l (1-θ)/(1+θ), so that it is 1 a
-// frame in the long run.
+// lagging returns the mean square displacement of steps that each contain a share theta of the previous one, as in a film that smears motion: γ(l) = θ^l
+// (1-θ)/(1+θ), normalised to 1 per frame in the long run.
 func lagging(theta, e float64) func(l int) float64 {
 	return func(l int) float64 {
 		if l == 0 {

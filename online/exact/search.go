@@ -2,7 +2,7 @@ package exact
 
 import "math"
 
-// slope is the gradient of f at x, where it is value, over the entries free, by central differences; behind it its second derivatives.
+// slope computes the gradient of f at x over the entries free, by central differences, followed by its second derivatives. value is f(x).
 func slope(f func([]float64) float64, x []float64, value float64, free []int, both []float64) {
 	const h = 1e-3
 	out, bends := both[:len(free)], both[len(free):]
@@ -24,7 +24,7 @@ func slope(f func([]float64) float64, x []float64, value float64, free []int, bo
 	}
 }
 
-// descend minimises f over the entries free of x, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries are of the order of 1.
+// descend minimises f over the entries free of x, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries are of order 1.
 func descend(f func([]float64) float64, x []float64, free []int, rounds int) float64 {
 	n := len(free)
 	inverse, now, later, step := make([]float64, n*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, n)
@@ -90,7 +90,7 @@ func descend(f func([]float64) float64, x []float64, free []int, rounds int) flo
 	return value
 }
 
-// update is the inverse Hessian after a step from one gradient to the next.
+// update updates the inverse Hessian after a step from one gradient to the next.
 func update(inverse, step, from, to []float64) {
 	n := len(step)
 	y, hy := make([]float64, n), make([]float64, n)
@@ -115,7 +115,7 @@ func update(inverse, step, from, to []float64) {
 	}
 }
 
-// curvature has the standard deviations of the entries of x by the inverse of the Hessian of f, each between least and most.
+// curvature returns the standard deviations of the entries of x from the inverse Hessian of f, each between least and most.
 func curvature(f func([]float64) float64, x []float64, least, most float64) []float64 {
 	const h = 0.01
 	n := len(x)
@@ -151,7 +151,7 @@ func curvature(f func([]float64) float64, x []float64, least, most float64) []fl
 	return out
 }
 
-// invert is the inverse of an n×n matrix by Gauss and Jordan; nil where it has none.
+// invert returns the inverse of an n×n matrix by Gauss and Jordan, or nil if it is singular.
 func invert(a []float64, n int) []float64 {
 	m, out := append([]float64(nil), a...), make([]float64, n*n)
 	for i := range n {
@@ -188,7 +188,7 @@ func invert(a []float64, n int) []float64 {
 	return out
 }
 
-// profile is the 95 % interval of entry i by the profile of the likelihood. Ends that are not reached within from to to are ±Inf.
+// profile returns the 95 % interval of entry i from the profile likelihood. An end outside from to to is ±Inf.
 func (of *fitted) profile(i int, from, to float64) [2]float64 {
 	f, x, least, sd := of.f, of.x, of.value, of.sd[i]
 	var free []int
@@ -222,7 +222,7 @@ func (of *fitted) profile(i int, from, to float64) [2]float64 {
 			ends[side] = math.Inf(int(sign))
 			continue
 		}
-		for range 5 { // the root of the deviance is nearly a straight line
+		for range 5 { // the root of the deviance is nearly linear
 			if excess-depth < 0.02 {
 				break
 			}

@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Place is where an object was in a frame.
+// Place is the position of an object in a frame.
 type Place struct {
 	Frame int
 	X, Y  float64
 }
 
-// Track is the places of one object, by ascending frames.
+// Track holds the places of one object, by ascending frames.
 type Track []Place
 
-// axes of a picture.
+// axes is the number of axes of a picture.
 const axes = 2
 
-// series is a track along the axes that move, about its mean: one value an axis and place.
+// series is a track along the moving axes, relative to its mean: one value per axis and place.
 type series struct {
-	gap []int        // frames since the place before; 0 at the first
-	at  [][2]float64 // places; where one axis is left out, its values are 0
+	gap []int        // frames since the previous place; 0 at the first
+	at  [][2]float64 // places; 0 along an unused axis
 }
 
 const (
-	fewestSteps = 20      // that a law is told from
-	largest     = 1e150   // a place whose square overflows no sum
-	longestGap  = 1 << 20 // frames: a longer one ends a series
+	fewestSteps = 20      // for a law
+	largest     = 1e150   // bound on a place, so that no sum of squares overflows
+	longestGap  = 1 << 20 // frames: bound on a gap
 )
 
-// inspect says which axes tell of a law, and what is wrong with the tracks. Where no axis does, the last remark says why.
+// inspect returns the usable axes, and the problems of the tracks. Without a usable axis, the last remark says why.
 func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 	steps := 0
 	var low, high, first, grid, sum [axes]float64
@@ -79,10 +79,10 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 	return usable, remarks
 }
 
-// mostInspected bounds the places of which a grid is looked for.
+// mostInspected bounds the places searched for a grid.
 const mostInspected = 100_000
 
-// spacing is the width of the grid that all values lie on; 0 where they lie on none.
+// spacing returns the width of the grid of all values, or 0 if there is no grid.
 func spacing(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -103,7 +103,7 @@ func spacing(values []float64) float64 {
 	return width
 }
 
-// dimensions counts the axes that are used.
+// dimensions counts the usable axes.
 func dimensions(usable [axes]bool) float64 {
 	d := 0.0
 	for _, u := range usable {
@@ -114,7 +114,7 @@ func dimensions(usable [axes]bool) float64 {
 	return d
 }
 
-// newSeries is a track about its mean, an axis that is not used at 0.
+// newSeries returns a track relative to its mean, with unused axes at 0.
 func newSeries(t Track, usable [axes]bool) series {
 	s := series{gap: make([]int, len(t)), at: make([][2]float64, len(t))}
 	var mean [axes]float64
@@ -135,7 +135,7 @@ func newSeries(t Track, usable [axes]bool) series {
 	return s
 }
 
-// pieces cuts series so that none is longer than most places: neighbours share a place, and no step is lost.
+// pieces cuts series into pieces of at most most places: neighbours share a place, and no step is lost.
 func pieces(all []series, most int) (out []series) {
 	for _, s := range all {
 		for from := 0; from < len(s.at)-1; from += most - 1 {
@@ -148,7 +148,7 @@ func pieces(all []series, most int) (out []series) {
 	return out
 }
 
-// evenly takes series evenly until they have most places together.
+// evenly picks series at even spacing until they have about most places together.
 func evenly(all []series, most int) []series {
 	places := 0
 	for _, s := range all {
@@ -171,7 +171,7 @@ func evenly(all []series, most int) []series {
 	return out
 }
 
-// square is the mean square of a step along an axis, for each frame that it takes.
+// square returns the mean square of a step along an axis, per frame.
 func square(all []series, d float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, s := range all {

@@ -3,11 +3,11 @@ package exact
 import "math"
 
 const (
-	mostTrapped = 200_000 // places that a trap is fitted to
-	turning     = 6.0     // nats of three more parameters from which on springs that differ and a rotation are told
+	mostTrapped = 200_000 // places for the fit of a trap
+	turning     = 6.0     // nats, for three more parameters, at which unequal springs and a rotation are reported
 )
 
-// fitTrap is the trap that all series share. Without intervals it is of a quarter of the work.
+// fitTrap fits the trap that all series share. Without intervals it takes a quarter of the time.
 func fitTrap(all []series, by look, intervals bool) Trap {
 	at, unit := scaled(all, by.dims)
 	x, value, free := fitIsotropic(at, by)
@@ -31,7 +31,7 @@ func fitTrap(all []series, by look, intervals bool) Trap {
 			if turned[atRatio] < 0 {
 				turned[atRatio], turned[atAngle] = -turned[atRatio], turned[atAngle]+math.Pi/2
 			}
-			// rotation itself is a parameter
+			// the rotation itself becomes the parameter
 			turned[atTurn] *= math.Exp(turned[atRate])
 			f = func(y []float64) float64 {
 				z := append([]float64(nil), y...)
@@ -51,17 +51,17 @@ func fitTrap(all []series, by look, intervals bool) Trap {
 	return t
 }
 
-// fitted is where a likelihood is highest.
+// fitted is a maximum of a likelihood.
 type fitted struct {
 	f         func([]float64) float64
 	x         []float64
 	value     float64
-	sd        []float64 // by the curvature
+	sd        []float64 // from the curvature
 	unit      float64   // of lengths
 	intervals bool
 }
 
-// tell fills in D, rate and noise, by where their entries are.
+// tell fills in D, rate and noise. entry holds their indices.
 func (t *Trap) tell(at *fitted, entry [3]int) {
 	if at.intervals {
 		at.sd = curvature(at.f, at.x, 1e-3, 0.5)
@@ -90,7 +90,7 @@ func (t *Trap) tellTurns(at *fitted) {
 	t.Rotation.Low, t.Rotation.High = ends[0], ends[1]
 }
 
-// FitTrap is the trap that all tracks share, whatever other laws make of them; false where they cannot tell of one.
+// FitTrap fits the trap that all tracks share, without comparing other laws. It returns false if the tracks have no information.
 func FitTrap(tracks []Track, exposure float64) (Trap, bool) {
 	usable, _ := inspect(tracks)
 	d := dimensions(usable)

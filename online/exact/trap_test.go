@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// places reads a compressed table of tracks by the names of its columns.
+// places reads a compressed table of tracks by its column names.
 func places(t *testing.T, name string, columns ...string) (tracks []Track, extra [][][]float64) {
 	t.Helper()
 	data := os.Getenv("DRIFTSCOPE_DATA")
@@ -71,7 +71,7 @@ func places(t *testing.T, name string, columns ...string) (tracks []Track, extra
 	}
 }
 
-// every takes every n-th place.
+// every returns every n-th place.
 func every(t Track, n int) (out Track) {
 	for i := 0; i < len(t); i += n {
 		out = append(out, Place{i / n, t[i].X, t[i].Y})
@@ -79,7 +79,7 @@ func every(t Track, n int) (out Track) {
 	return out
 }
 
-// TestForma: D, mean rate, rotation and the ratio of the springs of a bead that was simulated by others are inside their intervals at every stride.
+// TestForma verifies that D, mean rate, rotation and the ratio of the springs of an externally simulated bead lie in their intervals at every stride.
 func TestForma(t *testing.T) {
 	tracks, _ := places(t, "forma-trap/forma2d.csv.gz", "frame", "particle", "x", "y")
 	for _, n := range []int{10, 25} {
@@ -97,7 +97,8 @@ func TestForma(t *testing.T) {
 	}
 }
 
-// TestBlur: the two-dimensional filter with an exposure is the one-dimensional one where the field turns nothing, and a numeric mean over the exposure where it does.
+// TestBlur compares the two-dimensional filter with an exposure to the one-dimensional one for a field without rotation, and to a numeric mean over the
+// exposure for a field with one.
 func TestBlur(t *testing.T) {
 	s := series{gap: []int{0, 1, 1, 3, 1, 1, 2, 1}, at: [][2]float64{{0.3, 1}, {0.1, 0.2}, {-0.5, 0.7}, {1, -1}, {0.4, -0.2}, {0.9, 0.1}, {-0.3, 0.5}, {0.2, -0.6}}}
 	for _, e := range []float64{0, 0.005, 0.4, 1} {
@@ -123,14 +124,14 @@ func TestBlur(t *testing.T) {
 	gotCross := l.cross.plus(l.move.times(l.still).times(l.show.turned()), 1)
 	gotShown := l.shown.plus(l.show.inside(l.still), 1)
 	for i := range cross {
-		if math.Abs(cross[i]-gotCross[i]) > 1e-5 || math.Abs(shown[i]-gotShown[i]) > 1e-5 { // the midpoint rule's error is e²/24n²
+		if math.Abs(cross[i]-gotCross[i]) > 1e-5 || math.Abs(shown[i]-gotShown[i]) > 1e-5 { // the error of the midpoint rule is e²/24n²
 			t.Fatalf("cov(x, m) %v and var m %v, by sums %v and %v", gotCross, gotShown, cross, shown)
 		}
 	}
 }
 
-// TestCentre: the density with a centre that is unknown is that of the steps: the Ornstein-Uhlenbeck family agrees with predictions by its mean square
-// displacement, gaps and noise in it.
+// TestCentre verifies that the density with an unknown centre equals the density of the steps: the Ornstein-Uhlenbeck family agrees with predictions
+// from its mean square displacement, with gaps and noise.
 func TestCentre(t *testing.T) {
 	const k, noise = 0.3, 0.2
 	square := func(l int) float64 { return 1 / k * (1 - math.Exp(-k*float64(l))) } // of K = 1
@@ -143,7 +144,7 @@ func TestCentre(t *testing.T) {
 		newSteps([]series{s}).explain(square, noise, got, log)
 		tolerance := 1e-9
 		if gap > 1 {
-			tolerance = 0.01 // the fifth step forgets the first
+			tolerance = 0.01 // the fifth step no longer depends on the first
 		}
 		if math.Abs(squares-got[0]) > tolerance*squares || math.Abs(logs-log[0]) > tolerance {
 			t.Errorf("gap %d: %.9g, %.9g by the filter, %.9g, %.9g by the steps", gap, squares, logs, got[0], log[0])

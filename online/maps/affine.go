@@ -12,28 +12,28 @@ const (
 	groups  = 4
 )
 
-// spreads has, for each of them, the coefficients of 1, u₁, u₂ along x and along y.
+// spreads holds, for each affine drift, the coefficients of 1, u₁, u₂ along x and along y.
 var spreads = [affines][2][3]float64{
 	{{1, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {1, 0, 0}},
 	{{0, 1, 0}, {0, 0, 1}}, {{0, 0, -1}, {0, 1, 0}}, {{0, 1, 0}, {0, 0, -1}}, {{0, 0, 1}, {0, 1, 0}},
 }
 
-// grouped is which group each belongs to.
+// grouped maps each affine drift to its group.
 var grouped = [affines]int{0, 0, 1, 2, 3, 3}
 
-// affine is what the steps say of the affine part: mean and covariance over all combinations of groups and sizes.
+// affine is the posterior of the affine part: mean and covariance over all combinations of groups and sizes.
 type affine struct {
-	evidence   float64 // ln of it
+	evidence   float64 // ln
 	mean       [2][3]float64
 	covariance [2]square3       // of the three coefficients, along x and along y
-	odds       [groups]float64  // ln of the evidence with each group over that without
-	on, sd     [affines]float64 // of each coefficient, mean and standard deviation where its group is not left out
+	odds       [groups]float64  // ln evidence with each group minus without it
+	on, sd     [affines]float64 // mean and standard deviation of each coefficient, given its group
 }
 
 // square3 is a symmetric 3×3 matrix.
 type square3 [3][3]float64
 
-// affine is what the combinations make of b, on average.
+// affine averages the combinations for the pull b.
 func (c *combinations) affine(pull [2][3]float64) (a affine) {
 	means, logs, evidence := c.weigh(pull)
 	a.evidence = evidence
@@ -66,7 +66,7 @@ func (c *combinations) affine(pull [2][3]float64) (a affine) {
 	return a
 }
 
-// group tells of one group: how much is for it, and its coefficients where it is not left out.
+// group fills in one group: its odds, and its coefficients given the group.
 func (c *combinations) group(a *affine, g int, means *[choosable][affines]float64, logs *[choosable]float64) {
 	var room [2][choosable]float64
 	with, without := room[0][:0], room[1][:0]

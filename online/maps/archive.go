@@ -2,7 +2,7 @@ package maps
 
 import "driftscope/internal/kit/archive"
 
-// Archive passes on the sums of a map of this field.
+// Archive reads or writes the sums of a map of this field.
 func (m *Map) Archive(c *archive.Codec) {
 	c.ExpectFloat("width of the field", m.config.Width)
 	c.ExpectFloat("height of the field", m.config.Height)
@@ -13,7 +13,7 @@ func (m *Map) Archive(c *archive.Codec) {
 	}
 }
 
-// archive passes on the sums of a cell. One that has seen nothing is one number.
+// archive reads or writes the sums of a cell. An empty cell is one number.
 func (c *cell) archive(a *archive.Codec) {
 	a.Magnitudes(&c.steps)
 	if c.steps == 0 {

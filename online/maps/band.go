@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// band is a symmetric n×n matrix of which only entries at most width off the diagonal are not 0: entry (i, i-k) at i·(width+1) + k.
+// band is a symmetric n×n matrix with nonzero entries only up to width off the diagonal: entry (i, i-k) at i·(width+1) + k.
 type band struct {
 	n, width int
 	at       []float64
@@ -15,7 +15,7 @@ type band struct {
 
 func newBand(n, width int) *band { return &band{n, width, make([]float64, n*(width+1))} }
 
-// row lends row i from the diagonal to the left.
+// row returns row i from the diagonal to the left, lent.
 func (b *band) row(i int) []float64 { return b.at[i*(b.width+1) : (i+1)*(b.width+1)] }
 
 // add adds v to (i, j) and (j, i).
@@ -38,13 +38,13 @@ func (b *band) times(dst, x []float64) {
 	}
 }
 
-// factor makes b the unit triangle L and the diagonal d of b = L diag(d) L', Golub and Van Loan, Matrix Computations, 4.3.5. It gives ln det b,
-// and false where b is not positive.
+// factor overwrites b with the unit triangle L and the diagonal d of b = L diag(d) L', Golub and Van Loan, Matrix Computations, 4.3.5. It returns ln det
+// b, and false if b is not positive definite.
 func (b *band) factor() (logDet float64, ok bool) {
 	scaled := make([]float64, b.width+1)
 	for i := range b.n {
 		row, reach := b.row(i), min(b.width, i)
-		// row i of L diag(d), from its left end: entry j less what the columns before it explain
+		// row i of L diag(d), from its left end: entry j minus the part explained by the columns before it
 		for k := reach; k >= 1; k-- {
 			done := scaled[k+1 : reach+1]
 			scaled[k] = row[k] - product(done, b.row(i - k)[1:len(done)+1])
@@ -61,12 +61,12 @@ func (b *band) factor() (logDet float64, ok bool) {
 	return logDet, true
 }
 
-// solve makes x the solution of the factored matrix.
+// solve overwrites x with the solution of the factored matrix.
 func (b *band) solve(x []float64) {
 	for i := range b.n {
 		reach := min(b.width, i)
 		before, row := x[i-reach:i], b.row(i)[1:reach+1]
-		var even, odd float64 // two sums, which a processor adds at the same time
+		var even, odd float64 // two sums, which the processor adds in parallel
 		for k := 0; k+1 < reach; k += 2 {
 			even, odd = even+row[k]*before[reach-1-k], odd+row[k+1]*before[reach-2-k]
 		}
@@ -87,16 +87,16 @@ func (b *band) solve(x []float64) {
 	}
 }
 
-// solved is the solution for x, which stays.
+// solved returns the solution for x. It keeps x.
 func (b *band) solved(x []float64) []float64 {
 	y := slices.Clone(x)
 	b.solve(y)
 	return y
 }
 
-// inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It
-// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one. full holds both and is returned for
-// the next call. The inverse overwrites b.
+// inverse overwrites b with the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last
+// column on. It works on both halves, with (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one row. full holds both
+// halves; inverse returns it for the next call.
 func (b *band) inverse(full []float64) []float64 {
 	if full == nil {
 		full = make([]float64, b.n*(2*b.width+1))
@@ -124,11 +124,11 @@ func (b *band) inverse(full []float64) []float64 {
 	return full
 }
 
-// near is what a symmetric matrix over corners, nx in a row, has for each corner and those at most two columns and two rows away: the distance of two numbers
-// gives the place.
+// near holds the entries of a symmetric matrix over corners, nx per row, between each corner and its neighbours at most two columns and two rows away.
+// The distance of two corner numbers gives the position of an entry.
 type near []float64
 
-const places = 15 // of a corner, five for each row that it lies behind; a fourth row where rows are short
+const places = 15 // per corner, five for each row of distance; short rows need a fourth row
 
 func placeOf(nx, distance int) (place int, ok bool) {
 	rows := (distance + 2) / nx
@@ -137,7 +137,7 @@ func placeOf(nx, distance int) (place int, ok bool) {
 	return place, columns <= 2 && place < places
 }
 
-// near copies them.
+// near copies the entries near the diagonal.
 func (b *band) near(nx int) near {
 	out := make(near, b.n*places)
 	for i := range b.n {
@@ -150,11 +150,11 @@ func (b *band) near(nx int) near {
 	return out
 }
 
-// entry is (i, j).
+// entry returns (i, j).
 func (n near) entry(nx, i, j int) float64 {
 	at, _ := placeOf(nx, max(i, j)-min(i, j))
 	return n[max(i, j)*places+at]
 }
 
-// product is Σ xy over x's length.
+// product returns Σ xy over the length of x.
 func product(x, y []float64) float64 { return floats.Dot(x, y[:len(x)]) }

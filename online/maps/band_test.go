@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestBand: determinant, solution and the inverse between near corners are those of the dense matrix, to rounding, whatever the corners in a row.
+// TestBand compares determinant, solution and the inverse between near corners with the dense matrix, to rounding, for several row lengths.
 func TestBand(t *testing.T) {
 	for _, nx := range []int{2, 3, 4, 5, 7} {
 		checkBand(t, nx)

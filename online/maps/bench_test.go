@@ -6,7 +6,7 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// BenchmarkLaw reads the map of 10,000 steps of each law: what is learnt beside the frame path.
+// BenchmarkLaw reads the map of 10,000 steps of each law: the work outside the frame path.
 func BenchmarkLaw(b *testing.B) {
 	for _, l := range mapstest.Scenes() {
 		f := filmed(0.3)

@@ -1,18 +1,18 @@
 package maps
 
-// cell are the sums of the steps whose middle lies in it, doc.go. u and v are where, 0 to 1 from its lower corner, in sides.
+// cell holds the sums of the steps with their middle in it, doc.go. u and v give the middle, 0 to 1 from the lower corner, in sides.
 type cell struct {
 	time    [9]float64    // Σ w Δt uⁱvʲ at 3i+j, s
 	moved   [2][4]float64 // Σ w Δ uⁱvʲ at 2i+j, px, along x and along y
 	steps   float64       // Σ w
-	squares float64       // Σ w², of which the steps that count as much follow
+	squares float64       // Σ w², gives the effective number of steps
 	second  float64       // Σ w Δ², px², over both axes
 	crossed float64       // Σ w ΔΔ', px², over both axes
-	pairs   float64       // Σ w of those
-	located float64       // Σ w × the variance of a place, px² an axis
+	pairs   float64       // Σ w of the steps with a previous step
+	located float64       // Σ w × the variance of a place, px² per axis
 }
 
-// add takes in a step of weight w whose middle is at u, v.
+// add adds a step of weight w with its middle at u, v.
 func (c *cell) add(s *Step, u, v, w float64) {
 	t := w * s.DT
 	for i, a := range [3]float64{t, t * u, t * u * u} {
@@ -34,7 +34,7 @@ func (c *cell) add(s *Step, u, v, w float64) {
 	}
 }
 
-// scale makes every weight by times as large.
+// scale multiplies every weight by by.
 func (c *cell) scale(by float64) {
 	for i := range c.time {
 		c.time[i] *= by
@@ -52,12 +52,12 @@ func (c *cell) scale(by float64) {
 
 // The four corners of a cell have the bilinear functions P_a(u) P_c(v), corner 2c+a, P₀ = 1-u, P₁ = u.
 var (
-	products = [2][2][3]float64{{{1, -2, 1}, {0, 1, -1}}, {{0, 1, -1}, {0, 0, 1}}} // of P_a P_b: those of 1, u, u²
+	products = [2][2][3]float64{{{1, -2, 1}, {0, 1, -1}}, {{0, 1, -1}, {0, 0, 1}}} // of P_a P_b: coefficients of 1, u, u²
 	slopes   = [2]float64{-1, 1}                                                   // of P_a
-	first    = [2][2]float64{{1, -1}, {0, 1}}                                      // of P_a: those of 1, u
+	first    = [2][2]float64{{1, -1}, {0, 1}}                                      // of P_a: coefficients of 1, u
 )
 
-// element are a cell's sums over its four corners' functions ψ.
+// element holds the sums of a cell over the functions ψ of its four corners.
 type element struct {
 	mass  [4][4]float64 // Σ w Δt ψψ', s
 	stiff [4][4]float64 // Σ w Δt ∇ψ·∇ψ', s/side²
@@ -65,7 +65,7 @@ type element struct {
 	slope [2][4]float64 // Σ w Δt ∂ψ, s/side
 }
 
-// element lays the sums out over the corners.
+// element distributes the sums of a cell to its corners.
 func (c *cell) element() (e element) {
 	for k := range 4 {
 		a, b := k&1, k>>1
@@ -91,7 +91,7 @@ func (c *cell) element() (e element) {
 	return e
 }
 
-// trace is that of ψψ' over that of ∇ψ·∇ψ'.
+// trace returns the trace of ψψ' divided by the trace of ∇ψ·∇ψ'.
 func (e *element) trace() float64 {
 	mass, stiff := 0.0, 0.0
 	for k := range 4 {

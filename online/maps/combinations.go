@@ -6,22 +6,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// combination is one choice of groups and of their size, with what the information says of it before there is a b.
+// combination is one set of groups and their size, with its posterior covariance and its prior evidence, which do not need b.
 type combination struct {
-	set        int // bit g: group g is there
+	set        int // bit g: group g is present
 	covariance [affines][affines]float64
-	prior      float64 // ln evidence where b is 0, with the probability of the choice
+	prior      float64 // ln evidence at b = 0, plus the ln probability of the choice
 }
 
-// choosable is how many there are: none of the groups, and every set of them in every size.
+// choosable is the number of combinations: no group, and every set of groups in every size.
 const choosable = 1 + (1<<groups-1)*sizes
 
-// combinations are all of them, by one information.
+// combinations holds all of them, for one information matrix.
 type combinations [choosable]combination
 
 func (c *combination) has(group int) bool { return c.set>>group&1 == 1 }
 
-// combine takes the information F of 1, u₁, u₂, the same along both axes; unit is the variance of the least size. What was in c is overwritten.
+// combine fills c from the information F of 1, u₁, u₂, equal along both axes. unit is the variance of the least size.
 func (c *combinations) combine(flat *square3, unit float64) {
 	var info [affines][affines]float64
 	for i := range affines {
@@ -44,7 +44,7 @@ func (c *combinations) combine(flat *square3, unit float64) {
 	}
 }
 
-// affinePriors are the ln probabilities of the sets of groups, at one size.
+// affinePriors holds the ln probabilities of the sets of groups, at one size.
 var affinePriors = func() (all [1 << groups]float64) {
 	for set := range all {
 		all[set] = affinePrior(set)
@@ -52,7 +52,7 @@ var affinePriors = func() (all [1 << groups]float64) {
 	return all
 }()
 
-// affinePrior is the ln probability of a set of groups, at one size.
+// affinePrior returns the ln probability of a set of groups, at one size.
 func affinePrior(set int) float64 {
 	on := 0
 	for g := range groups {
@@ -65,7 +65,7 @@ func affinePrior(set int) float64 {
 	return math.Log(1-noAffine) - math.Log(groups*choose[on]*sizes)
 }
 
-// one makes c a set of groups with coefficients of this variance.
+// one fills c for a set of groups with coefficients of this variance.
 func (c *combination) one(info *[affines][affines]float64, set int, variance float64) {
 	*c = combination{set: set, prior: affinePriors[set]}
 	sd := math.Sqrt(variance)
@@ -77,7 +77,7 @@ func (c *combination) one(info *[affines][affines]float64, set int, variance flo
 			n++
 		}
 	}
-	det := 1.0 // of L, in units of the coefficients' standard deviation: between 1 and the root of what the steps tell, six times
+	det := 1.0 // of L, in units of the coefficients' standard deviation: between 1 and the sixth power of the root of the steps' information
 	// the precision is LL', and column q of L⁻¹ gives the inverse L⁻ᵀL⁻¹
 	var l, back [affines][affines]float64
 	for p := range n {
@@ -117,7 +117,7 @@ func (c *combination) one(info *[affines][affines]float64, set int, variance flo
 	c.prior -= math.Log(det)
 }
 
-// weigh gives the mean of every combination, its ln evidence, and that of all.
+// weigh returns the mean and the ln evidence of every combination, and the total ln evidence.
 func (c *combinations) weigh(pull [2][3]float64) (means [choosable][affines]float64, logs [choosable]float64, evidence float64) {
 	var b [affines]float64
 	for i := range b {

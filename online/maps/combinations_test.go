@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestCombinations: of all groups together mean, covariance and evidence are those of the dense normal equations, one group has nothing of the others,
-// and what is not positive has no share.
+// TestCombinations compares the mean, covariance and evidence of all groups together with the dense normal equations. A single group is independent of
+// the others, and a matrix that is not positive definite has no share.
 func TestCombinations(t *testing.T) {
 	flat := square3{{5, 0.5, -0.3}, {0.5, 4, 0.2}, {-0.3, 0.2, 3}}
 	dense := mat.NewSymDense(3, []float64{5, 0.5, -0.3, 0.5, 4, 0.2, -0.3, 0.2, 3})
@@ -57,7 +57,7 @@ func TestCombinations(t *testing.T) {
 	}
 	sum := 0.0
 	all.combine(new(square3), unit)
-	for _, c := range all { // nothing is known: probabilities are those a priori
+	for _, c := range all { // without data, the prior probabilities remain
 		sum += math.Exp(c.prior)
 	}
 	if !near(sum, 1) {

@@ -1,73 +1,75 @@
-// Package maps has the law of many objects over the field of view: drift and diffusion from place to place, and where there are traps, vortices and
-// a flow. Steps of any object go in, one by one; no object is remembered.
+// Package maps infers the law of many objects over the field of view: drift and diffusion by place, traps, vortices and a flow. It takes steps of any
+// object one by one, and remembers no object.
 //
 //	map.go           Map: the steps, with forgetting
 //	cell.go          the sums of a cell
 //	sums.go          the tree of squares over the cells: noise, D, and where D differs
 //	smooth.go        the regression of the drift, and the average over its priors
-//	affine.go        its affine part
-//	combinations.go  the choices of groups and sizes in it
+//	affine.go        the affine part of the drift
+//	combinations.go  the choices of groups and sizes in the affine part
 //	band.go          banded matrices
-//	law.go           Law: what the map says
+//	law.go           Law: the result
 //	places.go        traps, vortices, the flow
-//	says.go          these in sentences
+//	says.go          the places and the flow in sentences
 //	archive.go       the sums in a checkpoint
 //
 // # Steps
 //
-// A step Δ of an object from x to x' is asked at its middle m = (x+x')/2, of functions ψ that are bilinear in each of at most 32 x 32 cells,
+// A step Δ of an object from x to x' is evaluated at its middle m = (x+x')/2, with functions ψ bilinear in each of at most 32 x 32 cells,
 //
 //	b = Σ (Δ ψ(m) - D Δt ∂ψ(m)) / 2D,  G = Σ Δt (ψψ' + ½(DΔt - R) ∇ψ·∇ψ') / 2D
 //
-// where R is the variance of a place. Without drift E b = 0 whatever the noise is: x'-x and x+x' have independent errors, and E Δψ(m) = DΔt E∂ψ(m) for
-// normal steps (Stein). At the step's beginning the noise would look like a spring of R/DΔt times ∂ ln p, and the correction of Frishman and Ronceray
-// (Physical Review X 10, 021009, 2020) takes away its mean in the same way, but needs R. The second part of G takes the noise of m off and the way to
-// its middle. All of it follows from 9 moments of m and 4 of Δ along each axis in a cell, whatever D and R turn out to be.
+// where R is the variance of a place. Without drift E b = 0 for any noise: x'-x and x+x' have independent errors, and E Δψ(m) = DΔt E∂ψ(m) for normal
+// steps (Stein). Evaluated at the start of the step, the noise would look like a spring of R/DΔt times ∂ ln p. The correction of Frishman and Ronceray
+// (Physical Review X 10, 021009, 2020) removes the mean of this bias too, but needs R. The second part of G corrects for the noise of m and for the
+// distance from the start to the middle. All sums follow from 9 moments of m and 4 of Δ along each axis in a cell, for any D and R.
 //
 // # D and noise
 //
-// Of the residuals e = Δ - μΔt, with the noise R = -E ee'/2 of all cells' successive steps (online/population),
+// The residuals e = Δ - μΔt, with the noise R = -E ee'/2 of successive steps in all cells (online/population), give
 //
 //	D = (E e² / 2 - R) / Δt  along each axis
 //
-// in the squares of a tree: a square is split where four D pay by evidence, (squares as many as D has degrees of freedom, as in online/regression), against
-// one. Where drift makes longer steps than diffusion the cell counts for less. D and μ are found about each other three times.
+// in the squares of a tree. A square is split if four values of D have more evidence than one (a sum of squares with the degrees of freedom of D, as in
+// online/regression). A cell counts less if drift makes longer steps than diffusion. D and μ are computed alternately, three times.
 //
 // # Drift
 //
 //	μ = affine(m) + f(m);  f at the corners ~ N(0, s²(κ² - ∇²)⁻³) along each axis
 //
-// with sizes s and ranges √16/κ averaged by evidence, and in the affine part the groups of online/regression: constants, dilation, rotation, shears. That
-// is a Matérn field of smoothness 2 as a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is exactly affine; a
-// map of means would see steps of a cell's size times its stiffness. Standard errors are those of the mixture, what differs between beliefs in them.
+// Evidence averages over sizes s and ranges √16/κ. In the affine part it averages over the groups of online/regression: constants, dilation, rotation, shears. f
+// is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is exactly affine; a map of
+// cell means would show it as steps of the cell size times the stiffness. Standard errors come from the mixture, and include the differences between its parts.
 //
-// An error of a place lengthens a step and shortens the next, so that it stays in b only where the two are cells apart; there the cell's variance grows.
+// An error of a place lengthens a step and shortens the next. So it remains in b only if the two steps are cells apart; then the variance of the cell grows.
 //
-// # Squares that are shown
+// # Published squares
 //
-// The tree again: four means in place of one where the map's drift and the steps' information pay for them, 1024 squares at most.
+// The same tree: a square is split into four means if the drift of the map and the information of the steps support them, 1024 squares at most.
 //
 // # Traps, vortices, flow
 //
-// At each zero of the mean drift that is no saddle windows of eleven reaches ask whether a dilation, or a rotation, pays within the affine drifts there;
-// a priori a place is as likely as none, anywhere and of any reach. The rate is the map's slope. A place whose interval holds 0 is not told.
+// Each zero of the mean drift that is not a saddle is tested in windows of eleven reaches: does a dilation, or a rotation, have evidence within the
+// affine drifts there? A priori a place is as likely as none, anywhere and with any reach. The rate is the slope of the map. Places with an interval
+// that contains 0 are dropped.
 //
 // # Measured
 //
-// On 50 objects of 200 frames, 50 a second, in 256 x 256 px: springs, wells, a vortex and a flow, noise up to R = 2DΔt. The RMS error at visited squares is
-// at most 1.2 times that of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1 for springs and flows, 0.8 to 1.05 for
-// five others (TestErrors), docs/lab. A mixture is right on average over its prior: where the law is simpler than what might have been, as a spring is, errors are
-// too long, and too short where a law is hardly told from a simpler one: a roll that is nearly a rotation, 1.8. A bootstrap at the law that was found makes springs and
-// flows 1.0 and the roll 2.8, so that there is none.
+// The films had 50 objects, 200 frames at 50 frames/s, and 256 x 256 px: springs, wells, a vortex and a flow, with noise up to R = 2DΔt. The RMS error
+// at visited squares is at most 1.2 times the error of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1
+// for springs and flows, 0.8 to 1.05 for five other laws (TestErrors), docs/lab. A mixture is right on average over its prior. Its standard errors are
+// too long if the law is simpler than the alternatives, such as a spring. They are too short if a law is hard to distinguish from a simpler one: a roll
+// that is nearly a rotation has 1.8. A bootstrap at the fitted law gives 1.0 for springs and flows, but 2.8 for the roll, so the package uses none.
 //
-// Of 6 films each without noise and with R = 2DΔt (docs/lab) every spring, all wells and 10 of 12 vortices were told; a shear turns, too, and was a vortex in 2
-// of 12. Places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to 2 standard errors: the map bends
-// there within a cell.
+// In 6 films of each law without noise and with R = 2DΔt (docs/lab), the map found every spring, all wells and 10 of 12 vortices. A shear rotates too,
+// and counted as a vortex in 2 of 12 films. Places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to
+// 2 standard errors: its drift bends within a cell.
 //
 // # Forgetting
 //
-// A step of age t counts 2^(-t/half-life): steps now count more instead, and all sums are scaled back seldom. Σw² keeps how many steps tell as much as
-// discounted ones, (Σw)²/Σw², which G and b are scaled to; by Σw/Σw² of all cells at most, because where nobody was for long little is known.
+// A step of age t has weight 2^(-t/half-life). In practice new steps get larger weights, and all sums are scaled back from time to time. With Σw², the
+// effective number of steps is (Σw)²/Σw², and G and b are scaled to it. The scale is at most Σw/Σw² of all cells, because little is known of a cell that
+// objects left long ago.
 //
-// Memory is 240 kB. Lengths are px and times s.
+// Memory is 240 kB. Lengths are in px and times in s.
 package maps

@@ -8,7 +8,8 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestBesideFit: on no law is the map's drift off by more than 1.2 times what a fit of the whole recording is, over three films: without noise, with some and with much.
+// TestBesideFit verifies that the error of the drift of the map is at most 1.2 times the error of a fit of the whole recording, per law over three
+// films: without noise, with some and with much.
 func TestBesideFit(t *testing.T) {
 	suite.Long(t)
 	for _, l := range mapstest.Scenes() {
@@ -32,14 +33,14 @@ func TestBesideFit(t *testing.T) {
 	}
 }
 
-// TestErrors: standard errors are right to a fifth over laws of which the map was chosen by none. An affine drift has six numbers a film, so that the errors
-// of one law over four films scatter by 15 %; three of these beside the fifth bound each.
+// TestErrors verifies the standard errors to a fifth, on laws not used to design the map. An affine drift has six numbers per film, so that the errors
+// of one law over four films scatter by 15 %. Each law may be off by three of these plus the fifth.
 func TestErrors(t *testing.T) {
 	suite.Long(t)
 	const films = 4
 	pooled, laws := 0.0, 0.0
 	for _, l := range mapstest.Judging() {
-		if l.Name == mapstest.ARoll.Name { // nearly a rotation, of which this many steps hardly tell it: doc.go
+		if l.Name == mapstest.ARoll.Name { // nearly a rotation, and too few steps to show the difference: doc.go
 			continue
 		}
 		f, z := filmed(0.3), 0.0

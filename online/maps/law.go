@@ -6,31 +6,31 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Cell is a square of the field, of what its steps tell and what the map says where they were on average.
+// Cell is a square of the field with a summary of its steps, and the law at their mean place.
 type Cell struct {
-	X, Y, Side float64    // its lower corner, px
+	X, Y, Side float64    // lower corner, px
 	Steps      float64    // by weight
 	At         [2]float64 // mean place of the steps, px
 	Drift, SD  [2]float64 // there, px/s
-	D, DSD     float64    // px²/s an axis
+	D, DSD     float64    // px²/s per axis
 }
 
-// Law is what a map says.
+// Law is the result of a map.
 type Law struct {
-	Cells    []Cell  // those that were visited
-	Noise    float64 // sd of a place an axis, blur taken off, px
-	Traps    []Place // by the evidence of each, the best first
+	Cells    []Cell  // visited ones
+	Noise    float64 // sd of a place per axis, without blur, px
+	Traps    []Place // by evidence, best first
 	Vortices []Place
-	Flow     *Flow // nil where none is told
+	Flow     *Flow // nil if there is none
 
 	field *regression
 	all   []belief
 }
 
-// passes is how often drift and D are found about each other: D is off by Δt times the drift's slope at first, then by its square.
+// passes is the number of alternations between drift and D: the error of D is Δt times the slope of the drift at first, then its square.
 const passes = 3
 
-// Law reads the map, and calls pause every ten milliseconds or so of that, unless it is nil. It takes a third of a second and allocates; the map is not changed.
+// Law reads the map, and calls pause about every ten milliseconds, unless it is nil. It takes a third of a second and allocates. It does not change the map.
 func (m *Map) Law(pause func()) *Law {
 	if pause == nil {
 		pause = func() {}
@@ -72,7 +72,7 @@ func (m *Map) Law(pause func()) *Law {
 	return l
 }
 
-// diffuse writes D of every cell, that of the square of the tree that it belongs to, and its variance.
+// diffuse writes D of every cell, taken from its square of the tree, and the variance of D.
 func (m *Map) diffuse(t *tree, split bool, d, variance []float64) {
 	depth, squares := m.depth(), []node{{}}
 	if split {
@@ -90,7 +90,7 @@ func (m *Map) diffuse(t *tree, split bool, d, variance []float64) {
 	}
 }
 
-// leastD is the least D of a cell, of that of all: below it a chance of the steps would weigh too much.
+// leastD is the lower bound of D in a cell, as a share of the mean D: below it, chance would weigh too much.
 const leastD = 1e-3
 
 // within yields the cells of a square.
@@ -103,7 +103,7 @@ func (m *Map) within(n node, depth int, yield func(at int)) {
 	}
 }
 
-// mean is the mean drift at the corners, along each axis.
+// mean returns the mean drift at the corners, along each axis.
 func (l *Law) mean() (mean [2][]float64) {
 	for axis := range mean {
 		mean[axis] = make([]float64, l.field.nx*l.field.ny)
@@ -115,7 +115,7 @@ func (l *Law) mean() (mean [2][]float64) {
 	return mean
 }
 
-// corners is the mean drift of one belief.
+// corners returns the mean drift of one belief.
 func (r *regression) corners(b *belief, axis int) []float64 {
 	c := make([]float64, r.nx*r.ny)
 	for k, a := range b.affine.mean[axis] {
@@ -130,7 +130,7 @@ func (r *regression) corners(b *belief, axis int) []float64 {
 	return c
 }
 
-// bend takes what the drift does off a cell's total: Σ w (Δ - μΔt)² = Σ w Δ² - Δt Σ w (2Δ·μ - Δt μ²).
+// bend removes the drift from the total of a cell: Σ w (Δ - μΔt)² = Σ w Δ² - Δt Σ w (2Δ·μ - Δt μ²).
 func (m *Map) bend(t *total, at int, mean [2][]float64) {
 	e, i, j := m.cells[at].element(), at%m.nx, at/m.nx
 	r := regression{nx: m.nx + 1}
@@ -147,8 +147,8 @@ func (m *Map) bend(t *total, at int, mean [2][]float64) {
 	t.bent -= t.drift
 }
 
-// fitted gives back what the drift took of the squares because it was learnt from them: 2D along each axis for every degree of freedom, of which a
-// cell has as many as its steps tell of the variance that is left of the drift.
+// fitted corrects the squares for the degrees of freedom of the fitted drift: it adds 2D along each axis per degree. The degrees of a cell follow from
+// the remaining variance of the drift and the information of its steps.
 func (l *Law) fitted(t *total, c *cell, at int, d float64) {
 	_, sd := l.Drift(l.field.side*(float64(at%(l.field.nx-1))+c.time[3]/c.time[0]), l.field.side*(float64(at/(l.field.nx-1))+c.time[1]/c.time[0]))
 	for _, s := range sd {
@@ -157,8 +157,7 @@ func (l *Law) fitted(t *total, c *cell, at int, d float64) {
 	t.crossbent = t.bent * t.pairs / t.steps
 }
 
-// apart is the ln evidence of one mean drift for a square, for the steps that it has and the mean drift of the map there: of every size that a drift
-// may have, on average.
+// apart returns the ln evidence of one mean drift for a square, from its steps and the mean drift of the map there, averaged over the possible sizes of a drift.
 func (m *Map) apart(r *regression, d []float64, mean [2][]float64, n node) float64 {
 	var info float64
 	var b [2]float64
@@ -188,7 +187,7 @@ func (m *Map) apart(r *regression, d []float64, mean [2][]float64, n node) float
 	return floats.LogSumExp(logs[:]) - math.Log(sizes)
 }
 
-// describe is a square for others to read.
+// describe returns the published form of a square.
 func (m *Map) describe(l *Law, n node, d, v []float64) Cell {
 	depth := m.depth()
 	side := float64(int(1)<<(depth-n.level)) * m.side
@@ -209,10 +208,10 @@ func (m *Map) describe(l *Law, n node, d, v []float64) Cell {
 	return c
 }
 
-// Release frees what Drift needs, some MB. What was told stays.
+// Release frees the memory that Drift needs, some MB. The other results stay.
 func (l *Law) Release() { l.field, l.all = nil, nil }
 
-// Drift is the mean drift at a place and its standard error along each axis, px/s. Both are 0 before there is a step, and after Release.
+// Drift returns the mean drift at a place and its standard error along each axis, px/s. Both are 0 before the first step, and after Release.
 func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	if l.field == nil {
 		return mean, sd
@@ -230,7 +229,7 @@ func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	return mean, sd
 }
 
-// place is which corners' functions are not 0 at a place, and what they are.
+// place returns the corners with nonzero functions at a place, and the values of these functions.
 func (r *regression) place(x, y float64) (at [4]int, value [4]float64) {
 	u, v := x/r.side, y/r.side
 	i, j := min(max(int(u), 0), r.nx-2), min(max(int(v), 0), r.ny-2)
@@ -241,7 +240,7 @@ func (r *regression) place(x, y float64) (at [4]int, value [4]float64) {
 	return at, value
 }
 
-// evaluate is a belief's mean of Σ value × drift at the corners, and its variance.
+// evaluate returns the mean and the variance, under a belief, of Σ value × drift at the corners.
 func (r *regression) evaluate(b *belief, axis int, at []int, value []float64) (mean, variance float64) {
 	var flat [3]float64
 	for k, p := range value {

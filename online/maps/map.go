@@ -7,49 +7,49 @@ import (
 	"slices"
 )
 
-// mostCells is how many cells lie along the longer side of the field: 32² cells bound the memory, and a trap within one cell is seen all the
-// same, because the drift is bilinear there.
+// mostCells is the number of cells along the longer side of the field. 32² cells bound the memory, and a trap within one cell is still visible because
+// the drift is bilinear there.
 const mostCells = 32
 
-// mostGain is the weight at which all sums are scaled back: no square of it overflows.
+// mostGain is the weight at which all sums are scaled back, so that no square overflows.
 const mostGain = 1e60
 
-// ErrField refuses a field that has no area, or a half-life below zero.
+// ErrField reports a field without area, or a negative half-life.
 var ErrField = errors.New("maps: the field")
 
-// Config is what a Map is made for.
+// Config sets up a Map.
 type Config struct {
 	Width, Height float64 // of the field, px
-	HalfLife      float64 // s after which a step counts half; 0: none is forgotten
+	HalfLife      float64 // time in which the weight of a step halves, s; 0 keeps all steps
 }
 
-// Step is one step of an object, of which the common motion is taken off.
+// Step is one step of an object, without the common motion.
 type Step struct {
-	X, Y     float64 // where it began, px
+	X, Y     float64 // start, px
 	DX, DY   float64 // px
 	DT       float64 // s
-	Variance float64 // of a place, px² an axis, the mean of both ends; 0 where not known
-	Weight   float64 // 0 to 1, the probability that both ends are the object's
-	Before   Before  // the step that led to where this one began
+	Variance float64 // of a place, px² per axis, the mean of both ends; 0 if unknown
+	Weight   float64 // 0 to 1, the probability that both ends belong to the object
+	Before   Before  // the step to the start of this one
 }
 
-// Before is the same object's step before. The zero value is none.
+// Before is the previous step of the same object. The zero value means none.
 type Before struct {
 	DX, DY float64 // px
 	Weight float64 // 0 to 1
 }
 
-// Map is the law over the field. It is made by New, and used from one goroutine.
+// Map holds the sums over the field. Create it with New, and use it from one goroutine.
 type Map struct {
 	config  Config
 	nx, ny  int     // cells
 	side    float64 // of a cell, px
-	gain    float64 // weight of a step now, in the units of the sums
+	gain    float64 // weight of a new step, in the units of the sums
 	cells   []cell  // row by row
-	outside float64 // steps whose middle was not in the field
+	outside float64 // steps with their middle outside the field
 }
 
-// New is a map that has seen nothing.
+// New returns an empty map.
 func New(c Config) (*Map, error) {
 	if !(c.Width > 0 && c.Height > 0 && c.Width+c.Height < math.MaxInt32) || !(c.HalfLife >= 0) {
 		return nil, fmt.Errorf("%w is %g x %g px with a half-life of %g s: expected sides above 0 and a half-life of 0 or more", ErrField, c.Width, c.Height, c.HalfLife)
@@ -60,15 +60,15 @@ func New(c Config) (*Map, error) {
 	return m, nil
 }
 
-// Size is that of the field, px.
+// Size returns the size of the field, px.
 func (m *Map) Size() (width, height float64) { return m.config.Width, m.config.Height }
 
-// Pass has seconds go by: what was seen so far counts less. It is called once a frame.
+// Pass ages the map by seconds. Call it once per frame.
 func (m *Map) Pass(seconds float64) {
 	if m.config.HalfLife == 0 || !(seconds > 0) {
 		return
 	}
-	m.gain *= math.Exp2(min(seconds/m.config.HalfLife, 180)) // beyond, nothing is left of the past in any case
+	m.gain *= math.Exp2(min(seconds/m.config.HalfLife, 180)) // beyond 180 half-lives nothing remains anyway
 	if m.gain > mostGain {
 		for i := range m.cells {
 			m.cells[i].scale(1 / m.gain)
@@ -78,7 +78,7 @@ func (m *Map) Pass(seconds float64) {
 	}
 }
 
-// Add takes in a step. What is no number, or has no time, is left out.
+// Add adds a step. It drops steps with NaN or without time.
 func (m *Map) Add(s *Step) {
 	x, y := s.X+s.DX/2, s.Y+s.DY/2
 	w := m.gain * s.Weight
@@ -94,17 +94,17 @@ func (m *Map) Add(s *Step) {
 	m.cells[j*m.nx+i].add(s, u-float64(i), v-float64(j), w)
 }
 
-// Outside is how many steps, by weight, were left out because their middle was not in the field.
+// Outside returns the number of dropped steps, by weight, with their middle outside the field.
 func (m *Map) Outside() float64 { return m.outside / m.gain }
 
-// Clone is a copy, which another goroutine may read while steps come to m.
+// Clone returns a copy. Another goroutine may read it while m takes steps.
 func (m *Map) Clone() *Map {
 	c := *m
 	c.cells = slices.Clone(m.cells)
 	return &c
 }
 
-// Reset forgets all.
+// Reset clears the map.
 func (m *Map) Reset() {
 	clear(m.cells)
 	m.gain, m.outside = 1, 0

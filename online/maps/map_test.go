@@ -11,8 +11,8 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestDrift: the RMS error over visited squares, with r = 1 as without noise, beside what there is. The limits are 1.3 times that of fourteen other films, of
-// which two scatter by that.
+// TestDrift bounds the RMS error over visited squares, for r = 1 and without noise, against the size of the drift. The limits are 1.3 times the errors
+// in fourteen other films, the scatter of two of them.
 func TestDrift(t *testing.T) {
 	suite.Long(t)
 	limits := map[string]float64{"a spring": 0.63, "a stiff spring": 1.2, "a soft spring, D 1": 0.185, "a wide well": 2.5, "three wells": 3.8,
@@ -32,7 +32,7 @@ func TestDrift(t *testing.T) {
 				t.Errorf("%s at r = %g: the drift is off by %.2f px/s, expected %.2f", l.Name, r, rms, limits[l.Name])
 			}
 			for _, c := range w.Cells {
-				if math.Abs(c.D-l.D) > 5*c.DSD { // of some hundred squares five are chance once in a thousand films
+				if math.Abs(c.D-l.D) > 5*c.DSD { // five sd among some hundred squares occur by chance once in a thousand films
 					t.Errorf("%s at r = %g: D %.2f ± %.2f, the truth is %g", l.Name, r, c.D, c.DSD, l.D)
 					break
 				}
@@ -47,7 +47,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestPlaces: what is there is told, once and where it is, and nothing else.
+// TestPlaces verifies that each trap and vortex is reported once, at its place, and that nothing else is reported.
 func TestPlaces(t *testing.T) {
 	suite.Long(t)
 	for _, l := range []mapstest.Law{mapstest.ASpring, mapstest.ThreeWells, mapstest.AVortex, mapstest.Nothing, mapstest.AFlow} {
@@ -61,7 +61,7 @@ func TestPlaces(t *testing.T) {
 			}
 			for _, o := range want {
 				hit := false
-				for _, p := range found { // four standard errors; a stiffness is that of a cell across, and the prior bends a peak down
+				for _, p := range found { // four standard errors; the stiffness averages over a cell, and the prior flattens a peak
 					hit = hit || math.Hypot(p.X-o.X, p.Y-o.Y) < 4*p.SD && math.Abs(p.Rate-o.Rate) < 4*p.RateSD
 				}
 				if !hit {
@@ -75,7 +75,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestForgetting: of a spring whose centre moves the map shows where it is now, its standard errors hold, and scaling the weights back changes nothing.
+// TestForgetting verifies that the map follows a spring with a moving centre, with valid standard errors, and that scaling the weights back changes
+// nothing.
 func TestForgetting(t *testing.T) {
 	suite.Calculation(t)
 	before, after := mapstest.Law{Drift: mapstest.Spring(100, 128, 2), D: 10}, mapstest.Law{Drift: mapstest.Spring(156, 128, 2), D: 10}
@@ -100,7 +101,7 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-// TestUnusable: what is no step is left out, what is outside is counted, and a map without steps says nothing.
+// TestUnusable verifies that invalid steps are dropped, outside steps are counted, and a map without steps reports nothing.
 func TestUnusable(t *testing.T) {
 	for _, c := range []Config{{0, 1, 0}, {1, -1, 0}, {1, 1, -1}, {math.NaN(), 1, 0}, {math.Inf(1), 1, 0}} {
 		if _, err := New(c); !errors.Is(err, ErrField) {
@@ -124,7 +125,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestArchive: a map that was read goes on as the one that was written, and damage is found.
+// TestArchive verifies that a restored map continues like the saved one, and that damage is detected.
 func TestArchive(t *testing.T) {
 	unusable := errors.New("unusable")
 	f := &mapstest.Film{Objects: 10, Frames: 40, Side: 128, DT: 0.02, R: 0.3}
@@ -144,7 +145,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestAddAllocates: nothing.
+// TestAddAllocates verifies that Add allocates nothing.
 func TestAddAllocates(t *testing.T) {
 	m, _ := New(Config{Width: 100, Height: 100, HalfLife: 1})
 	s := Step{X: 50, Y: 50, DX: 1, DT: 0.01, Weight: 1, Before: Before{1, 1, 1}}

@@ -7,35 +7,35 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Place is a trap, where the drift converges, or a vortex, around which it turns: a zero of the drift about which it is nearly affine.
+// Place is a trap, where the drift converges, or a vortex, around which it turns: a zero of the drift with a nearly affine drift around it.
 type Place struct {
 	X, Y     float64 // px
-	SD       float64 // standard error of the place an axis, px
-	Rate     float64 // 1/s: of a trap the stiffness k of μ = -k(x-c), of a vortex its angular velocity, positive from x to y
+	SD       float64 // standard error of the place per axis, px
+	Rate     float64 // 1/s: the stiffness k of a trap μ = -k(x-c), or the angular velocity of a vortex, positive from x to y
 	RateSD   float64 // standard error
-	Reach    float64 // px, the radius within which the drift was taken for affine
-	Evidence float64 // nats, of the place against none
+	Reach    float64 // radius of the affine drift, px
+	Evidence float64 // nats, for the place against none
 }
 
-// Interval holds the rate with 95 %.
+// Interval returns the 95 % interval of the rate.
 func (p *Place) Interval() (low, high float64) {
 	const normal95 = 1.96
 	return p.Rate - normal95*p.RateSD, p.Rate + normal95*p.RateSD
 }
 
-// Flow is a drift that is the same everywhere, told where it is most of the drift.
+// Flow is a uniform drift, reported if it makes up most of the drift.
 type Flow struct {
 	X, Y     float64 // px/s
-	SD       float64 // standard error an axis, px/s
+	SD       float64 // standard error per axis, px/s
 	Evidence float64 // nats, against none
 }
 
-// reaches are the radii that are tried, cells: each about a third larger.
+// reaches lists the tested radii, cells: each about a third larger than the last.
 var reaches = [...]float64{1.5, 2, 2.7, 3.6, 4.8, 6.4, 8.5, 11.3, 15, 20, 32}
 
 const (
-	settling  = 2   // times that a place moves to the zero of the affine drift about it; then it stands still
-	leastPair = 1.5 // cells, the distance below which two places are one
+	settling  = 2   // moves of a place to the zero of the affine drift around it
+	leastPair = 1.5 // cells; closer places are one
 )
 
 // tell finds the traps, the vortices and the flow.
@@ -52,9 +52,9 @@ func (l *Law) tell(mean [2][]float64, pause func()) {
 	l.stream()
 }
 
-// zero is where the drift in a cell is 0, by Newton's method from its middle.
+// zero returns the zero of the drift in a cell, by Newton's method from its middle.
 func (r *regression) zero(at int, mean [2][]float64) (x, y float64, ok bool) {
-	const steps, beyond = 8, 0.5 // as far beyond the cell's edge a zero is its own, so that none on an edge is lost
+	const steps, beyond = 8, 0.5 // tolerance beyond the edge of the cell, so that no zero on an edge is lost
 	i, j := at%(r.nx-1), at/(r.nx-1)
 	u, v := 0.5, 0.5
 	for range steps {
@@ -78,15 +78,15 @@ func (r *regression) zero(at int, mean [2][]float64) (x, y float64, ok bool) {
 	return r.side * (float64(i) + u), r.side * (float64(j) + v), ok
 }
 
-// window is the affine drift about a place.
+// window is the affine drift around a place.
 type window struct {
 	affine
 	reach, scale float64 // px
-	share        float64 // of all information on the drift
+	share        float64 // of all information about the drift
 }
 
-// about is the affine drift within a radius of a place. The steps are asked by functions T that are the affine ones A at the corners within it and 0 at
-// the others: a sum that ended at an edge would take for drift what diffuses across it. Of T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
+// about fits the affine drift within a radius of a place. Its test functions T equal the affine functions A at the corners within the radius, and 0 at the
+// others: a sum cut off at an edge would mistake diffusion across the edge for drift. From T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
 func (r *regression) about(x, y, reach float64) (w window, ok bool) {
 	var ask, own square3
 	var pull [3][axes]float64
@@ -158,7 +158,7 @@ func (r *regression) about(x, y, reach float64) (w window, ok bool) {
 	return w, true
 }
 
-// root is L of LL'; false where the matrix is not positive, but for rounding.
+// root returns L of LL', and false if the matrix is not positive definite beyond rounding.
 func (s *square3) root() (l square3, ok bool) {
 	const rounding = 1e-14
 	for p := range l {
@@ -176,7 +176,7 @@ func (s *square3) root() (l square3, ok bool) {
 	return l, true
 }
 
-// ahead is L⁻¹ b.
+// ahead returns L⁻¹ b.
 func (s *square3) ahead(b [3]float64) (x [3]float64) {
 	for p, v := range b {
 		x[p] = (v - inner(&s[p], &x)) / s[p][p]
@@ -186,22 +186,21 @@ func (s *square3) ahead(b [3]float64) (x [3]float64) {
 
 func inner(a, b *[3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
-// The groups that make a trap and a vortex.
+// The groups behind a trap and a vortex, as indices.
 const (
 	constants = iota
 	dilation
 	rotation
 )
 
-// rate is a coefficient of u over the spread: 1/s.
+// rate returns the coefficient of u of a group, divided by the spread: 1/s.
 func (w *window) rate(group int) (value, sd float64) {
 	at := slices.Index(grouped[:], group)
 	return w.on[at] / w.scale, w.sd[at] / w.scale
 }
 
-// wide is the widest window in which the rate is still that of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35,
-// 454, 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). Its evidence, nats, is that of the windows up to it on
-// average, for a place anywhere in the field.
+// wide returns the widest window whose rate agrees with the rates of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35, 454,
+// 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). The evidence, nats, averages the windows up to it, for a place anywhere in the field.
 func (r *regression) wide(at *windows, group int) (best *window, evidence float64, ok bool) {
 	var rates, variances [len(reaches)]float64
 	tried := 0
@@ -225,10 +224,10 @@ func (r *regression) wide(at *windows, group int) (best *window, evidence float6
 	return best, evidence, ok
 }
 
-// windows holds the windows about one place. window computes each at its first use.
+// windows holds the windows around one place. window computes each at its first use.
 type windows struct {
 	x, y  float64
-	found [len(reaches)]*window // nil where it was not asked for, or there is none
+	found [len(reaches)]*window // nil if not computed, or if there is none
 	asked [len(reaches)]bool
 	pause func()
 }
@@ -244,9 +243,9 @@ func (r *regression) window(at *windows, k int) *window {
 	return at.found[k]
 }
 
-// settle tells of a trap or a vortex near a place, where the evidence pays.
+// settle adds a trap or a vortex near a place if the evidence supports it.
 func (l *Law) settle(x, y float64, pause func()) {
-	about := windows{x: x, y: y, pause: pause} // both kinds ask for these
+	about := windows{x: x, y: y, pause: pause} // shared by both kinds
 	for _, k := range [2]struct {
 		group int
 		list  *[]Place
@@ -270,7 +269,7 @@ func (l *Law) settle(x, y float64, pause func()) {
 	}
 }
 
-// fix moves to the zero of the affine drift about a place, as of one group of drifts, and says whether the evidence is for a place of that kind.
+// fix moves to the zero of the affine drift around a place, for one group of drifts. It returns true if the evidence supports a place of that kind.
 func (r *regression) fix(at *windows, group int) (p Place, ok bool) {
 	for range settling {
 		w, evidence, any := r.wide(at, group)
@@ -287,7 +286,7 @@ func (r *regression) fix(at *windows, group int) (p Place, ok bool) {
 	return p, ok
 }
 
-// zero is where the affine drift is 0, px from the window's middle, and its standard error an axis; not a number at a saddle.
+// zero returns the zero of the affine drift, px from the middle of the window, and its standard error per axis; NaN at a saddle.
 func (w *window) zero() (dx, dy, sd float64) {
 	a, j := [2]float64{w.on[0], w.on[1]}, [2][2]float64{{w.mean[0][1], w.mean[0][2]}, {w.mean[1][1], w.mean[1][2]}}
 	det := j[0][0]*j[1][1] - j[0][1]*j[1][0]
@@ -300,7 +299,7 @@ func (w *window) zero() (dx, dy, sd float64) {
 	return dx, dy, sd
 }
 
-// slope is by how much the map's drift converges at a place, -½∇·μ, or turns, ½(∂₁μ₂ - ∂₂μ₁), 1/s, from a cell's side across, and its standard error.
+// slope returns the convergence of the drift at a place, -½∇·μ, or its rotation, ½(∂₁μ₂ - ∂₂μ₁), 1/s, across one cell side, and its standard error.
 func (l *Law) slope(x, y float64, group int) (mean, sd float64) {
 	half := l.field.side / 2
 	across := [axes][2]float64{{half, 0}, {0, half}}
@@ -332,7 +331,7 @@ func (l *Law) slope(x, y float64, group int) (mean, sd float64) {
 	return mean, math.Sqrt(max(square-mean*mean, 0))
 }
 
-// stream tells of the flow: the constants, where their evidence pays and their square is more than half of the drift's.
+// stream sets the flow if the constants have evidence and their square is more than half of the square of the drift.
 func (l *Law) stream() {
 	on, off, square := 0.0, 0.0, 0.0
 	var f Flow

@@ -2,7 +2,7 @@ package maps
 
 import "fmt"
 
-// Says is which traps, vortices and flow there are, a sentence each.
+// Says describes the traps, the vortices and the flow, one sentence each.
 func (l *Law) Says() (says []string) {
 	for _, p := range l.Traps {
 		low, high := p.Interval()

@@ -7,49 +7,49 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// What is believed of the drift before a step is seen, doc.go. Powers of two and four: a factor between two levels costs a tenth of the error. The longest
-// range is twice the field's side: a wide well bends less than half the side allows, and its errors would be a third larger.
+// Priors of the drift, doc.go. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the side of
+// the field. With half the side as the longest, the drift would bend more than a wide well does, and the errors of the well would be a third larger.
 const (
-	sizes       = 5   // of a drift, its standard deviation: from twice what all steps together just show, each four times as large,
+	sizes       = 5   // levels of the standard deviation of a drift: from twice the value that all steps together just show, each four times as large,
 	sizeRatio   = 4.0 // to five hundred times that
 	leastSize   = 2.0
-	shortest    = 2.0 // cells, of the ranges over which the drift forgets itself, each twice as long
+	shortest    = 2.0 // cells, the shortest correlation range of the drift, each next one twice as long
 	ranges      = 6
-	noSmooth    = 0.5    // probability that it is affine
-	noAffine    = 1. / 3 // and that nothing of it is, as in (10) of online/regression
-	leastShare  = 1e-3   // of a belief, below which it is left out of the mean
+	noSmooth    = 0.5    // probability of an affine drift
+	noAffine    = 1. / 3 // probability of no affine part, as in (10) of online/regression
+	leastShare  = 1e-3   // of a belief; smaller ones are dropped from the mean
 	smoothOrder = 3      // of (κ² - ∇²)
 )
 
-// regression are the sums over the corners of all cells, each cell's divided by its 2D.
+// regression holds the sums over the corners of all cells, each divided by the 2D of its cell.
 type regression struct {
 	nx, ny int           // corners
 	side   float64       // px
 	gram   *band         // G
 	b      [2][]float64  // along x and y
 	affine [3][]float64  // 1, (x-c)/ρ and (y-c)/ρ at the corners
-	ga     [3][]float64  // G times those
-	flat   square3       // their own G
-	pull   [2][3]float64 // their b
+	ga     [3][]float64  // G times affine
+	flat   square3       // G of affine
+	pull   [2][3]float64 // b of affine
 	unit   float64       // (px/s)², the variance that all steps together just show
-	parts  []part        // of G and b, a cell each; those of a cell without steps are 0
+	parts  []part        // of G and b, one per cell; 0 for a cell without steps
 
 	choice combinations // reused
-	spare  []*band      // of beliefs that were left out, to be used again
+	spare  []*band      // memory of dropped beliefs, for reuse
 	full   []float64    // of band.inverse
 }
 
-// part is what one cell gives to the sums over its corners.
+// part is the contribution of one cell to the sums over its corners.
 type part struct {
 	gram [4][4]float64
 	b    [2][4]float64
 	info float64 // of a constant drift along an axis, (s/px)²
 }
 
-// corner is the number of a cell's corner k.
+// corner returns the number of corner k of a cell.
 func (r *regression) corner(i, j, k int) int { return (j+k>>1)*r.nx + i + k&1 }
 
-// assemble adds the cells' elements up; d is D of each cell.
+// assemble sums the elements of the cells; d is D of each cell.
 func (m *Map) assemble(t *tree, d []float64) *regression {
 	r := &regression{nx: m.nx + 1, ny: m.ny + 1, side: m.side, parts: make([]part, len(m.cells))}
 	n := r.nx * r.ny
@@ -87,7 +87,7 @@ func (m *Map) assemble(t *tree, d []float64) *regression {
 	return r
 }
 
-// ratio is Σw/Σw² over all cells, in the sums' units: how many times its weight a step tells.
+// ratio returns Σw/Σw² over all cells, in the units of the sums: the effective steps per unit of weight.
 func (m *Map) ratio() float64 {
 	steps, squares := 0.0, 0.0
 	for i := range m.cells {
@@ -96,12 +96,12 @@ func (m *Map) ratio() float64 {
 	return steps / max(squares, math.SmallestNonzeroFloat64)
 }
 
-// weight is what a second in the cell tells of the drift: of discounted steps as many as tell as much, each of variance 2DΔt. A cell that was left long
-// ago tells little, however many steps agreed there; hence at most the ratio of all. Gains cancel.
+// weight returns the information of a second in the cell about the drift. It uses the effective number of steps, each of variance 2DΔt. A cell that
+// objects left long ago has little information, even if many steps agreed there; hence the bound by the ratio of all cells. Gains cancel.
 func (c *cell) weight(d, ratio float64) float64 { return min(c.steps/c.squares, ratio) / (2 * d) }
 
-// untaken is the noise that stays in a cell's sums, over 2DΔt. An error of a place lengthens one step and shortens the next, and is taken back where
-// both count for the same corners: Var Σ ε(ψₙ₋₁ - ψₙ) is at most 2R a step, and less by the square of the way between them, in sides.
+// untaken returns the noise that remains in the sums of a cell, over 2DΔt. An error of a place lengthens one step and shortens the next. Both cancel if
+// they count for the same corners: Var Σ ε(ψₙ₋₁ - ψₙ) is at most 2R per step, and scales with the squared distance between them, in sides.
 func (m *Map) untaken(t *tree, at int, d float64) float64 {
 	s := t.at(node{m.depth(), at % m.nx, at / m.nx})
 	dt, noise := s.time/s.steps, max(t.noise, 0)
@@ -109,10 +109,10 @@ func (m *Map) untaken(t *tree, at int, d float64) float64 {
 	return 2 * noise * min(1, way/(2*m.side*m.side)) / (2 * d * dt)
 }
 
-// mostBent bounds what the noise takes off G, so that it stays positive where a cell is hardly larger than the noise.
+// mostBent bounds the noise correction of G, so that G stays positive if a cell is hardly larger than the noise.
 const mostBent = 0.2
 
-// centre lays the affine functions out over the corners, about the mean place of the steps and in units of their spread.
+// centre computes the affine functions at the corners, relative to the mean place of the steps and in units of their spread.
 func (r *regression) centre(m *Map) {
 	var t, x, y, xx float64
 	for at := range m.cells {
@@ -123,7 +123,7 @@ func (r *regression) centre(m *Map) {
 		xx += i*i*c[0] + 2*i*c[3] + c[6] + j*j*c[0] + 2*j*c[1] + c[2]
 	}
 	x, y = x/t, y/t
-	scale := math.Sqrt(max((xx/t-x*x-y*y)/axes, 1e-6)) // cells; the least is a thousandth of one
+	scale := math.Sqrt(max((xx/t-x*x-y*y)/axes, 1e-6)) // cells; at least a thousandth of one
 	n := r.nx * r.ny
 	for k := range r.affine {
 		r.affine[k], r.ga[k] = make([]float64, n), make([]float64, n)
@@ -144,33 +144,32 @@ func (r *regression) centre(m *Map) {
 	}
 }
 
-// belief is one choice of the smooth part's prior, with what the steps make of it.
+// belief is one choice of the prior of the smooth part, with its posterior.
 type belief struct {
 	choice  choice
 	weight  float64      // ln evidence, then the posterior probability
-	inverse near         // of G + Q; nil where the drift is affine
+	inverse near         // of G + Q; nil for an affine drift
 	own     [2][]float64 // (G+Q)⁻¹ b
 	cross   [3][]float64 // (G+Q)⁻¹ G a
 	affine  affine
 
 	factored *band   // G + Q, until it is inverted
-	prior    float64 // ln evidence where b is 0, with the probability of the choice
+	prior    float64 // ln evidence at b = 0, plus the ln probability of the choice
 }
 
-// mostFactored is how many beliefs wait for their inverse: one may still lose its share, and each takes a MB.
+// mostFactored bounds the beliefs that wait for their inverse: some may still be dropped, and each takes a MB.
 const mostFactored = 4
 
-// size is the variance of a drift of size s, (px/s)².
+// size returns the variance of a drift of size s, (px/s)².
 func (r *regression) size(s int) float64 {
 	return leastSize * leastSize * r.unit * math.Pow(sizeRatio, 2*float64(s))
 }
 
-// choice is a range and a size of the smooth part; none where it is affine.
+// choice is a range and a size of the smooth part; none for an affine drift.
 type choice struct{ reach, size int }
 
 var none = choice{-1, -1}
 
-// choices are all of them.
 func choices() []choice {
 	all := []choice{none}
 	for k := range ranges {
@@ -181,7 +180,7 @@ func choices() []choice {
 	return all
 }
 
-// learn weighs the drifts of these choices, and keeps those that have a share. Priors are made once for all passes.
+// learn weighs the drifts of these choices, and keeps the ones with a share. Priors are computed once for all passes.
 func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (kept []belief) {
 	sum := math.Inf(-1)
 	take := func(b belief) {
@@ -202,7 +201,7 @@ func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (
 			take(b)
 		}
 	}
-	if len(kept) == 0 { // what was left has no answer by the D of this pass: nothing is told but what is affine
+	if len(kept) == 0 { // no remaining choice is solvable with the D of this pass: use the affine drift only
 		take(r.plain())
 	}
 	kept = r.settle(kept, sum, 0, pause)
@@ -212,7 +211,7 @@ func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (
 	return kept
 }
 
-// settle leaves out the beliefs without a share of the evidence sum, and inverts the oldest until most are left to invert.
+// settle drops the beliefs without a share of the evidence sum, and inverts the oldest until at most most wait.
 func (r *regression) settle(all []belief, sum float64, most int, pause func()) []belief {
 	free := func(b *belief) {
 		if b.factored != nil {
@@ -241,14 +240,13 @@ func (r *regression) settle(all []belief, sum float64, most int, pause func()) [
 	return all
 }
 
-// plain is the drift that is affine.
 func (r *regression) plain() belief {
 	b := belief{choice: none, prior: math.Log(noSmooth)}
 	r.read(&b, &r.flat)
 	return b
 }
 
-// read is what a belief makes of b, with the information on its affine part.
+// read fills in the posterior of a belief, given the information on its affine part.
 func (r *regression) read(b *belief, flat *square3) {
 	own, pull, square := r.ask(b)
 	r.choice.combine(flat, r.size(0))
@@ -256,7 +254,7 @@ func (r *regression) read(b *belief, flat *square3) {
 	b.weight = b.prior + square/2 + b.affine.evidence
 }
 
-// ask is what the smooth part of a belief takes of b, what it leaves for the affine one, and b'(G+Q)⁻¹b.
+// ask returns the smooth part of a belief for b, the pull left for the affine part, and b'(G+Q)⁻¹b.
 func (r *regression) ask(b *belief) (own [2][]float64, pull [2][3]float64, square float64) {
 	pull = r.pull
 	if b.factored == nil {
@@ -272,14 +270,14 @@ func (r *regression) ask(b *belief) (own [2][]float64, pull [2][3]float64, squar
 	return own, pull, square
 }
 
-// matern is the prior precision of corners whose variance is 1 on average, (κ² + L)² with L the Laplacian of the grid, and its ln determinant
-// (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
+// matern is the prior precision of the corners, with a mean variance of 1, (κ² + L)³ with L the Laplacian of the grid, and its ln determinant (Lindgren,
+// Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
 type matern struct {
 	q      *band
 	logDet float64
 }
 
-// prior makes it of κ, in cells. L has the eigenvalues 2 - 2cos(πi/n) along each axis.
+// prior computes it for κ, 1/cells. L has the eigenvalues 2 - 2cos(πi/n) along each axis.
 func (r *regression) prior(kappa float64) *matern {
 	n, k2 := r.nx*r.ny, kappa*kappa
 	p := &matern{q: newBand(n, r.gram.width)}
@@ -311,7 +309,7 @@ func (r *regression) prior(kappa float64) *matern {
 	return p
 }
 
-// diffused is corner at of (κ² + L) f.
+// diffused returns corner at of (κ² + L) f.
 func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
 	sum := k2 * f[at]
 	i, j := at%r.nx, at/r.nx
@@ -330,7 +328,7 @@ func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
 	return sum
 }
 
-// with is the drift that has a smooth part of this variance.
+// with returns the drift with a smooth part of this variance.
 func (r *regression) with(p *matern, variance float64) (b belief, ok bool) {
 	n := r.nx * r.ny
 	var sum *band

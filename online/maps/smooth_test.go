@@ -6,7 +6,7 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestLearnAffine: where no choice that is left has an answer, the drift is affine. A film of molecules, some of which stand still, had that.
+// TestLearnAffine verifies that the drift is affine if no remaining choice is solvable. This occurred in a film of molecules with some at rest.
 func TestLearnAffine(t *testing.T) {
 	f := filmed(0)
 	m := mapped(f, f.Tracks(&mapstest.ASpring, 1), 0)
@@ -16,7 +16,7 @@ func TestLearnAffine(t *testing.T) {
 	}
 	r := m.assemble(m.grow(), d)
 	for i := range r.gram.n {
-		r.gram.row(i)[0] = -1 // as rounding leaves it where places are noise
+		r.gram.row(i)[0] = -1 // rounding does this if places are mostly noise
 	}
 	got := r.learn([]choice{{0, 0}}, new([ranges]*matern), func() {})
 	if len(got) != 1 || got[0].choice != none {
@@ -24,7 +24,8 @@ func TestLearnAffine(t *testing.T) {
 	}
 }
 
-// TestPauses: reading the map pauses for each of the 31 beliefs, each that is inverted, and each window about a place, so that a live run's law rests within it.
+// TestPauses verifies that reading the map pauses per belief, 31 of them, per inverted belief, and per window around a place, so that a live run can
+// rest.
 func TestPauses(t *testing.T) {
 	f := filmed(0)
 	pauses := 0

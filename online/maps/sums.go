@@ -5,41 +5,40 @@ import (
 	"math/bits"
 )
 
-// total are the sums of a cell that its diffusion follows from, in steps that count one each.
+// total holds the sums of a cell that give its diffusion. Each step has weight one.
 type total struct {
 	steps     float64 // Σ w
-	count     float64 // those that tell as much: (Σ w)²/Σ w², or less where they are long past
+	count     float64 // effective number of steps: (Σ w)²/Σ w², or less if they are long past
 	squares   float64 // Σ w²
 	time      float64 // Σ w Δt, s
 	second    float64 // Σ w Δ², px², both axes
 	crossed   float64 // Σ w ΔΔ', px², both axes
 	pairs     float64
 	located   float64 // Σ w σ², px²
-	bent      float64 // Σ w (2Δ·μ - Δt μ²), px²/s, both axes: what the drift adds to Σ w Δ²/Δt
+	bent      float64 // Σ w (2Δ·μ - Δt μ²), px²/s, both axes: the contribution of the drift to Σ w Δ²/Δt
 	drift     float64 // Σ w Δt μ², px²/s, both axes
-	crossbent float64 // the same of those that have a pair
+	crossbent float64 // the same over steps with a pair
 }
 
-// list are the sums that add up.
+// list returns the additive sums.
 func (t *total) list() [10]*float64 {
 	return [...]*float64{&t.steps, &t.count, &t.time, &t.second, &t.crossed, &t.pairs, &t.located, &t.bent, &t.crossbent, &t.drift}
 }
 
-// scale has every step count by times as much.
+// scale multiplies the weight of every step by by.
 func (t *total) scale(by float64) {
 	for _, p := range t.list() {
 		*p *= by
 	}
 }
 
-// spare has a cell count for less where a step of the drift is longer than one of the diffusion, whose square is usual: there the law between two
-// frames counts too.
+// spare reduces the weight of a cell if drift makes longer steps than diffusion, with the mean square usual: there the drift also changes between two frames.
 func (t *total) spare(usual float64) {
 	long := t.drift / t.steps * t.time / t.steps / usual
 	t.scale(1 / (1 + long*long))
 }
 
-// residual is the mean square of a step less its drift, px², both axes.
+// residual returns the mean square of a step without its drift, px², both axes.
 func (t *total) residual() float64 { return (t.second - t.time/t.steps*t.bent) / t.steps }
 
 func (t *total) add(o *total) {
@@ -49,7 +48,7 @@ func (t *total) add(o *total) {
 	}
 }
 
-// total is the cell's, at a gain.
+// total returns the total of a cell, at a gain.
 func (c *cell) total(gain, ratio float64) total {
 	t := total{steps: c.steps / gain, squares: c.squares / (gain * gain), time: c.time[0] / gain, second: c.second / gain, crossed: c.crossed / gain,
 		pairs: c.pairs / gain, located: c.located / gain}
@@ -57,10 +56,10 @@ func (c *cell) total(gain, ratio float64) total {
 		t.count = t.steps * min(t.steps/t.squares, ratio*gain)
 	}
 	if n := t.count; n > 1 {
-		// as long as no drift is known, what the mean step of the cell makes of it: of |ΣΔ|²/n the part nμ²Δt², the rest is chance
+		// while the drift is unknown, use the mean step of the cell: |ΣΔ|²/n contains nμ²Δt², and the rest is chance
 		x, y := c.moved[0][0]/gain, c.moved[1][0]/gain
 		t.bent = (n*(x*x+y*y)/t.steps - t.second) / (n - 1) / (t.time / t.steps)
-	} else if n > 0 { // one step may all be drift
+	} else if n > 0 { // one step may be all drift
 		t.bent = t.second / (t.time / t.steps)
 	}
 	if t.steps > 0 {
@@ -70,7 +69,7 @@ func (c *cell) total(gain, ratio float64) total {
 	return t
 }
 
-// noise is the variance of a place an axis, blur taken off, from what successive steps have in common; where there are no pairs, what was said of it.
+// noise returns the variance of a place per axis, without blur, from the covariance of successive steps. Without pairs it returns the mean reported variance.
 func (t *total) noise() float64 {
 	if t.pairs < 1 {
 		return t.located / max(t.steps, math.SmallestNonzeroFloat64)
@@ -79,7 +78,7 @@ func (t *total) noise() float64 {
 	return -(t.crossed - dt*t.crossbent) / t.pairs / axes
 }
 
-// diffusion is D, px²/s an axis, given the noise, and the variance of D that is the steps' own.
+// diffusion returns D, px²/s per axis, given the noise, and the variance of D from the steps alone.
 func (t *total) diffusion(noise float64) (d, variance float64) {
 	if t.steps == 0 {
 		return 0, math.Inf(1)
@@ -90,33 +89,33 @@ func (t *total) diffusion(noise float64) (d, variance float64) {
 	return d, (2*p*p + 4*p*e + 3*e*e) / (axes * t.count)
 }
 
-// axes are those of the picture.
+// axes is the number of axes of the picture.
 const axes = 2
 
-// tree are the nested dyadic grids over the cells: at level 0 one square that holds the field, at level k 4^k.
+// tree holds the nested dyadic grids over the cells: at level 0 one square around the field, at level k 4^k.
 type tree struct {
-	levels [][]total // of squares row by row, 2^k a side
-	scale  float64   // D of all, px²/s
+	levels [][]total // of squares row by row, 2^k per side
+	scale  float64   // mean D, px²/s
 	noise  float64   // px²
-	wander float64   // its variance, px⁴
+	wander float64   // variance of noise, px⁴
 }
 
 // node is a square of the tree.
 type node struct{ level, i, j int }
 
-// at lends a node's sums.
+// at returns the sums of a node, lent.
 func (t *tree) at(n node) *total { return &t.levels[n.level][n.j<<n.level+n.i] }
 
-// children are the four squares of a node.
+// children returns the four squares of a node.
 func (n node) children() [4]node {
 	i, j, k := 2*n.i, 2*n.j, n.level+1
 	return [4]node{{k, i, j}, {k, i + 1, j}, {k, i, j + 1}, {k, i + 1, j + 1}}
 }
 
-// depth is the tree's: its smallest squares are the cells.
+// depth returns the depth of the tree: its smallest squares are the cells.
 func (m *Map) depth() int { return bits.Len(uint(max(m.nx, m.ny) - 1)) }
 
-// grow adds the cells up, level by level.
+// grow sums the cells, level by level.
 func (m *Map) grow() *tree {
 	depth := m.depth()
 	ratio := m.ratio()
@@ -131,7 +130,7 @@ func (m *Map) grow() *tree {
 	return t
 }
 
-// sum makes every level from the one below.
+// sum computes every level from the one below.
 func (t *tree) sum() {
 	for k := len(t.levels) - 2; k >= 0; k-- {
 		for i := range t.levels[k] {
@@ -150,15 +149,15 @@ func (t *tree) sum() {
 	t.noise = all.noise()
 	t.scale, _ = all.diffusion(t.noise)
 	dt := all.time / all.steps
-	// of R = -ΔΔ'/2: Var ΔΔ' an axis is (2DΔt + 2R)² and what neighbours share, (6+4ε+2ε²) - (2+4ε+3ε²) of D² to first order
+	// for R = -ΔΔ'/2: Var ΔΔ' per axis is (2DΔt + 2R)² plus the part that neighbours share, (6+4ε+2ε²) - (2+4ε+3ε²) of D² to first order
 	d, e := max(t.scale, 0), max(t.noise, 0)/dt
 	t.wander = dt * dt * (4*d*d + 4*d*e + 2*e*e) / (axes * max(all.count, 1))
 }
 
-// cost is what a split must bring, nats: a square is split or not, as likely.
+// cost is the evidence that a split needs, nats: a priori a split is as likely as none.
 const cost = math.Ln2
 
-// prune cuts the tree where what the children say of themselves does not pay by evidence. It yields the squares that are left, with steps.
+// prune cuts the tree where the evidence of the children does not exceed the evidence of the whole. It returns the remaining squares with steps.
 func (t *tree) prune(evidence func(node) float64) []node {
 	var visit func(n node) (score float64, leaves []node)
 	visit = func(n node) (float64, []node) {
@@ -184,7 +183,7 @@ func (t *tree) prune(evidence func(node) float64) []node {
 	return leaves
 }
 
-// spread is the ln evidence, but for what no split changes, of a square's D: its steps are as many squares around 0 as its D has degrees of freedom.
+// spread returns the ln evidence for the D of a square, without terms that no split changes: its steps are squares around 0, with the degrees of freedom of D.
 func (t *tree) spread(n node) float64 {
 	s := t.at(n)
 	d, variance := s.diffusion(t.noise)
@@ -195,7 +194,7 @@ func (t *tree) spread(n node) float64 {
 	}
 	e := max(d, 0) + max(t.noise, 0)/dt
 	freedom := 2 * e * e / variance
-	if whole, v := t.at(node{}).diffusion(t.noise); v > 0 { // of a step as of all: a count that came of each square's own D would be a part of its evidence
+	if whole, v := t.at(node{}).diffusion(t.noise); v > 0 { // per step as over all: a count from the D of each square would be part of its evidence
 		all := max(whole, 0) + max(t.noise, 0)/dt
 		freedom = 2 * all * all / v * s.count / t.at(node{}).count
 	}

@@ -2,12 +2,12 @@ package maps
 
 import "driftscope/online/maps/mapstest"
 
-// filmed is 50 objects of 200 frames, 50 a second, with noise of r.
+// filmed returns a film of 50 objects and 200 frames at 50 frames/s, with noise r.
 func filmed(r float64) *mapstest.Film {
 	return &mapstest.Film{Objects: 50, Frames: 200, Side: mapstest.Side, DT: 0.02, R: r}
 }
 
-// mapped is the map of a film's tracks.
+// mapped returns the map of the tracks of a film.
 func mapped(f *mapstest.Film, tracks [][][2]float64, halfLife float64) *Map {
 	m, err := New(Config{Width: f.Side, Height: f.Side, HalfLife: halfLife})
 	if err != nil {
@@ -17,7 +17,7 @@ func mapped(f *mapstest.Film, tracks [][][2]float64, halfLife float64) *Map {
 	return m
 }
 
-// add shows tracks to a map.
+// add adds tracks to a map.
 func add(m *Map, f *mapstest.Film, tracks [][][2]float64) {
 	at := 0
 	for frame, s := range mapstest.Steps(tracks) {

@@ -1,6 +1,6 @@
 package motion
 
-// analysis is what a track is measured in: memory that is used again.
+// analysis holds the reusable memory for measuring a track.
 type analysis struct {
 	series     series
 	fractional fractional
@@ -9,8 +9,8 @@ type analysis struct {
 	posterior  posterior
 }
 
-// measure makes the net's features of a series that was read. The net learnt the posterior of fractional Brownian motion with noise of any variance and without
-// exposure; f has it, or the likelihoods that it is made of.
+// measure computes the features of the net for the current series. The net was trained on the posterior of fractional Brownian motion with noise of any
+// variance and without exposure. If fitted, f already holds this posterior; otherwise f holds the likelihoods for it.
 func (a *analysis) measure(f *fractional, fitted bool) {
 	if !fitted {
 		n := a.series.steps()

@@ -2,25 +2,25 @@ package motion
 
 import "math"
 
-// window is how many steps before it a step of a track with gaps is predicted by.
-const window = 8 // with a third of the frames missing, 12 are no better
+// window is the number of previous steps that predict a step of a track with gaps.
+const window = 8 // 12 are no better, with a third of the frames missing
 
-// conditional is the likelihood of steps of unequal length, each given the window of steps before it (Vecchia, Journal of the Royal Statistical
+// conditional computes the likelihood of steps of unequal length, each given the window of previous steps (Vecchia, Journal of the Royal Statistical
 // Society B 50, 297, 1988).
 type conditional struct {
-	covariances [exponents][]float64 // of each α visited: those of a step with itself and with each step of the window before it, without noise
+	covariances [exponents][]float64 // per visited α: of a step with itself and with each step of its window, without noise
 	rows        [window + 1][window + 1]float64
 	g           []float64 // spread over k frames
 }
 
-// reset forgets the track.
+// reset drops the track.
 func (c *conditional) reset() {
 	for a := range c.covariances {
 		c.covariances[a] = c.covariances[a][:0]
 	}
 }
 
-// fit writes a cell of the posterior.
+// fit fills one cell of the posterior.
 func (c *conditional) fit(f *fractional, s *series, a, r int) {
 	if len(c.covariances[a]) == 0 {
 		c.relate(s, a, f.exposure)
@@ -30,7 +30,7 @@ func (c *conditional) fit(f *fractional, s *series, a, r int) {
 	for i := range f.dx {
 		from := max(0, i-window)
 		if i-from == window && s.frame[i+1]-s.frame[from] == window+1 && i > from {
-			// no gap in sight: the table's prediction of the same order
+			// no gap in the window: use the prediction of the same order from the table
 			order := c.regular(s, i)
 			t := f.table.coefficients[a][r][order*(order-1)/2 : order*(order+1)/2]
 			ex, ey := missed(f.dx[i-order:i+1], f.dy[i-order:i+1], t)
@@ -51,7 +51,7 @@ func (c *conditional) fit(f *fractional, s *series, a, r int) {
 		}
 		variance, ex, ey := c.error(f.dx[from:i+1], f.dy[from:i+1])
 		quad += (ex*ex + ey*ey) / variance
-		if product *= variance; product > 1e60 || product < 1e-60 { // far from the ends of a float
+		if product *= variance; product > 1e60 || product < 1e-60 { // long before a float overflows or underflows
 			logDet += math.Log(product)
 			product = 1
 		}
@@ -59,7 +59,7 @@ func (c *conditional) fit(f *fractional, s *series, a, r int) {
 	f.quad[a][r], f.logDet[a][r] = quad, logDet+math.Log(product)
 }
 
-// regular is how many steps of one frame lead up to step i, at most the memory.
+// regular returns the number of single-frame steps before step i, at most memory.
 func (c *conditional) regular(s *series, i int) int {
 	n := 0
 	for n < memory && i-n-1 >= 0 && s.frame[i-n]-s.frame[i-n-1] == 1 {
@@ -68,11 +68,11 @@ func (c *conditional) regular(s *series, i int) int {
 	return n
 }
 
-// relate makes the covariances of an α, in K Δt^α.
+// relate computes the covariances of an α, in K Δt^α.
 func (c *conditional) relate(s *series, a int, exposure float64) {
 	alpha := alphaAt(a)
 	c.g = c.g[:0]
-	for k := range 4 * (window + 1) { // four times the window without gaps: beyond, it is worked out
+	for k := range 4 * (window + 1) { // four times the window without gaps; larger lags are computed on demand
 		c.g = append(c.g, spread(float64(k), alpha, exposure))
 	}
 	g := func(later, earlier int) float64 {
@@ -95,8 +95,8 @@ func (c *conditional) relate(s *series, a int, exposure float64) {
 	c.covariances[a] = out
 }
 
-// error is the last step less its mean given those before it, along both axes, and its variance. It factors the rows in place, as L D Lᵀ: a row has L D left
-// of the diagonal while it is made, and L when it is done.
+// error returns the prediction error of the last step given the previous ones, along both axes, and its variance. It factors the rows in place, as L D
+// Lᵀ: left of the diagonal, a row holds L D during its computation, and L after it.
 func (c *conditional) error(dx, dy []float64) (variance, ex, ey float64) {
 	var zx, zy, inverse [window + 1]float64
 	for i := range dx {

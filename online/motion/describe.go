@@ -2,7 +2,7 @@ package motion
 
 import "math"
 
-// describe tells the figures of the class.
+// describe fills in the figures of the class.
 func (j *Judge) describe(v *Verdict) {
 	l, s, m := &j.laws, &j.analysis.series, &j.mixture
 	log, at, variance := integral(l.motion.alpha[:])
@@ -55,7 +55,7 @@ func (j *Judge) describe(v *Verdict) {
 // normal95 is the 97.5 % point of a normal law.
 const normal95 = 1.96
 
-// velocity is the generalised least squares' at the most probable noise.
+// velocity computes the generalised least-squares velocity at the most probable noise.
 func (l *laws) velocity(v *Verdict, s *series) {
 	best := 0
 	for cell, d := range l.moved.density {
@@ -68,10 +68,10 @@ func (l *laws) velocity(v *Verdict, s *series) {
 	v.Speed, v.Angle = math.Hypot(x, y), math.Atan2(y, x)
 }
 
-// cells of the histogram of ln λ.
+// cells is the number of bins in the histogram of ln λ.
 const cells = 256
 
-// mixture is the posterior of ln λ: normal laws of one variance about means by the grid's parameters, gathered in a histogram.
+// mixture is the posterior of ln λ: normal laws of equal variance around the mean at each grid point, gathered in a histogram.
 type mixture struct {
 	prior    prior
 	means    []float64
@@ -90,7 +90,7 @@ func (m *mixture) reset(p prior) {
 	m.means, m.weights, m.ratios, m.nonempty = m.means[:0], m.weights[:0], m.ratios[:0], m.nonempty[:0]
 }
 
-// row adds a row of a grid, ρ = 2^(first + i): between its points by parabolas, as integral does; a mean is that of the nearest points, by a line.
+// row adds a row of a grid, ρ = 2^(first + i). It interpolates the density with parabolas, as integral does, and the mean from the neighbouring points.
 func (m *mixture) row(f []float64, quad func(i int) float64, first int) {
 	for k := range f {
 		if math.IsInf(f[k], -1) {
@@ -119,7 +119,7 @@ func (m *mixture) add(mean, log, ratio float64) {
 	m.means, m.weights, m.ratios = append(m.means, mean), append(m.weights, log), append(m.ratios, ratio)
 }
 
-// finish makes the histogram.
+// finish computes the histogram.
 func (m *mixture) finish() {
 	top := never
 	for _, w := range m.weights {
@@ -129,7 +129,7 @@ func (m *mixture) finish() {
 	for i, w := range m.weights {
 		m.weights[i] = math.Exp(w - top)
 		total += m.weights[i]
-		if m.weights[i] > 1e-6 { // the rest does not move a quantile of 2.5 %
+		if m.weights[i] > 1e-6 { // the rest does not move the 2.5 % quantile
 			low, high = min(low, m.means[i]), max(high, m.means[i])
 		}
 	}
@@ -147,7 +147,7 @@ func (m *mixture) finish() {
 	}
 }
 
-// quantile bisects.
+// quantile returns a quantile by bisection.
 func (m *mixture) quantile(share float64) float64 {
 	low, high := m.low-6*m.sd, m.low+cells*m.width+6*m.sd
 	for range 24 { // to 10⁻⁷ of the range
@@ -156,7 +156,7 @@ func (m *mixture) quantile(share float64) float64 {
 		for _, k := range m.nonempty {
 			c := m.low + (float64(k)+0.5)*m.width
 			switch z := (c - middle) / (m.sd * math.Sqrt2); {
-			case z < -4: // erfc is 2 to 10⁻⁷
+			case z < -4: // erfc equals 2 to 10⁻⁷
 				below += m.bin[k]
 			case z < 4:
 				below += m.bin[k] * math.Erfc(z) / 2

@@ -2,30 +2,30 @@ package motion
 
 import "math"
 
-// The priors' grids; all are log-uniform. ρ = σ²/(D Δt) has the same density in every class: over 2^-6, where the noise does not show, to 2^9, beyond which
-// 1000 places tell nothing of the motion.
+// Grids of the priors; all are log-uniform. ρ = σ²/(D Δt) has the same density in every class, over 2^-6 to 2^9. Below, the noise does not show; above,
+// 1000 places say nothing about the motion.
 const (
 	noises     = 16
 	firstNoise = -6
-	stiffs     = 20 // κΔt = 2^-7, 2^-6.5 … 2^2.5: from a trap slower than the tracks are long to one that a frame does not resolve
+	stiffs     = 20 // κΔt = 2^-7, 2^-6.5 … 2^2.5: from a trap slower than the tracks are long to one too fast for a frame
 	firstStiff = -7.
 	stepStiff  = 0.5
-	peclets    = 10 // τ²/(1+ρ) = 4^-5 … 4^4: a velocity from one that the longest track shows to sixteen times a step
+	peclets    = 10 // τ²/(1+ρ) = 4^-5 … 4^4: from a velocity that the longest track just shows to sixteen times a step
 	firstSpeed = -5
 )
 
-// trust is the standard deviation of ln(true variance / given variance) of a localisation: locators' own figures are within a fifth to a third.
+// trust is the standard deviation of ln(true variance / given variance) of a localisation: the variances from locators are right within a fifth to a third.
 const trust = 0.25
 
-// prior integrates a class's scale λ, the variance that its covariances are in units of.
+// prior integrates the scale λ of a class, the unit variance of its covariances.
 type prior struct {
 	n     float64 // steps
-	noise float64 // the variance that is given, px²; 0 where none is
+	noise float64 // given variance, px²; 0 if none is given
 }
 
-// integrate is the logarithm of the likelihood of n steps along both axes, (2πλ)^-n |C|^-1 exp(-quad/2λ), with λ integrated over dλ/λ, up to what all
-// classes share. Where the noise is known, σ² = ρλ has a log-normal law about it: in ln λ the likelihood is nearly normal, about quad/2n with the variance 1/n,
-// and the product of both is closed.
+// integrate returns the logarithm of the likelihood of n steps along both axes, (2πλ)^-n |C|^-1 exp(-quad/2λ), with λ integrated over dλ/λ, up to a
+// constant that all classes share. If the noise is known, σ² = ρλ has a log-normal law around it. In ln λ the likelihood is nearly normal, with mean
+// ln(quad/2n) and variance 1/n, and the product of both has a closed form.
 func (p prior) integrate(quad, logDet, rho float64) float64 {
 	if math.IsNaN(quad) || quad <= 0 {
 		return never
@@ -39,7 +39,7 @@ func (p prior) integrate(quad, logDet, rho float64) float64 {
 	return log
 }
 
-// scale is the posterior of ln λ at some parameters.
+// scale returns the posterior of ln λ at given parameters.
 func (p prior) scale(quad, rho float64) (mean, variance float64) {
 	mean, variance = math.Log(quad/(2*p.n)), 1/p.n
 	if p.noise > 0 {
@@ -54,7 +54,7 @@ func noiseAt(i int) float64 { return math.Exp2(float64(firstNoise + i)) }
 func stiffAt(i int) float64 { return math.Exp2(firstStiff + stepStiff*float64(i)) }
 func speedAt(i int) float64 { return math.Exp2(2 * float64(firstSpeed+i)) }
 
-// laws are the evidences of the classes and what each is made of.
+// laws holds the evidences of the classes and their parts.
 type laws struct {
 	prior    prior
 	exposure float64 // in Δt
@@ -68,7 +68,7 @@ type laws struct {
 	log      [Classes]float64
 }
 
-// weigh makes all evidences of a series.
+// weigh computes all evidences of a series.
 func (l *laws) weigh(s *series, exposure float64) {
 	l.prior = prior{float64(s.steps()), s.noise}
 	l.exposure = min(exposure/s.step, 1)
@@ -105,7 +105,7 @@ func (l *laws) weighFree(s *series) {
 
 func (l *laws) weighTrap(s *series) {
 	l.trap.reset(stiffs, noises)
-	l.trap.climb(8*noises+6, func(k, r int) float64 { // from κΔt = 2^-3, ρ = 1
+	l.trap.climb(8*noises+6, func(k, r int) float64 { // start at κΔt = 2^-3, ρ = 1
 		rho := noiseAt(r)
 		quad, logDet := trapped(s, stiffAt(k), rho, l.exposure)
 		l.quads[k][r] = quad
@@ -118,11 +118,11 @@ func (l *laws) weighFractional(s *series, exposure float64) {
 	l.motion.prepare(s, exposure)
 	l.motion.fit(s, l.prior.integrate)
 	log, _, _ := integral(l.motion.alpha[:])
-	// alpha has ρ's density over its own grid
+	// alpha uses the density of ρ over its own grid
 	l.log[Anomalous] = log - math.Log(exponents) + math.Log(float64(ratios)/noises)
 }
 
-// total is the logarithm of the mean over the grid.
+// total returns the logarithm of the mean over the grid.
 func (p *plane) total() float64 {
 	p.margins = p.margins[:0]
 	for r := range p.rows {

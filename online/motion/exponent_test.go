@@ -12,10 +12,10 @@ import (
 	"driftscope/online/motion/motiontest"
 )
 
-// tested is the seed of the tracks that the net is measured on; the training has another.
+// tested is the seed of the test tracks of the net; training uses another.
 const tested = 4
 
-// score is of the exponents of some tracks.
+// score holds the errors of the exponents of some tracks.
 type score struct{ miss, held, exact, named, tracks float64 }
 
 func (s *score) add(p *posterior, e *example, gaussian, weight float64) {
@@ -41,8 +41,8 @@ func (s score) String() string {
 	return fmt.Sprintf("%.3f (%.3f) %.0f %% %.0f %%", s.miss/n, s.exact/n, 100*s.held/n, 100*s.named/n)
 }
 
-// cut is how much a track counts where the data is cut as challenge_theory_dataset does: of each exponent to 1 it keeps the first 1.1/40 of all, in the order of models,
-// which is all ATTM, 58 %, and some CTRW, 42 %, and neither FBM nor SBM. Above 1 nearly all stay.
+// cut returns the weight of a track if the data is cut as in challenge_theory_dataset. For each exponent up to 1 that keeps the first 1.1/40 of all
+// tracks in the order of models: all ATTM, 58 %, some CTRW, 42 %, no FBM and no SBM. Above 1 nearly all tracks stay.
 func cut(e *example) float64 {
 	const share = (1. / 20) / (2./20 + 1./39 + 1./40) // of ATTM and of CTRW in the mixture to 1
 	switch {
@@ -80,8 +80,8 @@ func measureExponents(length, tracks int) (model [motiontest.Models + 2]score, n
 	return model, noise
 }
 
-// TestExponent: the mean error of α over the challenge's mixture of models, exponents and noises is no larger than what 4000 tracks measured
-// (docs/lab/2026-11-25-motion.md) plus three standard errors of these 300, 0.03 to 0.06; the intervals hold the truth in 91 to 99 %.
+// TestExponent verifies that the mean error of α over the challenge mixture of models, exponents and noises is at most the value measured on 4000 tracks
+// (docs/lab/2026-11-25-motion.md) plus three standard errors of these 300, 0.03 to 0.06. The intervals hold the truth in 91 to 99 %.
 func TestExponent(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {
@@ -97,7 +97,8 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// TestExponentWithGaps: without every tenth place of 110, fractional tracks have the error of whole ones of 100 to a fifth and three standard errors of 200.
+// TestExponentWithGaps compares fractional tracks of 110 places, without every tenth, with whole ones of 100: the errors agree to a fifth plus three
+// standard errors of 200.
 func TestExponentWithGaps(t *testing.T) {
 	suite.Calculation(t)
 	const tracks = 200
@@ -116,7 +117,7 @@ func TestExponentWithGaps(t *testing.T) {
 	}
 }
 
-// TestReport prints what docs/lab tells: MOTION_REPORT=yes go test ./online/motion -run TestReport -v -timeout 1h.
+// TestReport prints the tables of docs/lab: MOTION_REPORT=yes go test ./online/motion -run TestReport -v -timeout 1h.
 func TestReport(t *testing.T) {
 	if os.Getenv("MOTION_REPORT") == "" {
 		t.Skip("MOTION_REPORT=yes measures")

@@ -2,61 +2,61 @@ package motion
 
 import "math"
 
-// lags are the frames that displacements are read over: as far apart as their ratio tells an exponent from the noise of its neighbours.
+// lags are the frame distances of displacements. Their ratios are large enough to show an exponent above the noise.
 var lags = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
 
 const (
 	perLag      = 8
 	binned      = 6 // the lags with a histogram: 1, 2, 4, 8, 16, 32
-	bins        = 9 // of |Δ|² in its mean
+	bins        = 9 // of |Δ|² over its mean
 	parted      = 8 // parts of a track's time
 	octaves     = 7 // from the first 1/64 of a track to its last half
 	ofTrack     = 6
 	ofGaussians = 9
 	running     = 6 // the lags with a histogram of speeds: 4, 8 … 128
 	speeds      = 11
-	local       = 5 // of each of the windows, over steps and over displacements of four frames
+	local       = 5 // per window, over steps and over displacements of four frames
 	features    = len(lags)*perLag + binned*bins + 2*parted + octaves + ofTrack + ofGaussians + running*speeds + 2*len(windows)*local
 )
 
-// windows are the frames over which diffusion is read where it changes.
+// windows are the frame counts for measuring changes of diffusion.
 var windows = [...]int{4, 16, 64}
 
-// least is the fewest pairs that a lag is read from.
+// least is the fewest pairs for a lag.
 const least = 3
 
-// measured is a track's features: none changes with the unit of length or time.
+// measured holds the features of a track: none depends on the unit of length or time.
 type measured struct {
 	value [features]float32
 	n     int
 	x, y  []float64 // on the lattice of frames
 	seen  []bool
 	gaps  bool
-	// of the steps of one frame
+	// of single-frame steps
 	ux, uy, square []float64
 	far            []float64 // squares over a lag
 }
 
-// put adds a value; what is no number counts as 0.
+// put adds a value. NaN and infinity count as 0.
 func (m *measured) put(v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		v = 0
 	}
-	m.value[m.n] = float32(min(max(v, -8), 8)) // beyond, a logarithm tells nothing more
+	m.value[m.n] = float32(min(max(v, -8), 8)) // beyond ±8 a logarithm adds no information
 	m.n++
 }
 
-// ratio is a logarithm that bears zeros: both are means of squares in units of a step's, of which 10⁻⁶ is nothing.
+// ratio returns a logarithm that tolerates zeros: both are means of squares in units of the square of a step, and 10⁻⁶ is negligible.
 func ratio(a, b float64) float64 { return math.Log((a + 1e-6) / (b + 1e-6)) }
 
-// read measures a track. The posteriors of both Gaussian models are made already.
+// read measures a track. The posteriors of both Gaussian models must be ready.
 func (m *measured) read(s *series, f *fractional, b *scaledMotion) {
 	m.n = 0
 	m.place(s)
 	for i, lag := range lags {
 		before := m.n - perLag
 		if lag > len(m.x)-least || !m.lag(lag) {
-			// as the lag before it
+			// copy the previous lag
 			for k := range perLag {
 				v := float32(0)
 				if i > 0 {
@@ -84,7 +84,7 @@ func (m *measured) read(s *series, f *fractional, b *scaledMotion) {
 	m.gaussians(f, b)
 }
 
-// place puts the track on the lattice, in units in which the mean square of a frame's step is 1.
+// place puts the track on the lattice, scaled to a mean square of 1 per single-frame step.
 func (m *measured) place(s *series) {
 	size := s.frame[len(s.frame)-1] + 1
 	m.gaps = s.gaps
@@ -120,7 +120,7 @@ func (m *measured) place(s *series) {
 	}
 }
 
-// lag measures displacements over a number of frames. It tells whether there are enough.
+// lag measures displacements over a number of frames. It returns false if there are too few.
 func (m *measured) lag(lag int) bool {
 	var count, root, one, two, four, early, late, turned, turns float64
 	size := len(m.x) - lag
@@ -173,7 +173,7 @@ func (m *measured) lag(lag int) bool {
 	return true
 }
 
-// histogram is how the squares of displacements are spread about their mean, by powers of 4 below it and of 2 above.
+// histogram measures the spread of squared displacements around their mean, by powers of 4 below it and of 2 above.
 func (m *measured) histogram(lag int) {
 	var bin [bins]float64
 	var sum, count float64
@@ -205,8 +205,8 @@ func (m *measured) histogram(lag int) {
 	}
 }
 
-// run is how the squares of mean speeds over a lag are spread, in the mean square of a step: a run at one speed keeps its own, which is 1, 2/3 or 1/3 of a
-// step's at the challenge's noises.
+// run measures the spread of squared mean speeds over a lag, relative to the mean square of a step. A run at constant speed keeps its speed: 1, 2/3 or
+// 1/3 of the mean square at the noise levels of the challenge.
 func (m *measured) run(lag int) {
 	var bin [speeds]float64
 	count := 0.
@@ -232,7 +232,7 @@ func (m *measured) run(lag int) {
 	}
 }
 
-// squares are those of the displacements over a lag; where a place is missing, the one before.
+// squares computes the squared displacements over a lag. A missing place repeats the previous value.
 func (m *measured) squares(lag int) {
 	m.far = m.far[:0]
 	before := 0.
@@ -245,7 +245,7 @@ func (m *measured) squares(lag int) {
 	}
 }
 
-// changes is how the logarithm of the mean square over a window changes along the track: its mean, its spread, its ends, and whether neighbours are alike.
+// changes measures how the logarithm of the mean square over a window changes along the track: its mean, spread, extremes, and the correlation of neighbours.
 func (m *measured) changes(window int) {
 	count := len(m.far) / window
 	if count < 2 {
@@ -275,7 +275,7 @@ func (m *measured) changes(window int) {
 	m.put(3 * (follow/(n-1) - centre*centre) / (variance + 1e-2))
 }
 
-// parts are the mean squares of steps, and the squared displacement, by parts of the track's time: equal ones and octaves from its begin.
+// parts measures mean squares of steps, and the squared displacement, over parts of the track: equal parts, and octaves from its start.
 func (m *measured) parts() {
 	n := len(m.square)
 	for p := range parted {
@@ -301,7 +301,7 @@ func mean(list []float64) float64 {
 	return s / float64(max(len(list), 1))
 }
 
-// track is what the whole of it tells: its length, how far it went, how it is shaped.
+// track measures the whole track: length, extent, shape.
 func (m *measured) track() {
 	n := float64(len(m.square))
 	m.put(math.Log(n))
@@ -328,7 +328,7 @@ func (m *measured) track() {
 	m.put(3 * math.Hypot(xx-yy, 2*xy) / (xx + yy))
 }
 
-// gaussians are the exponents of both Gaussian models, how sure they are, and how well they do beside each other, a place.
+// gaussians adds the exponents of both Gaussian models, their uncertainty, and the log evidence of one against the other, total and per step.
 func (m *measured) gaussians(f *fractional, b *scaledMotion) {
 	log, at, variance := integral(f.alpha[:])
 	m.put(4 * (firstAlpha + stepAlpha*at - 1))
@@ -346,7 +346,7 @@ func (m *measured) gaussians(f *fractional, b *scaledMotion) {
 	m.put(f.ratio())
 }
 
-// ratio is the mean of log₂ ρ under the posterior.
+// ratio returns the posterior mean of log₂ ρ.
 func (f *fractional) ratio() float64 {
 	top, sum, total := never, 0., 0.
 	for _, v := range f.plane.density {

@@ -9,20 +9,20 @@ import (
 const (
 	exponents  = 20   // α = 0.05, 0.15 … 1.95
 	firstAlpha = 0.05 // beyond, steps are noise or a line
-	stepAlpha  = 0.1  // about the interval's half-width of 1000 places; between, parabolas
+	stepAlpha  = 0.1  // about the half-width of the interval from 1000 places; parabolas in between
 	ratios     = 12   // ρ = σ²/(K Δt^α) = 2^-6 … 2^5: below, the noise does not show; above, it hides the motion for 1000 places
 	firstRatio = -6
-	memory     = 32 // steps a prediction looks back; those further are worth less than 0.01 nats each
+	memory     = 32 // steps that a prediction looks back; each further step adds less than 0.01 nats
 )
 
-// predictors has, for each α and ρ, the best linear predictions of a step by the up to memory steps before it.
+// predictors holds, for each α and ρ, the best linear predictions of a step from the up to memory steps before it.
 type predictors struct {
 	coefficients [exponents][ratios][memory * (memory + 1) / 2]float64 // order p at p(p-1)/2, nearest step first
-	deviations   [exponents][ratios][memory + 1]float64                // 1/√ of a prediction's variance, in K Δt^α
+	deviations   [exponents][ratios][memory + 1]float64                // 1/√ of the variance of a prediction, in K Δt^α
 	logs         [exponents][ratios][memory + 1]float64                // ln of that variance
 }
 
-// exposures are the parts of a frame's time that predictors are made for.
+// exposures is the number of exposure levels with predictors.
 const exposures = 5
 
 var tables [exposures]struct {
@@ -30,7 +30,7 @@ var tables [exposures]struct {
 	made *predictors
 }
 
-// tableOf is the predictors of the nearest quarter of exposure.
+// tableOf returns the predictors of the nearest quarter of exposure.
 func tableOf(share float64) (*predictors, float64) {
 	i := int(math.Round(min(max(share, 0), 1) * (exposures - 1)))
 	e := float64(i) / (exposures - 1)
@@ -38,8 +38,8 @@ func tableOf(share float64) (*predictors, float64) {
 	return tables[i].made, e
 }
 
-// spread is half the mean square of a displacement over k frames, an axis, in K Δt^α: k^α, and where frames are exposed for a part e of the time between them,
-// the mean of |k + u|^α less that of |u|^α over two such frames,
+// spread returns half the mean square of a displacement over k frames, per axis, in K Δt^α. Without exposure it is k^α. If frames are exposed for a part
+// e of their interval, it is the mean of |k + u|^α minus the mean of |u|^α over two such frames,
 //
 //	[(k+e)^(α+2) + (k-e)^(α+2) - 2k^(α+2)] / (e²(α+1)(α+2)) - 2e^α/((α+1)(α+2))
 //
@@ -79,7 +79,7 @@ func newPredictors(e float64) *predictors {
 func alphaAt(a int) float64 { return firstAlpha + stepAlpha*float64(a) }
 func ratioAt(r int) float64 { return math.Exp2(float64(firstRatio + r)) }
 
-// durbin is the recursion of Levinson and Durbin.
+// durbin runs the recursion of Levinson and Durbin.
 func (t *predictors) durbin(a, r int, cov *[memory + 1]float64) {
 	c := &t.coefficients[a][r]
 	v := cov[0]
@@ -108,17 +108,17 @@ func (t *predictors) keep(a, r, order int, variance float64) {
 // fractional is the posterior of fractional Brownian motion with noise.
 type fractional struct {
 	table    *predictors
-	exposure float64 // of a frame's time
+	exposure float64 // in frame intervals
 	dx, dy   []float64
 	plane    plane                      // α by ρ: ln of the likelihood with K integrated
-	known    [exponents][ratios]bool    // quad and logDet are made
-	quad     [exponents][ratios]float64 // Σ (prediction's error)² / variance over both axes, in K Δt^α
+	known    [exponents][ratios]bool    // quad and logDet are computed
+	quad     [exponents][ratios]float64 // Σ (prediction error)² / variance over both axes, in K Δt^α
 	logDet   [exponents][ratios]float64
 	alpha    [exponents]float64 // ln of the density of α, ρ integrated
 	local    conditional
 }
 
-// prepare takes in a track, whose frames are exposed for some seconds.
+// prepare takes a track with frames exposed for exposure seconds.
 func (f *fractional) prepare(s *series, exposure float64) {
 	f.table, f.exposure = tableOf(exposure / s.step)
 	f.dx, f.dy = f.dx[:0], f.dy[:0]
@@ -129,7 +129,7 @@ func (f *fractional) prepare(s *series, exposure float64) {
 	f.local.reset()
 }
 
-// fit visits the grid where it is not negligible, with a law of the scale. Likelihoods are kept until another track is prepared.
+// fit evaluates the grid near its top, with a law of the scale. It keeps the likelihoods until the next prepare.
 func (f *fractional) fit(s *series, scale func(quad, logDet, rho float64) float64) {
 	f.plane.reset(exponents, ratios)
 	f.plane.climb(9*ratios+5, func(a, r int) float64 { // from α = 0.95, ρ = 1/2
@@ -150,7 +150,7 @@ func (f *fractional) marginal() {
 	}
 }
 
-// likelihood is that of the steps given α and ρ, by the errors of their predictions: exact to the memory.
+// likelihood computes the likelihood of the steps given α and ρ, from their prediction errors: exact up to memory steps.
 func (f *fractional) likelihood(s *series, a, r int) {
 	if s.gaps {
 		f.local.fit(f, s, a, r)
@@ -180,7 +180,7 @@ func (f *fractional) likelihood(s *series, a, r int) {
 	f.quad[a][r], f.logDet[a][r] = quad, logDet
 }
 
-// missed are the last steps less their predictions by those before, nearest coefficient first.
+// missed returns the last step minus its prediction from the steps before, nearest coefficient first.
 func missed(dx, dy, c []float64) (x, y float64) {
 	n := len(c)
 	dx, dy = dx[:n+1], dy[:n+1]

@@ -15,7 +15,7 @@ const (
 	Classes
 )
 
-// String is the class's name as it is printed.
+// String returns the printed name of the class.
 func (c Class) String() string {
 	if c < 0 || c >= Classes {
 		return "unknown"
@@ -23,45 +23,45 @@ func (c Class) String() string {
 	return [...]string{"stuck", "free", "confined", "directed", "anomalous"}[c]
 }
 
-// Options are those of a film.
+// Options describe a film.
 type Options struct {
-	Exposure float64 // s of a frame's time, 0 for none
+	Exposure float64 // s per frame, 0 for none
 }
 
-// Estimate is a figure with its 95 % interval.
+// Estimate is a value with its 95 % interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// Verdict is what a track tells.
+// Verdict is the result for one track.
 type Verdict struct {
 	Class         Class            // the most probable one
-	Probabilities [Classes]float64 // of all, before the track alike
+	Probabilities [Classes]float64 // posterior, from equal priors
 
-	D          Estimate // px²/s, under the class, along an axis 2Dt; of anomalous motion that of a frame's step, K Δt^(α-1); of a stuck object 0 and what free motion could be
-	Alpha      Estimate // the exponent of the mean square displacement, whatever the model: the net's median, of fewer than 10 places Fractional
-	Fractional Estimate // the exponent under fractional Brownian motion alone, α = 2H: mean of the posterior; above 1.7 and 100 places its interval is too narrow, because predictions look back 32 steps
+	D          Estimate // px²/s, under the class, along an axis 2Dt; for anomalous motion K Δt^(α-1); for a stuck object 0, with High the bound for free motion
+	Alpha      Estimate // the exponent of the mean square displacement for any model: the median of the net; below 10 places, Fractional
+	Fractional Estimate // the exponent under fractional Brownian motion alone, α = 2H: posterior mean; above 1.7 with more than 100 places its interval is too narrow, because predictions look back 32 steps
 	Noise      float64  // variance of a place along an axis under the class, px²
-	Speed      float64  // px/s, where directed
-	Angle      float64  // of the velocity, radians, where directed
-	Radius     float64  // px, root mean square distance from the centre, where confined
-	Stiffness  float64  // 1/s, where confined
+	Speed      float64  // px/s, if directed
+	Angle      float64  // of the velocity, radians, if directed
+	Radius     float64  // px, root mean square distance from the centre, if confined
+	Stiffness  float64  // 1/s, if confined
 
 	Models [5]float64 // probabilities of ATTM, CTRW, FBM, LW and SBM, the challenge's models, by the net
 }
 
-// leastJudged is the fewest places a verdict is made of: two steps and the noise they share.
+// leastJudged is the fewest places for a verdict: two steps and the noise they share.
 const leastJudged = 4
 
-// leastLearnt is the fewest places that the net was trained on.
+// leastLearnt is the fewest places in the training of the net.
 const leastLearnt = 10
 
-// Judge judges tracks. It has the memory for it, which is bounded and used again: a goroutine has one of its own.
+// Judge judges tracks with bounded, reusable memory. Each goroutine needs its own.
 type Judge struct {
 	analysis analysis
 	laws     laws
 	mixture  mixture
 }
 
-// Track judges one track: places in the order of time, the last 1000 of more. It is false where fewer than 4 places or none apart are left.
+// Track judges one track from its last 1000 places, in time order. It returns false if fewer than 4 places remain or none differs.
 func (j *Judge) Track(places []Place, o Options) (Verdict, bool) {
 	s := &j.analysis.series
 	if !s.read(places) || len(s.x) < leastJudged || s.still() {
@@ -89,7 +89,7 @@ func (j *Judge) Track(places []Place, o Options) (Verdict, bool) {
 	return v, true
 }
 
-// still tells whether no place differs from the first.
+// still reports whether all places equal the first.
 func (s *series) still() bool {
 	for i := range s.x {
 		if s.x[i] != 0 || s.y[i] != 0 {
@@ -99,7 +99,7 @@ func (s *series) still() bool {
 	return true
 }
 
-// probabilities are by Bayes' rule, and the most probable class.
+// probabilities applies Bayes' rule. It also returns the most probable class.
 func (l *laws) probabilities() (p [Classes]float64, best Class) {
 	for c := range Classes {
 		if l.log[c] > l.log[best] {

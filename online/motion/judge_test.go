@@ -9,7 +9,7 @@ import (
 	"driftscope/online/motion/motiontest"
 )
 
-// judged are the places of a track, with the noise's variance where it is told.
+// judged returns the places of a track, with the variance of the noise if it is given.
 func judged(t motiontest.Track, variance float64) []Place {
 	places := make([]Place, len(t.X))
 	for i := range places {
@@ -18,12 +18,12 @@ func judged(t motiontest.Track, variance float64) []Place {
 	return places
 }
 
-// frame is the time of one in these tests, s: D = 1 px²/s makes steps of a deviation of 0.45 px.
+// frame is the frame interval in these tests, s: D = 1 px²/s gives steps with a standard deviation of 0.45 px.
 const frame = 0.1
 
 var classOf = [motiontest.Kinds]Class{Stuck, Free, Confined, Directed, Anomalous, Anomalous}
 
-// confusion is how many of some tracks of each kind were judged as each class.
+// confusion counts how many tracks of each kind were judged as each class.
 func confusion(j *Judge, noise, told float64, film motiontest.Film, tracks int) (count [motiontest.Kinds][Classes]int) {
 	for k := range motiontest.Kinds {
 		law := k.Law(frame, noise)
@@ -36,7 +36,7 @@ func confusion(j *Judge, noise, told float64, film motiontest.Film, tracks int) 
 	return count
 }
 
-// TestClasses: of 40 tracks of each kind so many are judged right. The bounds are three binomial deviations below what 300 tracks measured
+// TestClasses bounds the number of correct verdicts on 40 tracks of each kind: three binomial deviations below the rates measured on 300 tracks
 // (docs/lab/2026-11-25-motion.md).
 func TestClasses(t *testing.T) {
 	suite.Long(t)
@@ -68,8 +68,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestFigures: over 60 tracks of 200 places the medians of the figures are the truth to 10 %, and the intervals hold it in 85 % at least, of 95 expected, four binomial
-// deviations.
+// TestFigures verifies, over 60 tracks of 200 places, that the medians of the figures match the truth to 10 %, and that at least 85 % of the intervals
+// hold it: four binomial deviations below 95 %.
 func TestFigures(t *testing.T) {
 	suite.Calculation(t)
 	const tracks = 60
@@ -150,7 +150,8 @@ func median(list []float64) float64 {
 	return s[len(s)/2]
 }
 
-// TestUnits: a track in other units is judged alike, to rounding: 10⁻⁶ of probabilities and, because the net counts in float32, 10⁻³ of exponents.
+// TestUnits verifies that the verdict does not depend on units, to rounding: 10⁻⁶ of probabilities and, because the net counts in float32, 10⁻³ of
+// exponents.
 func TestUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	places := judged(motiontest.Simulate(rng, motiontest.Law{D: 1, Alpha: 0.7, Noise: 0.05}, motiontest.Film{Places: 80, Step: frame, Missing: 0.1}), 0.05)
@@ -172,7 +173,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestTooLittle: what tells nothing has no verdict.
+// TestTooLittle verifies that tracks without information get no verdict.
 func TestTooLittle(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -196,7 +197,7 @@ func TestTooLittle(t *testing.T) {
 	}
 }
 
-// TestBounded: a long track is judged by its last 1000 places, and a judge that has seen others judges as a new one.
+// TestBounded verifies that a long track is judged by its last 1000 places, and that a used judge gives the same verdicts as a new one.
 func TestBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	long := judged(motiontest.Simulate(rng, motiontest.Law{D: 1, Noise: 0.05}, motiontest.Film{Places: 3000, Step: frame}), 0)
@@ -210,7 +211,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestAllocations: a judge that has seen a track as long allocates nothing.
+// TestAllocations verifies that a judge allocates nothing for a track no longer than an earlier one.
 func TestAllocations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, missing := range []float64{0, 0.2} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// dense is Σ e²/v over both axes and ln |C| of steps with a covariance, by Cholesky.
+// dense returns Σ e²/v over both axes and ln |C| of steps with a covariance, by Cholesky.
 func dense(cov [][]float64, dx, dy []float64) (quad, logDet float64) {
 	n := len(cov)
 	l := make([][]float64, n)
@@ -36,10 +36,10 @@ func dense(cov [][]float64, dx, dy []float64) (quad, logDet float64) {
 	return quad, logDet
 }
 
-// covariance is what that of a series' steps is made of, for the places i and j at some times.
+// covariance returns the covariance of the places i and j at their times, the basis for the steps.
 type covariance func(s *series, at []float64, i, j int) float64
 
-// steps is the covariance of a series' steps.
+// steps returns the covariance of the steps of a series.
 func (c covariance) steps(s *series) [][]float64 {
 	n := len(s.x)
 	at := times(s)
@@ -54,7 +54,7 @@ func (c covariance) steps(s *series) [][]float64 {
 	return cov
 }
 
-// track is n places at random, by frames that are missing or not, with variances that differ or not.
+// track returns n random places, with or without missing frames, with equal or unequal variances.
 func track(n int, missing, uneven bool) *series {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	var places []Place
@@ -75,7 +75,7 @@ func track(n int, missing, uneven bool) *series {
 	return s
 }
 
-// TestLikelihoods: every fast likelihood is that of the whole covariance, to rounding, 10⁻⁸ of it.
+// TestLikelihoods compares every fast likelihood with the full covariance, to rounding, 10⁻⁸ of the value.
 func TestLikelihoods(t *testing.T) {
 	const rho, k, alpha = 0.7, 0.3, 10 // α = 1.05
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func place(same bool, noise float64) float64 {
 	return 0
 }
 
-// times are those of the places, in frames.
+// times returns the times of the places, in frames.
 func times(s *series) []float64 {
 	t := make([]float64, len(s.dt))
 	for i := 1; i < len(t); i++ {
@@ -156,7 +156,8 @@ func fractionalPlaces(a, r int, exposure float64) covariance {
 	}
 }
 
-// TestMemory: of 200 steps the memory of 32 loses 1.5 nats at most, at the least exponent; between, 0.2. Steps here are noise, of which laws with a long memory are
+// TestMemory verifies that a memory of 32 loses at most 1.5 nats in 200 steps at the least exponent, and 0.2 in between. The steps are noise, the worst
+// case for laws with a long memory.
 // surprised most.
 func TestMemory(t *testing.T) {
 	for _, cell := range [][2]int{{0, 0}, {5, 5}, {10, 0}, {10, 9}, {19, 5}} {
@@ -175,7 +176,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestIntegral: parabolas integrate a normal law as wide as a third of the grid's step, wherever its top is, to 2 % with its mean to 0.02 and its deviation to 10 %.
+// TestIntegral verifies that parabolas integrate a normal law of sd a third of a grid step, at any position, to 2 %, with its mean to 0.02 and its
+// deviation to 10 %.
 func TestIntegral(t *testing.T) {
 	for _, c := range []struct{ top, sd float64 }{{7, 0.4}, {7.3, 0.4}, {7.5, 0.4}, {6.9, 1.5}, {8, 0.35}} {
 		var f [16]float64
@@ -191,7 +193,8 @@ func TestIntegral(t *testing.T) {
 	}
 }
 
-// TestWindow: of 100 steps with gaps the window before each loses 3 nats at most at the least and the most exponent, which steps of noise surprise, and 0.8 between.
+// TestWindow verifies that the window loses at most 3 nats in 100 steps with gaps at the least and the greatest exponent, and 0.8 in between. The steps
+// are noise, the worst case.
 func TestWindow(t *testing.T) {
 	for _, cell := range [][2]int{{0, 0}, {3, 2}, {5, 5}, {10, 9}, {15, 5}, {19, 5}} {
 		s := track(101, true, false)

@@ -2,15 +2,15 @@ package motion
 
 import "math"
 
-// chain is the likelihood of Brownian steps with noise, in D Δt: a step of dt has the variance 2dt/Δt + e + e', two in a row the covariance -e, where a
-// place's e = ρw - R, R = exposure/3Δt, is its noise less the blur (Berglund, Physical Review E 82, 011917, 2010). It is exact, O(n), for any times and
-// variances. Without diffusion the steps are noise alone, ρ = 1.
+// chain computes the likelihood of Brownian steps with noise, in D Δt: a step of dt has variance 2dt/Δt + e + e', two successive steps have covariance
+// -e. e = ρw - R, R = exposure/3Δt, is the noise of a place minus the blur (Berglund, Physical Review E 82, 011917, 2010). It is exact, O(n), for any
+// times and variances. Without diffusion the steps are only noise, ρ = 1.
 type chain struct {
 	quad, logDet float64
-	a, bx, by    float64 // of the steps by a velocity: Σ d²/v, Σ dx d/v, Σ dy d/v with d = dt/Δt
+	a, bx, by    float64 // sums for a velocity: Σ d²/v, Σ dx d/v, Σ dy d/v with d = dt/Δt
 }
 
-// run is false where no such motion has so little noise.
+// run returns false if the noise is too small for such motion.
 func (c *chain) run(s *series, diffuses bool, rho, blur float64) bool {
 	*c = chain{}
 	var ex, ey, ed, v float64
@@ -37,7 +37,7 @@ func (c *chain) run(s *series, diffuses bool, rho, blur float64) bool {
 		c.bx += ex * ed / v
 		c.by += ey * ed / v
 		product *= v
-		if i&3 == 0 { // four factors are far from the ends of a float
+		if i&3 == 0 { // four factors neither overflow nor underflow a float
 			c.logDet += math.Log(product)
 			product = 1
 		}
@@ -47,15 +47,15 @@ func (c *chain) run(s *series, diffuses bool, rho, blur float64) bool {
 	return true
 }
 
-// moved is the chain with a velocity of the law N(0, τ²) along each axis, in √D/Δt, integrated.
+// moved returns the chain with a velocity integrated over N(0, τ²) along each axis, in √D/Δt.
 func (c *chain) moved(tau2 float64) (quad, logDet float64) {
 	return c.quad - (c.bx*c.bx+c.by*c.by)/(c.a+1/tau2), c.logDet + math.Log(1+c.a*tau2)
 }
 
-// trapped is the restricted likelihood of a trap of the stiffness k, 1/Δt, about a centre anywhere, in D Δt: Kalman's filter of an Ornstein-Uhlenbeck path
-// that begins by its stationary law of variance 1/k. The filter of a row of ones tells the centre, whose flat prior leaves the density of the steps.
+// trapped returns the restricted likelihood of a trap of stiffness k, 1/Δt, around any centre, in D Δt: a Kalman filter of an Ornstein-Uhlenbeck path
+// that starts from its stationary law of variance 1/k. Filtering a row of ones gives the centre; its flat prior leaves the density of the steps.
 func trapped(s *series, k, rho, exposure float64) (quad, logDet float64) {
-	// the variance that the mean over an exposure lacks; k exposure/3 of 1/k where the trap is slow
+	// the variance that the mean over an exposure removes; k exposure/3 of 1/k for a slow trap
 	blur := 0.
 	if x := k * exposure; x > 0 {
 		blur = (1 - 2*(x-1+math.Exp(-x))/(x*x)) / k

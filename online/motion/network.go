@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// The net's layers: features in, two hidden ones, and densities out.
+// Layers of the net: features in, two hidden layers, and densities out.
 const (
 	hidden   = 192
 	middle   = 96
-	classes  = 40   // of the exponent: centres 0.05, 0.10 … 2.00, the challenge's
-	binWidth = 0.05 // of one of them
-	models   = 5    // ATTM, CTRW, FBM, LW, SBM: learnt beside, so that what tells them is kept
+	classes  = 40   // of the exponent: centres 0.05, 0.10 … 2.00, as in the challenge
+	binWidth = 0.05 // width of one class
+	models   = 5    // ATTM, CTRW, FBM, LW, SBM: a second output, so that the net keeps what separates the models
 	outputs  = classes + models
 )
 
-// net maps features to the density of the exponent. It is trained by training_test.go.
+// net maps features to the density of the exponent. training_test.go trains it.
 type net struct {
 	Offset, Scale [features]float32 // a feature is (value + Offset) Scale
 	First         [hidden][features]float32
@@ -29,7 +29,7 @@ type net struct {
 	ThirdBias     [outputs]float32
 }
 
-// packed is the net as it is stored: weights are whole numbers times a step of their layer, which is a 1/32767 of its largest.
+// packed is the stored form of the net: weights are integers times the step of their layer, 1/32767 of its largest weight.
 type packed struct {
 	Offset, Scale [features]float32
 	FirstBias     [hidden]float32
@@ -44,7 +44,7 @@ type packed struct {
 //go:embed network.bin
 var stored []byte
 
-// trained is the net of network.bin: packed, little-endian, in the order of its fields.
+// trained decodes network.bin: packed, little-endian, in field order.
 var trained = sync.OnceValue(func() *net {
 	p := new(packed)
 	if size := binary.Size(p); len(stored) != size {
@@ -76,7 +76,7 @@ func widen(to []float32, from []int16, step float32) {
 	}
 }
 
-// posterior is the net's answer.
+// posterior is the output of the net.
 type posterior struct {
 	density [classes]float32
 	model   [models]float32
@@ -110,7 +110,7 @@ func activation(v float32) float32 { return max(v, leak*v) }
 // leak keeps a gradient below 0.
 const leak = 0.05
 
-// product sums in four lanes: a processor adds them at once.
+// product sums in four lanes, which the processor adds in parallel.
 func product(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32
@@ -143,7 +143,7 @@ func softmax(to, from []float32) {
 	}
 }
 
-// quantile is the exponent that the density leaves a share below, linear inside a bin.
+// quantile returns a quantile of the exponent, linear inside a bin.
 func (p *posterior) quantile(share float64) float64 {
 	below := 0.
 	for i, d := range p.density {

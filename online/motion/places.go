@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// Place is where an object was seen: px, s, and the variance of the localisation along an axis, px², 0 where it is not known.
+// Place is a localisation: px, s, and its variance along an axis, px², 0 if unknown.
 type Place struct{ X, Y, T, Var float64 }
 
 const (
-	// mostPlaces is how many places a track is judged by, its last ones: the time of a verdict is bounded, and 1000 are the longest tracks
-	// that the net of this package was trained on.
+	// mostPlaces bounds the places for a verdict, the last ones of a track. This bounds the time of a verdict, and the longest training tracks of the
+	// net have 1000 places.
 	mostPlaces = 1000
-	// mostMissing is how many frames in a row a gap counts at most on the lattice: beyond the longest memory of the filters and lags that are read.
+	// mostMissing bounds the frames that one gap counts on the lattice: more than the memory of the filters.
 	mostMissing = 64
 )
 
-// series is a track as the likelihoods read it.
+// series is a track in the form that the likelihoods use.
 type series struct {
-	x, y  []float64 // px, less the first place
-	dt    []float64 // s, of the step that leads to a place; the first is 0
-	weigh []float64 // the variance of a place over the mean variance; 1 where none is given
+	x, y  []float64 // px, relative to the first place
+	dt    []float64 // s, of the step to a place; the first is 0
+	weigh []float64 // the variance of a place over the mean variance; 1 if not given
 	step  float64   // s between frames: the median of dt
-	noise float64   // the mean variance given, px²; 0 where one is missing
+	noise float64   // mean given variance, px²; 0 if any is missing
 	frame []int     // the frame of a place, in steps from the first
-	gaps  bool      // some frames between have no place
+	gaps  bool      // some frames have no place
 	sort  []float64
 }
 
-// read takes in the last places of a track whose times increase; others are left out. It tells whether two are left.
+// read takes the last places of a track. It drops places whose time does not increase. It returns false if fewer than two remain.
 func (s *series) read(places []Place) bool {
 	s.x, s.y, s.dt, s.weigh, s.frame = s.x[:0], s.y[:0], s.dt[:0], s.weigh[:0], s.frame[:0]
 	places = places[max(0, len(places)-mostPlaces):]
@@ -69,7 +69,7 @@ func (s *series) read(places []Place) bool {
 	return true
 }
 
-// lattice counts frames: a step of about k medians is one of k frames.
+// lattice counts frames: a step of about k median steps spans k frames.
 func (s *series) lattice() {
 	s.sort = append(s.sort[:0], s.dt[1:]...)
 	slices.Sort(s.sort)
@@ -82,5 +82,4 @@ func (s *series) lattice() {
 	}
 }
 
-// steps is how many increments there are.
 func (s *series) steps() int { return len(s.x) - 1 }

@@ -1,12 +1,12 @@
 package motion
 
-// nearby is how many nats below its top a plane is left: what is further away is e⁻¹² of it.
+// nearby is the depth below the top, in nats, at which evaluation stops: e⁻¹² of the top.
 const nearby = 12
 
-// plane is a log-density on a grid of two parameters, visited where it is not negligible.
+// plane is a log density on a grid of two parameters, evaluated only near its top.
 type plane struct {
 	rows, columns int
-	density       []float64 // row by row; never where it was not visited
+	density       []float64 // row by row; never in unvisited cells
 	known, seen   []bool
 	todo          []int
 	margins       []float64
@@ -23,7 +23,7 @@ func (p *plane) reset(rows, columns int) {
 	}
 }
 
-// row is the densities of one.
+// row returns the densities of one row.
 func (p *plane) row(r int) []float64 { return p.density[r*p.columns : (r+1)*p.columns] }
 
 func (p *plane) visit(cell int, at func(row, column int) float64) float64 {
@@ -34,7 +34,7 @@ func (p *plane) visit(cell int, at func(row, column int) float64) float64 {
 	return p.density[cell]
 }
 
-// beside is the cell some strides away, where there is one.
+// beside returns the cell some rows and columns away, and whether it exists.
 func (p *plane) beside(cell, rows, columns int) (int, bool) {
 	r, c := cell/p.columns+rows, cell%p.columns+columns
 	return r*p.columns + c, r >= 0 && r < p.rows && c >= 0 && c < p.columns
@@ -42,7 +42,7 @@ func (p *plane) beside(cell, rows, columns int) (int, bool) {
 
 var ways = [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}
 
-// climb finds the top from a cell by strides of 4, 2 and 1, then visits all around it that is nearby.
+// climb finds the top from a cell by strides of 4, 2 and 1, then visits the nearby cells around it.
 func (p *plane) climb(best int, at func(row, column int) float64) {
 	top := p.visit(best, at)
 	for stride := 4; stride > 0; stride /= 2 {

@@ -2,14 +2,14 @@ package motion
 
 import "math"
 
-// parts is how many parts the integrals cut a grid's step into: eight resolve a peak as wide as a quarter of a step to a percent.
+// parts is the number of parts per grid step in integrals: eight resolve a peak a quarter of a step wide to a percent.
 const parts = 8
 
-// never is the logarithm of what does not happen.
+// never is the logarithm of 0.
 var never = math.Inf(-1)
 
-// integral sums exp(f) over a grid of a step h, f between its points by the parabola of the nearest three. Points that were not visited are
-// never; what needs them counts as 0. It returns the logarithm of the integral, the mean and the variance of the place, in steps.
+// integral integrates exp(f) over a grid of step h, with f interpolated by the parabola through the nearest three points. Unvisited points are never;
+// parts that need them count as 0. It returns the logarithm of the integral, and the mean and variance of the position, in steps.
 func integral(f []float64) (log, mean, variance float64) {
 	top := never
 	for _, v := range f {

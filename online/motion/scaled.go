@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// The grid of scaled Brownian motion with noise: coarse, because the net reads it as one feature of many.
+// The grid of scaled Brownian motion with noise: coarse, because the net uses it as one feature of many.
 const (
 	scaledExponents = 10 // α = 0.1, 0.3 … 1.9
-	scaledRatios    = 6  // noise variance over the mean of a step's: 2^-6, 2^-4 … 2^4
+	scaledRatios    = 6  // noise variance over the mean variance of a step: 2^-6, 2^-4 … 2^4
 )
 
-// scaledSteps are (t+1)^α - t^α, the variances of steps; t begins at 1, as the challenge's tracks do.
+// scaledSteps holds (t+1)^α - t^α, the variances of steps; t starts at 1, as in the tracks of the challenge.
 var scaledSteps = sync.OnceValue(func() *[scaledExponents][mostPlaces]float64 {
 	t := new([scaledExponents][mostPlaces]float64)
 	for a := range t {
@@ -23,14 +23,14 @@ var scaledSteps = sync.OnceValue(func() *[scaledExponents][mostPlaces]float64 {
 	return t
 })
 
-// scaledMotion is the posterior of scaled Brownian motion, whose steps are independent but for the noise (Lim and Muniandy, Physical Review E 66,
+// scaledMotion is the posterior of scaled Brownian motion. Apart from the noise, its steps are independent (Lim and Muniandy, Physical Review E 66,
 // 021114, 2002).
 type scaledMotion struct {
 	density [scaledExponents]float64
 	line    [scaledRatios]float64
 }
 
-// fit integrates the noise's share and the scale. A gap is taken as one step of its first frame.
+// fit integrates over the noise ratio and the scale. A gap counts as one step of its first frame.
 func (m *scaledMotion) fit(dx, dy []float64) {
 	steps := scaledSteps()
 	n := min(len(dx), mostPlaces)
@@ -49,12 +49,12 @@ func (m *scaledMotion) fit(dx, dy []float64) {
 	}
 }
 
-// jeffreys is the logarithm of a Gaussian likelihood of n steps along both axes with its scale integrated over dλ/λ, up to what n alone sets.
+// jeffreys returns the logarithm of a Gaussian likelihood of n steps along both axes, with its scale integrated over dλ/λ, up to a term in n alone.
 func jeffreys(quad, logDet float64, n int) float64 {
 	return -logDet - float64(n)*math.Log(quad)
 }
 
-// chained is Σ (prediction's error)²/variance and Σ ln variance of steps that are independent but for noise of one variance, which two steps in a row share.
+// chained returns Σ (prediction error)²/variance and Σ ln variance of steps that are independent apart from noise of one variance, shared by successive steps.
 func chained(variances []float64, rho float64, dx, dy []float64) (quad, logDet float64) {
 	var ex, ey, v float64
 	product := 1.
@@ -67,7 +67,7 @@ func chained(variances []float64, rho float64, dx, dy []float64) (quad, logDet f
 		v = own + 2*rho + k*rho
 		quad += (ex*ex + ey*ey) / v
 		product *= v
-		if i&7 == 7 { // eight factors are far from the ends of a float
+		if i&7 == 7 { // eight factors neither overflow nor underflow a float
 			logDet += math.Log(product)
 			product = 1
 		}

@@ -16,17 +16,17 @@ import (
 	"driftscope/online/motion/motiontest"
 )
 
-// What the training is.
+// Settings of the training.
 const (
 	trainingSeed = 1
 	examples     = 400_000
 	epochs       = 18
 	batch        = 256
-	rate         = 2e-3 // Adam's, falling to 0 as a cosine
-	decay        = 1e-4 // of the weights a step, times the rate: AdamW's
+	rate         = 2e-3 // of Adam, falling to 0 as a cosine
+	decay        = 1e-4 // of the weights per step, times the rate, as in AdamW
 )
 
-// example is a track's features and what it was simulated with.
+// example holds the features of a track and its simulated model and exponent.
 type example struct {
 	value [features]float32
 	alpha float64
@@ -35,8 +35,8 @@ type example struct {
 	noise float64
 }
 
-// simulated is example k of a seed: model and exponent by the challenge's mixture, its exponents spread over their bins; lengths half uniform from 10 to
-// 1000, as the challenge's, half uniform in their logarithm, because microscopes' tracks are short.
+// simulated returns example k of a seed. Model and exponent follow the challenge mixture, with exponents spread over their bins. Half of the lengths are
+// uniform from 10 to 1000, as in the challenge. The other half are uniform in their logarithm, because tracks from microscopes are short.
 func (w *worker) simulated(seed, k uint64, length int, exact bool) (e example) {
 	rng := rand.New(rand.NewPCG(seed, k))
 	e.model, e.alpha = motiontest.Draw(rng)
@@ -65,13 +65,13 @@ func (w *worker) simulated(seed, k uint64, length int, exact bool) (e example) {
 	return e
 }
 
-// worker has the scratch memory of one goroutine.
+// worker holds the scratch memory of one goroutine.
 type worker struct {
 	places []Place
 	analysis
 }
 
-// simulate makes examples on all cores; each has random numbers of its own, so that the result does not depend on them.
+// simulate makes examples on all cores; each has its own random numbers, so that the result does not depend on the cores.
 func simulate(seed uint64, count, length int, exact bool) []example {
 	list := make([]example, count)
 	var group sync.WaitGroup
@@ -90,8 +90,8 @@ func simulate(seed uint64, count, length int, exact bool) []example {
 	return list
 }
 
-// TestTrain writes network.bin: MOTION_NETWORK=write go test ./online/motion -run TestTrain -timeout 2h. It takes nine minutes on two cores, and makes the same
-// bytes again.
+// TestTrain writes network.bin: MOTION_NETWORK=write go test ./online/motion -run TestTrain -timeout 2h. It takes nine minutes on two cores, and always
+// writes the same bytes.
 func TestTrain(t *testing.T) {
 	if os.Getenv("MOTION_NETWORK") != "write" {
 		t.Skip("MOTION_NETWORK=write trains the net anew")
@@ -147,7 +147,7 @@ func narrow(to []int16, from []float32, step float32) {
 	}
 }
 
-// layer is weights with Adam's moments, and a batch's values.
+// layer holds weights with their Adam moments, and the values of a batch.
 type layer struct {
 	in, out        int
 	w, b, gw, gb   []float32
@@ -191,7 +191,7 @@ func (l *layer) forward(in blas32.General, active bool) {
 	}
 }
 
-// backward has the slope of the output; it makes the gradients, and the slope of the layer before.
+// backward computes the gradients and the slope of the previous layer, from the slope of the output.
 func (l *layer) backward(in blas32.General, before *layer) {
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.slope, in, 0, blas32.General{Rows: l.out, Cols: l.in, Stride: l.in, Data: l.gw})
 	clear(l.gb)
@@ -211,7 +211,7 @@ func (l *layer) backward(in blas32.General, before *layer) {
 	}
 }
 
-// adam moves weights by Kingma and Ba's rule, with decoupled decay.
+// adam updates weights by the rule of Kingma and Ba, with decoupled decay.
 func adam(w, g, m, v []float32, step int, size, shrink float64) {
 	const b1, b2 = 0.9, 0.999
 	c1, c2 := 1-math.Pow(b1, float64(step)), 1-math.Pow(b2, float64(step))
@@ -225,7 +225,7 @@ func adam(w, g, m, v []float32, step int, size, shrink float64) {
 	}
 }
 
-// train fits the net by the cross-entropy of the exponent's bin and the model.
+// train fits the net by the cross-entropy of the exponent bin and the model.
 func train(t *testing.T, list []example, epochs int) *net {
 	n := new(net)
 	standardise(n, list)
@@ -282,7 +282,7 @@ func train(t *testing.T, list []example, epochs int) *net {
 	return n
 }
 
-// slope is the loss of one row, and writes its slope; the exponent counts fully, the model half.
+// slope returns the loss of one row, and writes its slope; the model counts half as much as the exponent.
 func slope(l *layer, r int, e *example) (loss, miss float64) {
 	out := l.value.Data[r*l.out : (r+1)*l.out]
 	to := l.slope.Data[r*l.out : (r+1)*l.out]
@@ -302,7 +302,7 @@ func slope(l *layer, r int, e *example) (loss, miss float64) {
 	return loss, math.Abs(p.quantile(0.5) - e.alpha)
 }
 
-// standardise has every feature's mean taken off and its deviation made 1.
+// standardise scales every feature to mean 0 and standard deviation 1.
 func standardise(n *net, list []example) {
 	for i := range features {
 		var s, q float64
@@ -315,7 +315,7 @@ func standardise(n *net, list []example) {
 		sd := math.Sqrt(max(q/count-mean*mean, 0))
 		n.Offset[i] = float32(-mean)
 		n.Scale[i] = 1
-		if sd > 1e-4 { // the rest never changes
+		if sd > 1e-4 { // other features are constant
 			n.Scale[i] = float32(1 / sd)
 		}
 	}

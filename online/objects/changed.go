@@ -8,13 +8,13 @@ import (
 	"driftscope/online/states"
 )
 
-// alarmFrames is how many frames lie between two false alarms of a kind at least, where nobody says.
+// alarmFrames is the default for the least mean number of frames between two false alarms of a kind.
 const alarmFrames = 1e5
 
-// clearShare is the share of that below which evidence is low.
+// clearShare is the share of the alarm threshold below which an alarm ends.
 const clearShare = 0.01
 
-// The alarms about the law of all.
+// The alarms about the law of all objects.
 const (
 	populationDiffusion = iota
 	populationMixture
@@ -23,20 +23,20 @@ const (
 
 var populationCodes = [populationChanges]string{latent.PopulationDiffusionChanged, latent.PopulationMixtureChanged}
 
-// changed is the evidence that the law of all is another one than that in use, and what is done about it.
+// changed holds the evidence that the law of all objects differs from the one in use, and the state of the reaction.
 type changed struct {
-	monitor *change.Monitor // nil where no law of all is learnt
+	monitor *change.Monitor // nil if no law of all objects is learnt
 	every   float64         // frames between two false alarms
-	law     *states.Law     // that objects are weighed against
-	before  *states.Law     // of the last alarm: what was
-	waiting bool            // what came before the change is forgotten, and no law is learnt yet from what came after
+	law     *states.Law     // the reference law for the steps of objects
+	before  *states.Law     // the reference law at the last alarm
+	waiting bool            // steps before the change are forgotten, and no new law is learnt yet
 }
 
 func newChanged(exposure, every float64) changed {
 	return changed{monitor: change.New(exposure, every), every: every}
 }
 
-// use has objects be weighed against a law.
+// use sets the reference law.
 func (c *changed) use(l *states.Law) {
 	if c.monitor.Use(l, c.waiting) {
 		c.law = l
@@ -44,7 +44,7 @@ func (c *changed) use(l *states.Law) {
 	c.waiting = false
 }
 
-// watch begins and ends the alarms about the law of all. With one, what came before is forgotten.
+// watch begins and ends the alarms about the law of all objects. When one begins, it forgets the steps before.
 func (e *Estimator) watch(z *latent.Sight) {
 	c := &e.law.changed
 	if c.monitor == nil {
@@ -66,7 +66,7 @@ func (e *Estimator) watch(z *latent.Sight) {
 	}
 }
 
-// forget drops the steps that the next law of all would be learnt from. Objects stay.
+// forget drops the steps from which the next law of all objects would be learnt. Objects stay.
 func (e *Estimator) forget() {
 	e.law.learner.Forget()
 	for _, k := range e.live {
@@ -74,7 +74,7 @@ func (e *Estimator) forget() {
 	}
 }
 
-// populationEvent is the event with which an alarm about the law of all begins, or ends.
+// populationEvent returns the event that begins or ends an alarm about the law of all objects.
 func (e *Estimator) populationEvent(z *latent.Sight, kind int, begins bool) latent.Event {
 	c := &e.law.changed
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: populationCodes[kind], Count: 1}
@@ -97,7 +97,7 @@ func (e *Estimator) populationEvent(z *latent.Sight, kind int, begins bool) late
 	return event
 }
 
-// changeSays is a factor in words.
+// changeSays names a factor in words.
 func changeSays(factor float64) string {
 	switch {
 	case factor >= 2:
@@ -110,7 +110,7 @@ func changeSays(factor float64) string {
 	return "half or less"
 }
 
-// saysD is a D with its unit.
+// saysD formats a D with its unit.
 func (e *Estimator) saysD(d float64) string {
 	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
 		return fmt.Sprintf("%.3g µm²/s", a*d)

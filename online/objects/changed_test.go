@@ -11,8 +11,9 @@ import (
 	"driftscope/online"
 )
 
-// TestPopulationChanged: nothing is told while 36 objects diffuse as they did, D of all four times as large is told within 12 frames, the law is forgotten and
-// learnt anew from what came after, and then the alarm is over. A frame counts twenty at most, so that four are the least. A checkpoint has no evidence.
+// TestPopulationChanged verifies that the alarm stays off while 36 objects diffuse as before, and begins within 12 frames after every D grows fourfold.
+// The law is then learnt again from later steps, and the alarm ends. A frame multiplies the evidence by at most twenty, so at least four frames are
+// needed. A checkpoint holds no evidence.
 func TestPopulationChanged(t *testing.T) {
 	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e4}}), newDish(6), &latent.Estimate{}
@@ -37,7 +38,7 @@ func TestPopulationChanged(t *testing.T) {
 	if len(told) != 1 || told[0].Level != latent.Info || !strings.Contains(told[0].Text, "after the change: mean D") {
 		t.Fatalf("with the next law: %v", told)
 	}
-	if ratio := after[len(after)-1].Px.D / before; !(ratio > 3 && ratio < 5) { // 36 objects of 150 frames: 2 %; what they did before would halve it
+	if ratio := after[len(after)-1].Px.D / before; !(ratio > 3 && ratio < 5) { // 36 objects of 150 frames: 2 %; steps from before the change would halve the ratio
 		t.Errorf("D is %.2f times what it was, expected 4", ratio)
 	}
 	if err := e.Restore(&saved); err != nil {
@@ -52,7 +53,7 @@ func TestPopulationChanged(t *testing.T) {
 	}
 }
 
-// watched runs frames, and gives the alarms that began or ended.
+// watched runs frames, and returns the alarms that began or ended.
 func watched(t *testing.T, e *Estimator, d *dish, frames int) (told []latent.Event) {
 	dst := &latent.Estimate{}
 	for range frames {

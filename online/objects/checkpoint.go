@@ -10,20 +10,20 @@ import (
 	"driftscope/online/tracks"
 )
 
-// format is that of what is known of a field. The objects that are there are not part of it, because nobody knows where they are when it is read: their steps
-// are, and their numbers are not used again.
+// format describes a checkpoint of a field. A checkpoint holds no live objects, because their places at the time of reading are unknown. It holds their
+// steps and reserves their numbers.
 var format = archive.Format{Magic: "driftscope objects\n", Version: 4, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
-// ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator of objects.
+// ErrCheckpoint reports bytes that are not a whole checkpoint of an estimator of objects.
 var ErrCheckpoint = errors.New("unusable checkpoint of objects")
 
-// known is what a checkpoint holds.
+// known is the content of a checkpoint.
 type known struct {
 	learnt         tracks.Learnt
 	common         population.Common
 	shiftX, shiftY float64
 	births, deaths uint64
-	tracks, steps  uint64 // of objects that have ended
+	tracks, steps  uint64 // of ended objects
 	hits, chances  float64
 }
 
@@ -39,14 +39,14 @@ func (k *known) archive(c *archive.Codec) {
 	c.Magnitudes(&k.hits, &k.chances)
 }
 
-// count takes in the track of an object that has ended.
+// count adds the track of an ended object.
 func (k *known) count(l *population.Law) {
 	if n := l.Steps(); n > 0 {
 		k.tracks, k.steps = k.tracks+1, k.steps+n
 	}
 }
 
-// Save writes what is known after the last Update. Of the object that is followed nothing is kept.
+// Save writes the state after the last Update, without the followed object.
 func (e *Estimator) Save(w io.Writer) error {
 	k := e.known
 	if e.tracker != nil {
@@ -67,12 +67,11 @@ func (e *Estimator) Save(w io.Writer) error {
 	return nil
 }
 
-// Reserve passes over so many numbers of objects, which another estimator may have given in the frames since the checkpoint that was restored. It is called
-// before the first Update.
+// Reserve skips object numbers that another estimator may have used since the restored checkpoint. Call it before the first Update.
 func (e *Estimator) Reserve(numbers uint64) { e.known.learnt.Reserve(numbers) }
 
-// Restore goes on from what was known. It returns ErrCheckpoint, having changed nothing, when r holds anything else. The objects that are there go on: where
-// they had been saved, their steps so far count twice, so that a running stream begins their laws anew. Evidence that the law of all has changed begins anew too.
+// Restore continues from a checkpoint. It returns ErrCheckpoint, and changes nothing, if r holds anything else. Live objects stay. Their laws restart,
+// because their saved steps would count twice in a running stream. The evidence for a change of the law of all objects restarts too.
 func (e *Estimator) Restore(r io.Reader) error {
 	c, err := format.Read(r)
 	if err != nil {
@@ -87,7 +86,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	e.law.close()
 	e.known, e.law = k, restored
-	if e.tracker != nil && e.law.learner != nil { // a map of another field begins anew
+	if e.tracker != nil && e.law.learner != nil { // a map of another field size restarts
 		if err := e.law.learner.Begin(float64(e.size[0]), float64(e.size[1])); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestGoesOn: another run goes on with the laws of all, and with the numbers: none is used again.
+// TestGoesOn verifies that another run continues with the laws of all objects, and does not reuse numbers.
 func TestGoesOn(t *testing.T) {
 	first, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
 	reports := run(t, first, d, 100, dst)
@@ -19,7 +19,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Last()
-	var ended bytes.Buffer // saved once more at the end of a run: the same steps, counted once
+	var ended bytes.Buffer // saved again at the end of a run: the same steps, counted once
 	if err := first.Save(&ended); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestGoesOn(t *testing.T) {
 		if err := next.Restore(bytes.NewReader(state.Bytes())); err != nil {
 			t.Fatal(err)
 		}
-		after := of[*latent.Population](run(t, next, other, 50, dst))[1] // the law of what was remembered comes 25 frames after the first
+		after := of[*latent.Population](run(t, next, other, 50, dst))[1] // the law from the remembered steps follows 25 frames after the first
 		if after.Steps != before.Steps+25*49 || after.Tracks != 50 || after.Births != 50 || after.Deaths != 25 || math.Abs(after.Px.D/before.Px.D-1) > 0.1 {
 			t.Errorf("%s: %+v after %+v", name, after, before)
 		}
@@ -49,7 +49,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestDamage: a checkpoint that is cut off or changed is refused, and changes nothing.
+// TestDamage verifies that a truncated or changed checkpoint is refused, and changes nothing.
 func TestDamage(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 50, dst)
@@ -74,7 +74,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestAnotherFilm: where another film begins every object ends, with its verdict some frames later, and others have other numbers.
+// TestAnotherFilm verifies that every object ends at the start of another film, with its verdict some frames later, and that new objects get new
+// numbers.
 func TestAnotherFilm(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 20, dst)

@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCrowd: with 5,000 objects a frame takes as long for each of them as with 484, to a factor of three for caches that are too small; and what does not fit is
-// told: steps that were not weighed for a change, and ends without a verdict when all of them end at once.
+// TestCrowd verifies that the time per object and frame with 5,000 objects equals the time with 484, to a factor of three for small caches. Work over
+// budget is reported: steps not tested for a change, and ends without a verdict if all objects end at once.
 func TestCrowd(t *testing.T) {
 	suite.Calculation(t)
 	runtime.LockOSThread()
@@ -53,13 +53,13 @@ func TestCrowd(t *testing.T) {
 		reports = append(reports, e.Reports()...)
 	}
 	p, ended := e.population(false), ends(reports)
-	told := judgedOf(ended) + p.Unjudged // an object of fewer than ten places has no kind of motion, and is none that the budget left out
+	told := judgedOf(ended) + p.Unjudged // an object of fewer than ten places has no kind of motion, and does not count against the budget
 	if n := uint64(len(ended)); n < 4500 || p.Unjudged < n-mostWaiting || told > p.Deaths || told < p.Deaths*99/100 {
 		t.Errorf("%d ended, %d have a verdict, %d are told to have none", n, judgedOf(ended), p.Unjudged)
 	}
 }
 
-// spread makes a dish four times as wide, so that thousands of objects have room.
+// spread makes a dish four times as wide, with room for thousands of objects.
 func spread(z *latent.Sight) *latent.Sight {
 	s := &z.Spots
 	s.Width, s.Height = 4*side, 4*side

@@ -14,30 +14,30 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Config is what an Estimator is told.
+// Config sets up an Estimator.
 type Config struct {
-	Every    int           // frames between two populations that are told; DefaultEvery
-	Lag      int           // frames by which a frame is told later, 0 to tracks.MostLag
-	MaxGap   time.Duration // a longer pause between two frames leads to no step
+	Every    int           // frames between two published populations; 0 means DefaultEvery
+	Lag      int           // delay of a result in frames, 0 to tracks.MostLag
+	MaxGap   time.Duration // no step crosses a longer pause between two frames
 	Exposure time.Duration // of a frame, over which motion blurs a place
-	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
-	Depth    float64       // of the slab in which objects are seen, µm; 0 where not known; wants PixelUM
-	Pairs    bool          // the force between two objects is looked for
-	Bare     bool          // no law of all objects is learnt
-	Latents  int           // of each object, by a model of objects; 0 where there is none
-	Follow   online.Config // of the law of the object that is followed; its Dim is 2 and Latents
+	PixelUM  float64       // side of a pixel in the specimen, µm; 0 if unknown
+	Depth    float64       // of the slab in which objects are visible, µm; 0 if unknown; needs PixelUM
+	Pairs    bool          // measure the force between two objects
+	Bare     bool          // learn no law of all objects
+	Latents  int           // latents per object from a model of objects; 0 without a model
+	Follow   online.Config // law of the followed object; its Dim becomes 2 + Latents
 }
 
-// DefaultEvery is Config's.
+// DefaultEvery is the default of Config.Every.
 const DefaultEvery = 25
 
-// doubtful is the probability of being another object from which an object is marked: one in twenty, as of an interval.
+// doubtful is the probability of a wrong identity above which an object is marked Doubtful: one in twenty, as for an interval.
 const doubtful = 0.05
 
-// Dim is the number of latents of an object that is followed without a model of objects: its place, x and y, px.
+// Dim is the number of latents of a followed object without a model of objects: its place, x and y, px.
 const Dim = 2
 
-// ErrSize refuses a frame of another size than those before.
+// ErrSize reports a frame of another size.
 var ErrSize = errors.New("the size of the frames changed: restart the stream")
 
 // Estimator follows every object of a field. Its methods are called from one goroutine.
@@ -48,26 +48,26 @@ type Estimator struct {
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
 	rows    tracks.Rows
-	row     func(tracks.Row) // e.keep: a method value made for every frame would be allocated
+	row     func(tracks.Row) // e.keep: a method value made per frame would be allocated
 	earlier []latent.Place   // of this frame
 
-	detections []tracks.Detection // of the frame that comes
+	detections []tracks.Detection // of the current frame
 	held       held
 	live       map[uint64]*object
-	ids        []uint64 // of live, in order
-	away       []uint64 // those of the frame before, reused
+	ids        []uint64 // of live, in ascending order
+	away       []uint64 // ids of the previous frame, reused
 	free       []*object
-	frame      uint64       // frames told
+	frame      uint64       // frames published
 	origin     time.Time    // of the first
-	last       latent.Sight // number, time and template of the last that was told
-	spots      int          // there
+	last       latent.Sight // number, time and template of the last published frame
+	spots      int          // in the last published frame
 
-	known    known    // what outlives the objects
+	known    known    // state that outlives the objects
 	law      law      // of all objects
-	verdicts verdicts // on those that have ended; none without a law of all
+	verdicts verdicts // on ended objects; unused without a law of all objects
 	mapTold  mapTold
-	pairs    pairs             // of objects that act on each other
-	next     population.Common // as of this frame
+	pairs    pairs             // forces between objects
+	next     population.Common // of the current frame
 
 	film    uint64 // trajectory of the frames
 	begun   bool   // there was a frame
@@ -77,7 +77,7 @@ type Estimator struct {
 	alarms  alarms
 }
 
-// New is an estimator that has seen nothing. Close frees it.
+// New returns an empty estimator. Close frees it.
 func New(c Config) (*Estimator, error) {
 	if c.Every == 0 {
 		c.Every = DefaultEvery
@@ -112,9 +112,9 @@ func New(c Config) (*Estimator, error) {
 	return e, nil
 }
 
-// Update takes in the spots of a frame, and writes the objects there, or Lag frames ago, into dst, reusing its memory; where that was before the first, dst
-// is not told. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
-// unspecified.
+// Update takes the spots of a frame and writes the objects of this frame, or of the frame Lag frames ago, into dst, reusing its memory. It returns
+// false, and does not write dst, if that frame is before the first. If the followed object was detected, dst is its estimate too; otherwise the latent
+// of dst is empty. An error refuses the frame and leaves dst unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Sight) (told bool, err error) {
 	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
 	dt, err := e.advance(z)
@@ -141,7 +141,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Sight) (told bool, er
 	return true, nil
 }
 
-// conclude writes what is known of a frame into dst: of its objects, points, once there is a tracker.
+// conclude writes the results of a frame into dst. points are the objects of the frame, once there is a tracker.
 func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
 	z := &f.z
 	e.frame++
@@ -167,7 +167,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	}
 }
 
-// advance checks z's size and time, and gives the time since the frame before, 0 where no step leads here.
+// advance checks the size and time of z. It returns the time since the previous frame, or 0 if no step leads to z.
 func (e *Estimator) advance(z *latent.Sight) (dt float64, err error) {
 	s := &z.Spots
 	if s.Width <= 0 || s.Height <= 0 {
@@ -181,7 +181,7 @@ func (e *Estimator) advance(z *latent.Sight) (dt float64, err error) {
 	return e.clock.Advance(&latent.Latent{Seq: z.Seq, Time: z.Time, Trajectory: z.Trajectory})
 }
 
-// begin makes the tracker once the template is known.
+// begin creates the tracker once the template is known.
 func (e *Estimator) begin(s *latent.Spots) (err error) {
 	if s.Template <= 0 {
 		return nil
@@ -202,7 +202,7 @@ func (e *Estimator) begin(s *latent.Spots) (err error) {
 	return nil
 }
 
-// leave ends all objects, of which most may wait for a verdict.
+// leave ends all objects. At most most ends may wait for a verdict.
 func (e *Estimator) leave(why string, most int) {
 	for _, id := range e.ids {
 		k := e.live[id]
@@ -227,7 +227,7 @@ func vacate(dst *latent.Estimate, z *latent.Sight) {
 	dst.Lead, dst.Ahead, dst.AheadSD = 0, dst.Ahead[:0], dst.AheadSD[:0]
 }
 
-// track gives a frame's spots to the tracker, dt after the frame before. The points are of the frame that is told next.
+// track passes the spots of a frame to the tracker, dt after the previous frame. It returns the points of the frame to publish next.
 func (e *Estimator) track(z *latent.Sight, dt float64) []tracks.Point {
 	lost := e.pace.lost(z)
 	if e.tracker == nil {
@@ -243,7 +243,7 @@ func (e *Estimator) track(z *latent.Sight, dt float64) []tracks.Point {
 	return e.tracker.Update(z.Seq, e.detections)
 }
 
-// place brings the laws of a frame's objects up to date, and writes their columns.
+// place updates the laws of the objects of a frame, and writes their columns.
 func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
 	z := &f.z
 	e.earlier = dst.Objects.Earlier
@@ -264,21 +264,21 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 	}
 }
 
-// keep notes a place in an earlier frame. Those of this frame stand in the columns.
+// keep records a place in an earlier frame. The columns hold the places of the current frame.
 func (e *Estimator) keep(r tracks.Row) {
 	if r.Frame != e.last.Seq {
 		e.earlier = append(e.earlier, latent.Place{Seq: r.Frame, ID: r.ID, X: r.X, Y: r.Y, SD: r.SD, Filled: r.Filled})
 	}
 }
 
-// cut has no step lead to the next place of any object.
+// cut keeps steps from leading to the next place of any object.
 func (e *Estimator) cut() {
 	for _, k := range e.live {
 		k.law.Cut()
 	}
 }
 
-// take brings one object's laws and columns up to date.
+// take updates the laws and columns of one object.
 func (e *Estimator) take(dst *latent.Estimate, z *latent.Sight, p *tracks.Point) {
 	k := e.live[p.ID]
 	if k == nil {
@@ -336,7 +336,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Sight, p *tracks.Point)
 	o.Z, o.ZSD = see(o.Z, z.Spots.Z, z.Spots.Latents, p.Detection), see(o.ZSD, z.Spots.ZSD, z.Spots.Latents, p.Detection)
 }
 
-// see appends the d latents of a detection to a column; where there is none, what is not a number.
+// see appends the d latents of a detection to a column, or NaN without a detection.
 func see(column, spots []float64, d, detection int) []float64 {
 	if detection >= 0 {
 		return append(column, spots[d*detection:][:d]...)
@@ -347,17 +347,17 @@ func see(column, spots []float64, d, detection int) []float64 {
 	return column
 }
 
-// runs says whether an object moves in a direction: that is likelier than diffusing, and its speed is no chance (99 %, χ² of two axes). An object at rest is
-// told by both motions alike, and has no speed.
+// runs reports whether an object moves in a direction: directed motion is likelier than diffusion, and its speed is significant (99 %, χ² of two axes).
+// At rest both motions explain an object equally well, and it has no speed.
 func runs(p *tracks.Point) bool {
 	const chance = 9.21
 	return p.Directed > 0.5 && p.Speed*p.Speed > chance*p.SpeedSD*p.SpeedSD
 }
 
-// seconds is a time since the first frame.
+// seconds returns the time since the first frame.
 func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
 
-// bury ends the objects that are no longer there, in the order of their numbers: once they cannot come back. The points are in that order, too.
+// bury ends lost objects once they cannot come back, in ascending order of their numbers. points have that order, too.
 func (e *Estimator) bury(z *latent.Sight, points []tracks.Point) {
 	kept := e.away[:0]
 	for _, id := range e.ids {
@@ -383,7 +383,7 @@ func (e *Estimator) bury(z *latent.Sight, points []tracks.Point) {
 	e.ids, e.away = kept, e.ids
 }
 
-// why says how an object ended: where a step may have taken it over the edge, it left.
+// why says how an object ended: it left if one step could have taken it over the edge.
 func (e *Estimator) why(k *object) string {
 	const sds = 3
 	reach := sds * math.Sqrt(k.step)
@@ -393,14 +393,14 @@ func (e *Estimator) why(k *object) string {
 	return latent.Lost
 }
 
-// Freeze keeps the laws as they stand (true), or lets them learn again. Objects are followed either way.
+// Freeze fixes the laws (true), or lets them learn again. Objects are followed either way.
 func (e *Estimator) Freeze(frozen bool) {
 	e.frozen = frozen
 	e.cut()
 	e.follow.law.Freeze(frozen)
 }
 
-// Reset forgets the laws of all; objects, and their numbers, stay.
+// Reset forgets all laws. Objects and their numbers stay.
 func (e *Estimator) Reset() {
 	for _, k := range e.live {
 		k.law, k.path = population.Law{}, path{}
@@ -413,13 +413,13 @@ func (e *Estimator) Reset() {
 	e.follow.law.Reset()
 }
 
-// Reports are the messages of the last Update; Last those of frames that are held back, and of objects that the run leaves.
+// Reports returns the messages of the last Update. Last returns the messages of held frames and of objects present at the end of the run.
 func (e *Estimator) Reports() []latent.Message { return e.reports }
 
-// Alarms are those that began or ended with the last Update, as events, lent until the next.
+// Alarms returns the events of alarms that began or ended with the last Update, lent until the next.
 func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 
-// Close ends what runs beside the frame path.
+// Close ends the goroutines outside the frame path.
 func (e *Estimator) Close() error {
 	e.law.close()
 	e.verdicts.close()

@@ -17,10 +17,10 @@ import (
 const (
 	side  = 400
 	dt    = 0.02
-	sigma = 0.5 // px a step and axis: D = 6.25 px²/s
+	sigma = 0.5 // px per step and axis: D = 6.25 px²/s
 )
 
-// dish is objects that diffuse far from each other, on a stage that moves.
+// dish simulates objects that diffuse far from each other, on a moving stage.
 type dish struct {
 	rng  *rand.Rand
 	at   [][2]float64
@@ -28,9 +28,9 @@ type dish struct {
 	seq  uint64
 	z    latent.Sight
 
-	stage  float64 // px a frame, along x
-	faster float64 // times as far that the others go, where it is not 0
-	fast   float64 // times sigma, of every other object; 0 is 1
+	stage  float64 // px per frame, along x
+	faster float64 // factor on the steps of the other objects, unless 0
+	fast   float64 // times sigma, for every other object; 0 means 1
 }
 
 func newDish(rows int) *dish {
@@ -41,7 +41,7 @@ func newDish(rows int) *dish {
 	return d
 }
 
-// next moves the objects and gives the latent of the next frame, reused.
+// next moves the objects and returns the latent of the next frame, reused.
 func (d *dish) next() *latent.Sight {
 	z := &d.z
 	z.Head = latent.Head{}
@@ -80,7 +80,7 @@ func newEstimator(t testing.TB, c Config) *Estimator {
 	return e
 }
 
-// run folds frames in, and gives the reports.
+// run processes frames, and returns the reports.
 func run(t testing.TB, e *Estimator, d *dish, frames int, dst *latent.Estimate) (reports []latent.Message) {
 	t.Helper()
 	for range frames {
@@ -92,7 +92,7 @@ func run(t testing.TB, e *Estimator, d *dish, frames int, dst *latent.Estimate) 
 	return reports
 }
 
-// of are the reports of one kind.
+// of returns the reports of one kind.
 func of[T latent.Message](reports []latent.Message) (found []T) {
 	for _, r := range reports {
 		if m, ok := r.(T); ok {
@@ -102,8 +102,8 @@ func of[T latent.Message](reports []latent.Message) (found []T) {
 	return found
 }
 
-// TestField: 25 objects keep their numbers for 200 frames, their mean D is within its interval, whose width is what 5000 steps allow, and what is told at
-// the end adds up.
+// TestField verifies that 25 objects keep their numbers for 200 frames, that their mean D lies in its interval of the width for 5000 steps, and that the
+// final report adds up.
 func TestField(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(5), &latent.Estimate{}
 	reports := run(t, e, d, 200, dst)
@@ -112,7 +112,7 @@ func TestField(t *testing.T) {
 		t.Fatalf("%d objects in a field of %d px, a latent %v", len(o.ID), o.Width, dst.Latent.Mean)
 	}
 	for i := range o.ID {
-		if o.ID[i] > 25 || o.Marks[i] != 0 || !(o.SD[i] > 0.01 && o.SD[i] < 0.2) || !(o.D[i] > 3 && o.D[i] < 11) { // 6.25, of 199 steps: 15 %
+		if o.ID[i] > 25 || o.Marks[i] != 0 || !(o.SD[i] > 0.01 && o.SD[i] < 0.2) || !(o.D[i] > 3 && o.D[i] < 11) { // 6.25, from 199 steps: 15 %
 			t.Errorf("object %d: marks %d, sd %.3f px, D %.2f px²/s", o.ID[i], o.Marks[i], o.SD[i], o.D[i])
 		}
 	}
@@ -135,7 +135,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestEarlier: places of an object before it was known to be one, and those of a gap, come once they are known; all together are every frame once.
+// TestEarlier verifies that the places of an object before its confirmation, and in gaps, are published once known; together they cover every frame
+// once.
 func TestEarlier(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
 	seen := map[string]int{}
@@ -165,13 +166,13 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestEnds: an object that vanishes is not seen again, one that goes over the edge left the field, and no number comes twice.
+// TestEnds verifies that a vanished object does not return, that one over the edge left the field, and that no number is reused.
 func TestEnds(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 30, dst)
 	d.gone[4] = true // in the middle
 	d.at[0] = [2]float64{1, 200}
-	reports := run(t, e, d, 5, dst) // object 1 jumps to the edge: it is another
+	reports := run(t, e, d, 5, dst) // object 1 jumps to the edge: it becomes another object
 	d.gone[0] = true
 	reports = append(reports, run(t, e, d, 40, dst)...)
 	d.gone[4] = false
@@ -194,7 +195,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestFollow: the places of one object are latents, with a law of their own; another object's begin another trajectory, and one that ends is told.
+// TestFollow verifies that the places of one object are published as latents with their own law. Another object starts another trajectory, and the end
+// of the followed object is reported.
 func TestFollow(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 10, dst)
@@ -210,7 +212,7 @@ func TestFollow(t *testing.T) {
 	if len(l.Mean) != Dim || math.Hypot(l.Mean[0]-d.at[4][0], l.Mean[1]-d.at[4][1]) > 0.6 || dst.SDE.Transitions < 290 {
 		t.Fatalf("latent %v, the object is at %v; %d transitions", l.Mean, d.at[4], dst.SDE.Transitions)
 	}
-	if s := dst.SDE.Sigma[0]; math.Abs(s-sigma/math.Sqrt(dt)) > 0.6 { // 3.54 px/√s, of 300 steps: 5 %
+	if s := dst.SDE.Sigma[0]; math.Abs(s-sigma/math.Sqrt(dt)) > 0.6 { // 3.54 px/√s, from 300 steps: 5 %
 		t.Errorf("σ %.2f px/√s", s)
 	}
 	marked := 0
@@ -240,8 +242,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestCommonMotion: a stage that moves by 0.4 px a frame, which is 20 px/s, is told to 2 px/s (0.5 px a step of 25 objects over 50 frames: 0.7), taken off
-// the diffusion, and its way adds up. One that stands still is not seen to move.
+// TestCommonMotion verifies that a stage velocity of 0.4 px/frame, 20 px/s, is measured to 2 px/s (0.5 px per step of 25 objects over 50 frames: 0.7).
+// The diffusion excludes it, and the shift adds up. A stage at rest shows no motion.
 func TestCommonMotion(t *testing.T) {
 	for _, stage := range []float64{0, 0.4} {
 		e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
@@ -257,7 +259,7 @@ func TestCommonMotion(t *testing.T) {
 	}
 }
 
-// TestAlarms: an empty field and one with too many spots are told when they begin and when they are over.
+// TestAlarms verifies the events at the start and end of the alarms for an empty field and for too many spots.
 func TestAlarms(t *testing.T) {
 	e, dst := newEstimator(t, Config{}), &latent.Estimate{}
 	frame := func(seq uint64, found, left int) {
@@ -295,7 +297,7 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// TestRefused: frames of another size, of no size, and from before.
+// TestRefused verifies that frames of another size, of no size, and from the past are refused.
 func TestRefused(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
 	run(t, e, d, 5, dst)
@@ -324,7 +326,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFreezeAndReset: frozen laws stay as they are while objects are followed; a reset forgets laws and keeps objects.
+// TestFreezeAndReset verifies that frozen laws stay fixed while objects are followed, and that a reset drops the laws and keeps the objects.
 func TestFreezeAndReset(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 50, dst)
@@ -334,7 +336,7 @@ func TestFreezeAndReset(t *testing.T) {
 		t.Errorf("%d and %d steps, %d objects", frozen[0].Steps, frozen[1].Steps, len(dst.Objects.ID))
 	}
 	e.Freeze(false)
-	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != frozen[1].Steps+9*24 { // the first frame pairs with none
+	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != frozen[1].Steps+9*24 { // the first frame has no predecessor
 		t.Errorf("%d steps after %d", p.Steps, frozen[1].Steps)
 	}
 	e.Reset()
@@ -343,12 +345,12 @@ func TestFreezeAndReset(t *testing.T) {
 	}
 }
 
-// written is a report with what it points at.
+// written prints a report with the values behind its pointers.
 func written(m latent.Message) string {
 	switch m := m.(type) {
 	case *latent.Population:
 		p := *m
-		p.Law, p.Map, p.MapSeq = nil, nil, nil // m.Law and m.Map say what these point at
+		p.Law, p.Map, p.MapSeq = nil, nil, nil // m.Law and m.Map print the values behind these pointers
 		return fmt.Sprintf("%+v %+v %+v %v", p, m.Law, m.Map, m.MapSeq != nil)
 	case *latent.Track:
 		k := *m
@@ -358,13 +360,13 @@ func written(m latent.Message) string {
 	return fmt.Sprintf("%+v", m)
 }
 
-// TestSameAgain: the same spots give the same estimates, bit for bit.
+// TestSameAgain verifies that the same spots give the same estimates, bit for bit.
 func TestSameAgain(t *testing.T) {
 	var said [2]bytes.Buffer
 	for i := range said {
 		e, d, dst := newEstimator(t, Config{}), newDish(6), &latent.Estimate{}
 		d.stage = 0.1
-		for range 100 { // a law of all comes after some 30
+		for range 100 { // the law of all objects comes after some 30
 			for _, r := range run(t, e, d, 1, dst) {
 				fmt.Fprintln(&said[i], written(r))
 			}
@@ -376,7 +378,8 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-// TestAllocations: after warm-up a frame without births, and between two populations, allocates nothing. The law of all takes a copy of the steps now and then.
+// TestAllocations verifies that a frame after warm-up, without births and between two populations, allocates nothing. The law of all objects copies the
+// steps now and then.
 func TestAllocations(t *testing.T) {
 	for _, lag := range []int{0, 3} {
 		e, d, dst := newEstimator(t, Config{Every: 1 << 30, Lag: lag, Bare: true}), newDish(10), &latent.Estimate{}
@@ -387,7 +390,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestLooks: every object has the latents of its own spot, none where it was not detected, and the one that is followed has them behind its place.
+// TestLooks verifies that every object has the latents of its own spot, or none if undetected, and that the followed object has them after its place.
 func TestLooks(t *testing.T) {
 	const looks = 2
 	e, d, dst := newEstimator(t, Config{Latents: looks, Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
@@ -407,7 +410,7 @@ func TestLooks(t *testing.T) {
 				t.Fatalf("%d and %d latents of %d objects", len(o.Z), len(o.ZSD), len(o.ID))
 			}
 			for i := range o.ID {
-				far := math.Hypot(o.Z[looks*i]-o.X[i], -o.Z[looks*i+1]-o.Y[i]) // from the spot to where the object is thought to be: 5 sds of its noise
+				far := math.Hypot(o.Z[looks*i]-o.X[i], -o.Z[looks*i+1]-o.Y[i]) // from the spot to the estimated place: 5 sds of the noise
 				if o.Here(i) != !math.IsNaN(far) || far > 2 {
 					t.Fatalf("object %d at (%.1f, %.1f), marks %d, has latents %v", o.ID[i], o.X[i], o.Y[i], o.Marks[i], o.Z[looks*i:][:looks])
 				}
@@ -418,13 +421,13 @@ func TestLooks(t *testing.T) {
 	if err := e.Follow(5); err != nil {
 		t.Fatal(err)
 	}
-	d.gone[0] = true // it is expected for some frames, and then not
+	d.gone[0] = true // predicted for some frames, then gone
 	see(60)
 	if l := dst.Latent; len(l.Mean) != Dim+looks || l.Mean[2] != l.Mean[0] || l.Mean[3] != -l.Mean[1] || l.SD[3] != 0.2 || dst.SDE.Transitions < 50 {
 		t.Errorf("latent %v ± %v, %d transitions", dst.Latent.Mean, dst.Latent.SD, dst.SDE.Transitions)
 	}
 	before := dst.Latent.Trajectory
-	run(t, e, d, 10, dst) // the model is gone: another law, of the place alone
+	run(t, e, d, 10, dst) // the model is gone: another law, of the place only
 	if l := dst.Latent; len(l.Mean) != Dim || l.Trajectory == before || dst.SDE.Transitions > 10 || len(dst.Objects.Z) != 0 {
 		t.Errorf("latent %v of trajectory %d after %d, %d transitions", l.Mean, l.Trajectory, before, dst.SDE.Transitions)
 	}

@@ -8,18 +8,18 @@ import (
 	"driftscope/online/tracks"
 )
 
-// follow is the object whose places are published as the latents of a single one.
+// follow is the object whose places are published as the latents of a single object.
 type follow struct {
-	id         uint64 // 0 is none
-	trajectory uint64 // of its latents: another for every object, so that no step leads from one to the next
+	id         uint64 // 0 for none
+	trajectory uint64 // of its latents: differs per object, so that no step leads from one object to the next
 	config     online.Config
 	law        *online.Estimator
-	closing    sync.WaitGroup // of laws of other models
+	closing    sync.WaitGroup // of laws of earlier models
 	single     latent.Latent  // reused
-	sde        latent.SDE     // as it was told last
+	sde        latent.SDE     // as last published
 }
 
-// Follow has the latents of an object published, those of none where id is 0. The law begins anew with it.
+// Follow publishes the latents of object id, or of no object if id is 0. The law restarts with another object.
 func (e *Estimator) Follow(id uint64) error {
 	if id == e.follow.id {
 		return nil
@@ -38,7 +38,7 @@ func (e *Estimator) Follow(id uint64) error {
 // lose notes that the object has ended.
 func (f *follow) lose() { f.id = 0 }
 
-// relearn begins another law where another model gives another number of latents: between two frames, so it does not wait for the law before.
+// relearn starts another law when another model changes the number of latents. It runs between two frames, so it does not wait for the old law to close.
 func (f *follow) relearn(dim int) (err error) {
 	if dim == f.config.Dim {
 		return nil
@@ -54,13 +54,13 @@ func (f *follow) relearn(dim int) (err error) {
 	return nil
 }
 
-// close ends what runs beside the frame path.
+// close ends the goroutines outside the frame path.
 func (f *follow) close() error {
 	f.closing.Wait()
 	return f.law.Close()
 }
 
-// update makes dst the estimate of the object where it was detected. A latent that the law refuses is left out.
+// update makes dst the estimate of the object if it was detected. A latent that the law refuses is dropped.
 func (f *follow) update(dst *latent.Estimate, z *latent.Sight, p *tracks.Point) {
 	if p.Detection < 0 {
 		return

@@ -5,22 +5,20 @@ import (
 	"driftscope/online/tracks"
 )
 
-// held are the frames that came and are not told yet, the oldest first; their memory is used again.
+// held is a ring of frames received but not yet published, oldest first. It reuses their memory.
 type held struct {
 	ring     []heldFrame
 	first, n int
 }
 
-// heldFrame is one of them.
 type heldFrame struct {
 	z  latent.Sight
-	dt float64 // since the frame before, s; 0 where no step leads here
+	dt float64 // since the previous frame, s; 0 if no step leads here
 }
 
-// newHeld has room for a lag and the frame that comes.
+// newHeld returns room for lag frames and the incoming one.
 func newHeld(lag int) held { return held{ring: make([]heldFrame, lag+1)} }
 
-// push takes a frame in.
 func (h *held) push(z *latent.Sight, dt float64) {
 	f := &h.ring[(h.first+h.n)%len(h.ring)]
 	f.z.Copy(z)
@@ -28,7 +26,7 @@ func (h *held) push(z *latent.Sight, dt float64) {
 	h.n++
 }
 
-// pop gives the oldest frame away, lent until the next push; nil where there is none.
+// pop removes and returns the oldest frame, lent until the next push, or nil if none is held.
 func (h *held) pop() *heldFrame {
 	if h.n == 0 {
 		return nil
@@ -38,7 +36,7 @@ func (h *held) pop() *heldFrame {
 	return f
 }
 
-// flush reports the frames that are held back, in order. The tracker is at its end then.
+// flush reports the held frames in order, and flushes the tracker.
 func (e *Estimator) flush() {
 	tell := func(f *heldFrame, points []tracks.Point) {
 		m := &latent.Estimate{}
@@ -49,7 +47,7 @@ func (e *Estimator) flush() {
 	if e.tracker != nil {
 		e.tracker.Flush(func(frame uint64, points []tracks.Point) {
 			f := e.held.pop()
-			for f.z.Seq != frame { // before the tracker's first
+			for f.z.Seq != frame { // before the first frame of the tracker
 				tell(f, nil)
 				f = e.held.pop()
 			}

@@ -10,8 +10,9 @@ import (
 	"driftscope/online/tracks"
 )
 
-// TestLag: with any lag every frame of two films is told once and in order, the last at the end; its objects stand where they were in that frame (6 sds of a
-// place; the stage moves by as much in a frame), under its time, and with those of earlier frames they are every place once. So are the followed one's latents.
+// TestLag verifies for every lag that each frame of two films is published once and in order, the last ones at the end. Objects have their places of
+// that frame (6 sds of a place; the stage moves as far per frame) and its time. Together with earlier places they cover every place once. The same holds
+// for the latents of the followed object.
 func TestLag(t *testing.T) {
 	const films, frames, rows = 2, 60, 4
 	for _, lag := range []int{0, 1, tracks.MostLag} {
@@ -92,7 +93,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// near says whether a spot is at a place.
+// near reports whether a spot is at a place.
 func near(spots []latent.Spot, x, y float64) bool {
 	for _, s := range spots {
 		if math.Hypot(s.X-x, s.Y-y) < 0.6 {

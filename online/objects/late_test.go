@@ -9,7 +9,7 @@ import (
 	"driftscope/online/switching"
 )
 
-// TestLate: by a law of longer steps no object has a state, and none is weighed for a change.
+// TestLate verifies that with a law of longer steps no object has a state, and none is tested for a change.
 func TestLate(t *testing.T) {
 	learner := pooled.New(pooled.Config{Deterministic: true})
 	defer learner.Close()
@@ -18,7 +18,7 @@ func TestLate(t *testing.T) {
 		s := states.Segment{Weight: 1}
 		var x, y float64
 		for range 50 {
-			x, y = (x+rng.NormFloat64())/2, (y+rng.NormFloat64())/2 // shown half of the way
+			x, y = (x+rng.NormFloat64())/2, (y+rng.NormFloat64())/2 // displayed half of the way
 			s.Steps = append(s.Steps, states.Step{X: x, Y: y, DT: 1})
 		}
 		learner.Keep(s)

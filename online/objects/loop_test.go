@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestLoop: a film that is shown again and again has at each seam a frame in which every object is elsewhere, 7 px away as a rule. The law of all stays that of
-// one round to its interval, no alarm rings, no object is followed twice, and no more objects are born at a seam than there are.
+// TestLoop plays a film repeatedly. At each seam every object jumps, by about 7 px. The law of all objects agrees with the law of one round to its
+// interval, no alarm begins, no object is followed twice, and a seam adds at most as many births as there are objects.
 func TestLoop(t *testing.T) {
 	const rounds, frames = 8, 100
 	for _, back := range []bool{false, true} { // from the first frame on, or backwards

@@ -6,22 +6,22 @@ import (
 	"driftscope/online/tracks"
 )
 
-// object is what is known of one.
+// object is the state of one object.
 type object struct {
 	law         population.Law
 	path        path
-	frame       uint64 // in which it was there last, as the estimator counts
-	first, last uint64 // Seq of the frames in which it was detected first and last
-	frames      uint64 // in which it was detected
+	frame       uint64 // estimator count of the last frame that contained it
+	first, last uint64 // Seq of the frames that first and last detected it
+	frames      uint64 // frames that detected it
 	x, y        float64
 	step        float64 // variance of a step, px²
 	runs        bool    // it moves in a direction
 	confirmed   bool
-	merged      bool // it was told that it is
-	together    int  // frames in a row in which it was
+	merged      bool // reported as merged
+	together    int  // merged frames in a row
 }
 
-// fresh is an object that was detected first in a frame.
+// fresh returns an object first detected in frame seq.
 func (e *Estimator) fresh(seq uint64) *object {
 	e.law.born()
 	if n := len(e.free); n > 0 {
@@ -35,10 +35,10 @@ func (e *Estimator) fresh(seq uint64) *object {
 	return &object{first: seq}
 }
 
-// lasting is how many frames in a row two objects are seen as one before that is told: in a dense field neighbours touch for a frame all the time.
+// lasting is the number of frames in a row for which two objects appear as one before that is reported. In a dense field neighbours often touch for a frame.
 const lasting = 3
 
-// tell reports what has changed with an object.
+// tell reports changes of an object.
 func (e *Estimator) tell(z *latent.Sight, p *tracks.Point, k *object) {
 	if p.Confirmed && !k.confirmed {
 		k.confirmed = true
@@ -59,7 +59,7 @@ func (e *Estimator) tell(z *latent.Sight, p *tracks.Point, k *object) {
 	}
 }
 
-// end reports that an object has ended, at once or with its verdict, for which most ends may wait. It gives its steps to the law of all.
+// end reports the end of an object, at once or with its verdict. At most most ends may wait. end passes its steps to the law of all objects.
 func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most int) {
 	e.known.deaths++
 	e.known.count(&k.law)
@@ -77,7 +77,7 @@ func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most 
 	}
 }
 
-// trackOf is what is known of an object now.
+// trackOf returns the current state of an object.
 func (e *Estimator) trackOf(z *latent.Sight, id uint64, k *object, change latent.Change) *latent.Track {
 	t := &latent.Track{Seq: z.Seq, Time: z.Time, ID: id, Change: change, First: k.first, Last: k.last, Frames: k.frames, X: k.x, Y: k.y, Path: k.law.Path(), Runs: k.runs}
 	t.DriftX, t.DriftY = k.law.Drift()
@@ -85,7 +85,7 @@ func (e *Estimator) trackOf(z *latent.Sight, id uint64, k *object, change latent
 	return t
 }
 
-// ranges is a diffusion in px²/s and in µm²/s.
+// ranges converts a diffusion to px²/s and to µm²/s.
 func (e *Estimator) ranges(d population.Diffusion) (px, um latent.Range) {
 	px = latent.Range{D: d.D, Low: d.Low, High: d.High}
 	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {

@@ -7,20 +7,20 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// pace is how fast frames come, and tells by their times how many did not.
+// pace measures the frame interval, and counts missing frames by the times of the others.
 type pace struct {
 	interval float64 // s a frame; 0 before the second
 	seq      uint64  // of the last frame
 	at       time.Time
 }
 
-// lost is how many frames have passed before z, beside those that its number leaves out: a camera that was lost numbers its frames on, and times tell
-// how long it was away. Times that jitter by less than half of an interval tell of none.
+// lost returns the number of frames that passed before z, beside the gap in frame numbers. A lost camera continues its numbers, and the times show how
+// long it was away. Times that jitter by less than half an interval count none.
 func (p *pace) lost(z *latent.Sight) int {
 	const (
-		gain = 0.1 // the mean of ten frames
-		most = 0.5 // of the interval, by which a frame counts as off at most: one that comes hours later moves the mean by a twentieth
-		far  = 1.5 // times what the numbers say
+		gain = 0.1 // averages over ten frames
+		most = 0.5 // of the interval: bound on the deviation of one frame; a frame hours later moves the mean by a twentieth
+		far  = 1.5 // factor over the gap in the numbers
 	)
 	numbers, seconds, first := float64(z.Seq-p.seq), z.Time.Sub(p.at).Seconds(), p.at.IsZero()
 	p.seq, p.at = z.Seq, z.Time

@@ -9,22 +9,22 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestPace: frames that jitter, are numbered with gaps or come at another rate from some frame on have lost none beyond their numbers, but for the few before
-// the new rate is known; a camera that is away for 10 s of 50 frames/s has lost 500, to the mean's error.
+// TestPace verifies that frames with jitter, with gaps in their numbers, or with a new rate count as complete apart from their numbers, except for a few
+// before the new rate is known. A camera that is away for 10 s at 50 frames/s has lost 500, to the error of the mean.
 func TestPace(t *testing.T) {
 	const interval = 0.02
 	for name, c := range map[string]struct {
 		step, jitter float64 // s
 		numbers      uint64  // from frame to frame
 		away         float64 // s, before frame 200
-		lost, within int     // frames in all
-		settles      int     // frames from 100 on that are not counted
+		lost, within int     // frames in total
+		settles      int     // frames from 100 on that are ignored
 	}{
 		"even":         {step: interval, numbers: 1},
 		"jitter":       {step: interval, jitter: 0.004, numbers: 1},
 		"every fifth":  {step: 5 * interval, numbers: 5},
 		"away":         {step: interval, numbers: 1, away: 10, lost: 500, within: 5},
-		"away, jitter": {step: interval, jitter: 0.004, numbers: 1, away: 10, lost: 500, within: 75}, // of the mean of ten a fifteenth
+		"away, jitter": {step: interval, jitter: 0.004, numbers: 1, away: 10, lost: 500, within: 75}, // a fifteenth, from the mean of ten
 		"slower":       {step: 8 * interval, numbers: 1, settles: 40},                                // 1.05ⁿ = 8/1.5: 34
 	} {
 		rng, p := rand.New(rand.NewPCG(27, 28)), pace{}
@@ -50,8 +50,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestLostCamera: objects are who they were after 6 s without a camera, numbered on as if no frame were missing, 9 px from where they were: the nearest other
-// is 67 px away. No step of their laws spans a pause beyond MaxGap.
+// TestLostCamera verifies that objects keep their numbers over 6 s without a camera, with continuous frame numbers, 9 px from their last places: the
+// nearest other object is 67 px away. No step of their laws spans a pause longer than MaxGap.
 func TestLostCamera(t *testing.T) {
 	const away = 300 // frames
 	for _, lag := range []int{0, 3} {

@@ -6,8 +6,8 @@ import (
 	"driftscope/online/tracks"
 )
 
-// What pairs are looked at, in widths (sd) of the template: forces reach as far as twelve, which has a knot of the curve every half a width, and nearer than
-// two objects are seen as one. A step counts 1/e after ten minutes.
+// Ranges of pairs, in widths (sd) of the template. Forces are measured up to twelve widths, with a knot of the curve every half width. Objects nearer
+// than two widths appear as one. The weight of a step falls to 1/e in ten minutes.
 const (
 	reachWidths      = 12.0
 	resolutionWidths = 2.0
@@ -16,18 +16,18 @@ const (
 
 // pairs learns the force between two objects.
 type pairs struct {
-	estimator *interactions.Estimator // nil where forces are not looked for
+	estimator *interactions.Estimator // nil if forces are not measured
 	frame     interactions.Frame      // reused
 	curve     interactions.Curve
 }
 
-// begin makes the estimator of a field whose template is known.
+// begin creates the estimator once the template of the field is known.
 func (p *pairs) begin(width, height, template float64) (err error) {
 	p.estimator, err = interactions.New(interactions.Config{Width: width, Height: height, Reach: min(reachWidths*template, max(width, height)), Resolution: resolutionWidths * template, Memory: pairMemory})
 	return err
 }
 
-// pair takes in the objects of a frame, dt after the one before; 0 where no step leads here.
+// pair adds the objects of a frame, dt after the previous one; 0 if no step leads here.
 func (e *Estimator) pair(z *latent.Sight, points []tracks.Point, dt float64) {
 	p := &e.pairs
 	if p.estimator == nil || e.frozen {
@@ -54,10 +54,10 @@ func (e *Estimator) pair(z *latent.Sight, points []tracks.Point, dt float64) {
 		p.estimator.Cut()
 	}
 	f.T, f.ShiftX, f.ShiftY = e.seconds(z.Time), e.known.common.X*dt, e.known.common.Y*dt
-	_ = p.estimator.Update(f) // refuses what is not later than the last, which advance has refused already
+	_ = p.estimator.Update(f) // advance has already refused frames that are not later than the last
 }
 
-// force is the force as it is told; nil where none is looked for or nothing is known yet.
+// force returns the published force, or nil if none is measured or known yet.
 func (p *pairs) force() *latent.Pairs {
 	if p.estimator == nil {
 		return nil

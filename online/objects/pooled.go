@@ -15,36 +15,36 @@ import (
 	"driftscope/online/switching"
 )
 
-// law is that of all objects: learnt from their steps, with the state of each.
+// law holds the law of all objects, learnt from their steps, and the state of each.
 type law struct {
 	exposure float64
-	learner  *pooled.Learner  // nil where no law of all is wanted
-	model    *switching.Model // of the states; nil where there is one, or none yet
-	changed  changed          // whether it is another one now
+	learner  *pooled.Learner  // nil if no law of all objects is learnt
+	model    *switching.Model // of the states; nil with one state, or before the first law
+	changed  changed          // evidence for a change
 	now      []float64        // of one object, reused
 
-	unweighed uint64 // steps that did not count for a change, because a frame had too many
+	unweighed uint64 // steps not tested for a change, because a frame had too many
 }
 
-// path is what is known of an object's way for the law of all: where the motion that all share is taken off.
+// path is the way of an object for the law of all objects, without the common motion.
 type path struct {
 	x, y     float64          // px
 	variance float64          // of the last place along an axis, px²
-	from     population.Place // where it was located last
-	before   maps.Before      // the step that led there
+	from     population.Place // last localisation
+	before   maps.Before      // the step to it
 	trail    pooled.Trail
 	change   change.Track
 	state    switching.Track
 	way      way
-	runs     bool // it moves in a direction
+	runs     bool // moves in a direction
 }
 
-// take takes in a place of an object, and the step that leads there, if one does. The steps of one that runs are none of a diffusion, and its state is not known.
+// take adds a place of an object, and the step to it, if there is one. The steps of a running object do not count for diffusion, and its state is unknown.
 func (l *law) take(k *path, s population.Step, step bool, p *population.Place, variance float64) {
 	if l.learner == nil {
 		return
 	}
-	if step && p.Weight < 0.5 { // more likely another's
+	if step && p.Weight < 0.5 { // more likely another object
 		step = false
 	}
 	switch {
@@ -76,7 +76,7 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	}
 }
 
-// end learns from an object that has ended. It returns what a verdict is made of, with the object's way; nil where no law is learnt.
+// end learns from an ended object. It returns the input of its verdict, including its way, or nil if no law is learnt.
 func (l *law) end(t *latent.Track, k *path) *ended {
 	if l.learner == nil {
 		return nil
@@ -91,14 +91,13 @@ func (l *law) end(t *latent.Track, k *path) *ended {
 	return o
 }
 
-// born counts an object that is new.
 func (l *law) born() {
 	if l.learner != nil {
 		l.changed.monitor.Born()
 	}
 }
 
-// tell appends the probabilities of an object's states to a column.
+// tell appends the state probabilities of an object to a column.
 func (l *law) tell(column []float64, k *path) []float64 {
 	if l.model == nil {
 		return column
@@ -113,7 +112,7 @@ func (l *law) tell(column []float64, k *path) []float64 {
 	return append(column, l.now...)
 }
 
-// states is how many a column of them has.
+// states returns the number of states per object in that column.
 func (l *law) states() int {
 	if l.model == nil {
 		return 0
@@ -121,7 +120,7 @@ func (l *law) states() int {
 	return l.model.States()
 }
 
-// pass ends a frame, dt after the one before: a law of all that is due is put to use.
+// pass ends a frame, dt after the previous one, and puts a due law of all objects to use.
 func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	l := &e.law
 	if l.learner == nil {
@@ -139,13 +138,13 @@ func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	e.verdicts.pass(objects, e.tellEnd)
 }
 
-// tellEnd reports the end of an object with the last frame: a verdict comes some frames after it.
+// tellEnd reports the end of an object with the last frame: a verdict is ready some frames after the end.
 func (e *Estimator) tellEnd(t *latent.Track) {
 	t.Seq, t.Time = e.last.Seq, e.last.Time
 	e.reports = append(e.reports, t)
 }
 
-// pieces are the steps of the objects that are there, in the order of their numbers.
+// pieces returns the steps of live objects, in ascending order of their numbers.
 func (e *Estimator) pieces() (out []states.Segment) {
 	for _, id := range e.ids {
 		if s, ok := e.live[id].path.trail.Segment(); ok {
@@ -155,8 +154,8 @@ func (e *Estimator) pieces() (out []states.Segment) {
 	return out
 }
 
-// adopt has the states of objects be those of the law in use. Where there are more or fewer states, objects are read by them from now on. Single steps are not
-// read by a law of longer ones: then no object has a state, and no change of the law is told.
+// adopt takes the states of the law in use. If their number changes, the states of objects restart. A law of steps longer than one frame cannot read
+// single steps: then no object has a state, and no change of the law is reported.
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
@@ -175,17 +174,17 @@ func (e *Estimator) adopt() {
 	}
 	l.model = nil
 	if len(d) > 1 {
-		l.model, _ = switching.New(switching.Config{D: d, Noise: noise, Exposure: l.exposure}) // states that lie on each other are none
+		l.model, _ = switching.New(switching.Config{D: d, Noise: noise, Exposure: l.exposure}) // coinciding states are refused
 	}
 	for _, k := range e.live {
 		k.path.state = switching.Track{}
 	}
 }
 
-// switches says whether objects are told to switch between states.
+// switches reports whether the evidence shows that objects switch between states.
 func (l *law) switches() bool { return l.model != nil && l.model.Evidence() > switching.Evident }
 
-// describe is the law of all as it is told; nil before there is one.
+// describe returns the published law of all objects, or nil before the first.
 func (e *Estimator) describe() *latent.PopulationLaw {
 	l := &e.law
 	if l.learner == nil || l.learner.Law() == nil {
@@ -212,7 +211,6 @@ func (e *Estimator) describe() *latent.PopulationLaw {
 	return p
 }
 
-// reset forgets the law of all.
 func (l *law) reset() {
 	l.model = nil
 	if l.learner != nil {
@@ -221,14 +219,14 @@ func (l *law) reset() {
 	}
 }
 
-// close ends what learns beside the frame path.
+// close ends the learner outside the frame path.
 func (l *law) close() {
 	if l.learner != nil {
 		l.learner.Close()
 	}
 }
 
-// archive passes on the steps that are remembered, and those of live objects behind them.
+// archive reads or writes the remembered steps, and the steps of live objects after them.
 func (l *law) archive(c *archive.Codec, live []states.Segment) {
 	learnt := l.learner != nil
 	c.Bool(&learnt)
@@ -238,7 +236,7 @@ func (l *law) archive(c *archive.Codec, live []states.Segment) {
 	}
 }
 
-// fresh is a learner that has seen nothing, where there is one.
+// fresh returns an empty learner, or nil if none is used.
 func (l *law) fresh() *pooled.Learner {
 	if l.learner == nil {
 		return nil
@@ -246,16 +244,16 @@ func (l *law) fresh() *pooled.Learner {
 	return pooled.New(l.learner.Config())
 }
 
-// again is how long a map is not told once more that is the same: who comes later has it by then.
+// again is the interval after which an unchanged map is published again, for late subscribers.
 const again = 10 * time.Second
 
-// mapTold is which map was told last, and in which frame.
+// mapTold is the last published map and its time.
 type mapTold struct {
 	law *maps.Law
 	at  time.Time
 }
 
-// tellMap adds the map of the law in use to what is told: which one it is always, and its cells where they are another's, were told long ago, or last are told.
+// tellMap adds the map of the law in use to a population. It always adds its number. It adds the cells if they changed, were published long ago, or last is set.
 func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) {
 	if known.Map == nil {
 		return
@@ -269,7 +267,7 @@ func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) 
 	p.Map, e.mapTold = columns(known.Map), mapTold{known.Map, p.Time}
 }
 
-// columns are the cells of a map.
+// columns converts a map to columns.
 func columns(known *maps.Law) *latent.FieldMap {
 	m := &latent.FieldMap{Says: known.Says()}
 	for i := range known.Cells {

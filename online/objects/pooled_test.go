@@ -14,8 +14,8 @@ import (
 	"driftscope/online/switching"
 )
 
-// TestLawOfAll: of 36 objects of which every other diffuses a tenth as fast, two states are told with D in their intervals, each object is in its own, those that
-// have ended have the kind of their motion, and the map has neither trap nor flow where all diffuse.
+// TestLawOfAll runs 36 objects, half of them with a tenth of the D. It verifies two states with D in their intervals, the state of each object, the kind
+// of motion of ended objects, and a map without traps and flow.
 func TestLawOfAll(t *testing.T) {
 	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(6), &latent.Estimate{}
@@ -27,7 +27,7 @@ func TestLawOfAll(t *testing.T) {
 	}
 	for j, truth := range []float64{sigma * sigma / 2 / dt / 10, sigma * sigma / 2 / dt} {
 		s := l.States[j]
-		if math.Abs(math.Log(s.Px.D/truth)) > 0.25 || math.Abs(s.Share.Value-0.5) > 0.15 || math.Abs(s.UM.D/s.Px.D-0.25) > 1e-12 { // by 2,000 steps and a drift that they share: 5 %
+		if math.Abs(math.Log(s.Px.D/truth)) > 0.25 || math.Abs(s.Share.Value-0.5) > 0.15 || math.Abs(s.UM.D/s.Px.D-0.25) > 1e-12 { // from 2,000 steps and a common drift: 5 %
 			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
 		}
 	}
@@ -40,7 +40,7 @@ func TestLawOfAll(t *testing.T) {
 	}
 	right := 0
 	for i, id := range o.ID {
-		if fast := o.State[2*i+1] > 0.5; fast == (id%2 == 1) { // spots come in the order of objects, which are numbered from 1
+		if fast := o.State[2*i+1] > 0.5; fast == (id%2 == 1) { // spots are in the order of objects, numbered from 1
 			right++
 		}
 	}
@@ -49,7 +49,7 @@ func TestLawOfAll(t *testing.T) {
 	}
 	ended := e.Last()
 	last := of[*latent.Population](ended)[0]
-	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*299*9/10 || // one in a hundred runs by chance
+	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*299*9/10 || // one object in a hundred runs by chance
 		math.Abs(sum(last.Spectrum)-1) > 1e-9 {
 		t.Errorf("at the end the law rests on %d steps, the map says %v", last.Law.Steps, last.Map)
 	}
@@ -62,24 +62,24 @@ func TestLawOfAll(t *testing.T) {
 			free++
 		}
 	}
-	if free < 27 { // nine of ten are expected
+	if free < 27 { // expected nine of ten
 		t.Errorf("%d of 36 that diffuse are told to", free)
 	}
 }
 
-// TestRunsAreNoDiffusion: objects that run among those that diffuse are told to, have no state, and leave the law of the others as it is.
+// TestRunsAreNoDiffusion verifies that running objects among diffusing ones are reported, have no state, and do not change the law of the others.
 func TestRunsAreNoDiffusion(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
-	const speed = 3 // px a frame, six times a step of diffusion; through the field in a hundred frames
+	const speed = 3 // px/frame, six times a step of diffusion; crosses the field in a hundred frames
 	for range 60 {
-		for i := 0; i < 20; i += 5 { // two to the right and two to the left: the stage stands
+		for i := 0; i < 20; i += 5 { // two to the right and two to the left: no net motion
 			d.at[i][0] += speed * float64(1-i/5%2*2)
 		}
 		run(t, e, d, 1, dst)
 	}
 	ended := e.Last()
 	last := of[*latent.Population](ended)[0]
-	if last.DirectedN != 4 || last.Law == nil || len(last.Law.States) != 1 || math.Abs(last.Px.D/6.25-1) > 0.15 { // by 1,000 steps: 4 %; the first steps of those that run are taken for stray
+	if last.DirectedN != 4 || last.Law == nil || len(last.Law.States) != 1 || math.Abs(last.Px.D/6.25-1) > 0.15 { // from 1,000 steps: 4 %; the first steps of runs count as stray
 		t.Errorf("%d run, D %.2f, law %+v", last.DirectedN, last.Px.D, last.Law)
 	}
 	for _, k := range of[*latent.Track](ended) {
@@ -96,7 +96,7 @@ func sum(v []float64) (total float64) {
 	return total
 }
 
-// TestBare: without a law of all nothing is told of it.
+// TestBare verifies that nothing is reported about a law of all objects if none is learnt.
 func TestBare(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{Bare: true}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 60, dst)
@@ -124,7 +124,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestPairs: objects far from each other have no force that is told, and none is looked for unless that is asked.
+// TestPairs verifies that objects far apart show no force, and that forces are measured only on request.
 func TestPairs(t *testing.T) {
 	suite.Calculation(t)
 	for _, asked := range []bool{false, true} {
@@ -144,7 +144,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestMapTold: a map is told with the first population that has it, once more after ten seconds and at the end; in between only which one it is.
+// TestMapTold verifies when a map appears: with the first population that has it, again after ten seconds, and at the end. In between only its
+// number is published.
 func TestMapTold(t *testing.T) {
 	e := newEstimator(t, Config{})
 	m, err := maps.New(maps.Config{Width: 64, Height: 64})
@@ -165,7 +166,7 @@ func TestMapTold(t *testing.T) {
 		at          time.Duration
 		last, whole bool
 	}{{0, false, true}, {time.Second, false, false}, {10 * time.Second, false, true}, {11 * time.Second, false, false}, {12 * time.Second, true, true},
-		{5 * time.Second, false, true}} { // another film, whose times begin earlier
+		{5 * time.Second, false, true}} { // another film, with earlier times
 		if named, whole := told(c.at, c.last); !named || whole != c.whole {
 			t.Errorf("%d: named %v, told %v; expected %v", i, named, whole, c.whole)
 		}

@@ -11,7 +11,7 @@ import (
 
 func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 
-// population is that of the last frame; last says that none follows.
+// population returns the population of the last frame. last reports that none follows.
 func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
@@ -53,7 +53,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 	return p
 }
 
-// Last are the messages of a run that ends: the frames that are held back, the population, and every object that is there.
+// Last returns the messages at the end of a run: the held frames, the population, and every live object.
 func (e *Estimator) Last() []latent.Message {
 	e.reports = e.reports[:0]
 	e.flush()
@@ -72,10 +72,10 @@ func (e *Estimator) Last() []latent.Message {
 	return e.reports
 }
 
-// patience is how many frames a condition lasts before an alarm begins, and is away before it ends: half a second of a film of 50 frames a second.
+// patience is the number of frames for which a condition holds before its alarm begins, or is absent before it ends: half a second at 50 frames/s.
 const patience = 25
 
-// alarms tells of a field without objects, of one with too many, and of a law of all that has changed.
+// alarms reports a field without objects, a field with too many, and a changed law of all objects.
 type alarms struct {
 	none, many condition
 	population [populationChanges]condition
@@ -87,14 +87,14 @@ func newAlarms() alarms {
 	return alarms{none: condition{after: patience}, many: condition{after: 1}, population: [populationChanges]condition{{after: 1}, {after: 1}}}
 }
 
-// condition is what an alarm waits for.
+// condition is the trigger of an alarm.
 type condition struct {
-	after      int // frames in a row that it is there before the alarm begins
+	after      int // frames in a row before the alarm begins
 	held, away int // frames in a row
 	rings      bool
 }
 
-// see takes in whether the condition is there in a frame, and says whether the alarm begins or ends with it.
+// see records whether the condition holds in a frame, and returns true if the alarm begins or ends.
 func (c *condition) see(is bool) (changed bool) {
 	if is {
 		c.held, c.away = c.held+1, 0
@@ -108,7 +108,7 @@ func (c *condition) see(is bool) (changed bool) {
 	return false
 }
 
-// look brings the alarms up to date with a frame in which so many objects were followed.
+// look updates the alarms with a frame and its number of followed objects.
 func (a *alarms) look(z *latent.Sight, followed int) {
 	s := &z.Spots
 	if a.none.see(followed == 0 && len(s.Found) == 0) {
@@ -130,7 +130,7 @@ func (a *alarms) look(z *latent.Sight, followed int) {
 	}
 }
 
-// tell adds the event with which an alarm begins, or ends.
+// tell adds the event that begins or ends an alarm.
 func (a *alarms) tell(z *latent.Sight, code string, c *condition, text string) {
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
 	if !c.rings {

@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestThousandEnds: a frame in which 1,024 objects end takes no more than a few others: nothing learns on the frame path. A verdict on each would take half a
-// second.
+// TestThousandEnds verifies that a frame in which 1,024 objects end takes no longer than a few others: no learning on the frame path. Judging all of
+// them would take half a second.
 func TestThousandEnds(t *testing.T) {
 	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{}), newDish(32), &latent.Estimate{}
@@ -51,7 +51,7 @@ func TestThousandEnds(t *testing.T) {
 	}
 }
 
-// processedHere is the time of a core that this thread has taken.
+// processedHere returns the processor time of this thread.
 func processedHere() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_THREAD, &u) != nil {

@@ -9,8 +9,8 @@ import (
 	"driftscope/online"
 )
 
-// BenchmarkThousand follows 1,024 objects of two states at 50 frames/s, with the law of all, the map and the force between them: what share of a core that takes,
-// beside the same without.
+// BenchmarkThousand follows 1,024 objects of two states at 50 frames/s. It measures the share of a core with the law of all objects, the map and the
+// pair force, and without them.
 func BenchmarkThousand(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -26,7 +26,7 @@ func BenchmarkThousand(b *testing.B) {
 			d, dst := newDish(32), &latent.Estimate{}
 			d.fast = 0.3
 			var frames []latent.Sight
-			for range 500 { // drawn before the clock begins
+			for range 500 { // drawn before the timer starts
 				var z latent.Sight
 				z.Copy(d.next())
 				frames = append(frames, z)
@@ -48,7 +48,7 @@ func BenchmarkThousand(b *testing.B) {
 	}
 }
 
-// processed is the time of all cores that the process has taken.
+// processed returns the processor time of the process over all cores.
 func processed() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -15,42 +15,42 @@ import (
 	"driftscope/online/states"
 )
 
-// When an object that has ended is judged.
+// Schedule of verdicts on ended objects.
 const (
-	fewestJudged = 10   // places: the exponent of fewer is not known
-	patient      = 25   // frames for which an end waits for its verdict to begin, and as many more for its outcome
-	mostWaiting  = 2048 // ends that wait, with 6 kB each at most; one more is reported without a verdict
-	liveBatch    = 16   // verdicts of one job of a live run: some 10 ms, so that a rest is a tenth of a second
-	batch        = 128  // of one job of a recording
-	batchFrames  = 10   // from one job of a recording to the next
+	fewestJudged = 10   // places: fewer give no exponent
+	patient      = 25   // frames for which an end waits for its verdict to begin, and again for its result
+	mostWaiting  = 2048 // waiting ends, with 6 kB each at most; one more is reported without a verdict
+	liveBatch    = 16   // verdicts per job of a live run: some 10 ms, so that a rest is a tenth of a second
+	batch        = 128  // verdicts per job of a recording
+	batchFrames  = 10   // frames between jobs of a recording
 )
 
-// The budget of a recording is counted, so that the same film has the same verdicts whatever the load: a verdict takes half a millisecond, an object a
-// hundredth of one in a frame.
+// The budget of a recording is counted, so that the same film gives the same verdicts under any load. A verdict takes half a millisecond, following an
+// object a hundredth of a millisecond per frame.
 const (
-	earned = 1.0 / 2048 // verdicts for each object of a frame
-	saved  = 1000.0     // that are there at the start, and saved up at most
+	earned = 1.0 / 2048 // verdicts per object and frame
+	saved  = 1000.0     // verdicts at the start, and the most that can be saved
 )
 
-// ending is how long a live run that ends judges objects: it has to end within its grace.
+// ending is how long a live run judges objects at its end. It must end within its grace period.
 const ending = 500 * time.Millisecond
 
-// verdicts judges objects that have ended, beside the frame path: the kind of law that each moved by, and its D and state by the law of all. An end is reported
-// with its verdict some frames later. A live run has the processor time of a system.Worker for that. An end that does not fit is reported without a verdict, and
-// counted. How an object moved does not decide whether it is judged.
+// verdicts judges ended objects outside the frame path: the kind of law that each moved by, and its D and state by the law of all objects. An end is
+// reported with its verdict some frames later. A live run spends the processor time of a system.Worker. If too many ends wait, one is reported without a
+// verdict, and counted. The motion of an object does not decide whether it is judged.
 type verdicts struct {
 	exposure float64 // s
 	live     bool
 	worker   *system.Worker[[]verdict]
-	judge    motion.Judge // the worker's
+	judge    motion.Judge // owned by the worker
 
 	frame    uint64
-	due      uint64   // frame in which a job of a recording is taken, and the next begins
-	credit   float64  // verdicts that a recording may have
+	due      uint64   // frame that takes a job of a recording and begins the next
+	credit   float64  // remaining verdicts of a recording
 	waiting  []*ended // oldest first
 	order    []*ended // reused
 	spare    [][]motion.Place
-	unjudged uint64 // reported without
+	unjudged uint64 // ends reported without a verdict
 }
 
 // ended is an object that waits for its verdict.
@@ -58,13 +58,13 @@ type ended struct {
 	track *latent.Track
 	way   way
 	piece states.Segment
-	law   *states.Law // of all, when it ended; nil where there was none
-	frame uint64      // when that was
-	asked bool        // a job has it
-	done  bool        // the verdict is in track, or the end was reported without
+	law   *states.Law // of all objects, at the end; nil if there was none
+	frame uint64      // of its end
+	asked bool        // part of a job
+	done  bool        // the verdict is in track, or the end was reported without one
 }
 
-// verdict is what is known of one of them.
+// verdict is the result for one ended object.
 type verdict struct {
 	of     *ended
 	shrunk latent.Range
@@ -76,7 +76,7 @@ func newVerdicts(exposure float64, live bool) verdicts {
 	return verdicts{exposure: exposure, live: live, worker: system.NewWorker[[]verdict](live), credit: saved}
 }
 
-// add takes in an object that has ended, with its way. It returns false if the end does not wait for a verdict.
+// add takes an ended object with its way. It returns false if the end does not wait for a verdict.
 func (v *verdicts) add(k *ended, most int) bool {
 	if k.law == nil && k.way.n < fewestJudged {
 		return false
@@ -90,7 +90,7 @@ func (v *verdicts) add(k *ended, most int) bool {
 	return true
 }
 
-// pass ends a frame of so many objects: tell receives the ends whose verdict is there, or late.
+// pass ends a frame with that many objects. tell receives the ends with a verdict, and the late ones.
 func (v *verdicts) pass(objects int, tell func(*latent.Track)) {
 	v.frame++
 	v.credit = min(v.credit+earned*float64(objects), saved)
@@ -110,7 +110,7 @@ func (v *verdicts) pass(objects int, tell func(*latent.Track)) {
 	v.begin()
 }
 
-// begin has the next objects judged, where the budget allows it.
+// begin starts the next job if the budget allows it.
 func (v *verdicts) begin() {
 	if len(v.waiting) == 0 || v.worker.Running() || !v.worker.Rested() || !v.live && v.frame < v.due {
 		return
@@ -136,7 +136,7 @@ func (v *verdicts) begin() {
 	})
 }
 
-// draw chooses objects that wait, by a hash of their numbers: neither the oldest nor the longest.
+// draw chooses waiting objects by a hash of their numbers: neither the oldest nor the longest.
 func (v *verdicts) draw(most int) []*ended {
 	v.order = v.order[:0]
 	for _, k := range v.waiting {
@@ -155,7 +155,7 @@ func (v *verdicts) draw(most int) []*ended {
 	return slices.Clone(v.order)
 }
 
-// of judges one object. It writes nothing but the judge.
+// of judges one object. It writes only to the judge.
 func (v *verdicts) of(judge *motion.Judge, k *ended) verdict {
 	out := verdict{of: k}
 	if k.law != nil && len(k.piece.Steps) > 0 {
@@ -168,7 +168,7 @@ func (v *verdicts) of(judge *motion.Judge, k *ended) verdict {
 	return out
 }
 
-// kind is the kind of law that places obey; nil where none differs from the first.
+// kind returns the kind of law that places obey, or nil if the judge refuses them, for example because all are equal.
 func kind(judge *motion.Judge, places []motion.Place, exposure float64) *latent.Motion {
 	found, ok := judge.Track(places, motion.Options{Exposure: exposure})
 	if !ok {
@@ -186,7 +186,7 @@ func kind(judge *motion.Judge, places []motion.Place, exposure float64) *latent.
 	return m
 }
 
-// accept writes verdicts into the ends that still wait for them.
+// accept writes verdicts into ends that still wait.
 func accept(found []verdict) {
 	for i := range found {
 		if f := &found[i]; !f.of.done {
@@ -195,7 +195,7 @@ func accept(found []verdict) {
 	}
 }
 
-// tell hands out the ends that have their verdict or are late, and keeps the others.
+// tell passes on the ends that have a verdict or are late, and keeps the others.
 func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 	kept := v.waiting[:0]
 	for _, k := range v.waiting {
@@ -203,7 +203,7 @@ func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 			kept = append(kept, k)
 			continue
 		}
-		if k.done || !k.asked { // else a job reads it
+		if k.done || !k.asked { // otherwise a job still reads it
 			v.reuse(k.way.places)
 		}
 		if !k.done {
@@ -216,7 +216,7 @@ func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 	v.waiting = kept
 }
 
-// finish judges all ends that wait, on all cores, and hands them out. A live run stops judging after a while.
+// finish judges all waiting ends on all cores, and passes them on. A live run stops judging at its deadline.
 func (v *verdicts) finish(tell func(*latent.Track)) {
 	wait, until := system.Always, time.Time{}
 	if v.live {
@@ -254,7 +254,7 @@ func (v *verdicts) close() {
 	v.worker.Close(wait)
 }
 
-// mostSpare is how many rings are kept for objects to come.
+// mostSpare bounds the rings kept for later objects.
 const mostSpare = 256
 
 func (v *verdicts) reuse(places []motion.Place) {
@@ -263,7 +263,7 @@ func (v *verdicts) reuse(places []motion.Place) {
 	}
 }
 
-// room is a ring for the places of another object.
+// room returns a ring for the places of another object, or nil.
 func (v *verdicts) room() []motion.Place {
 	n := len(v.spare)
 	if n == 0 {

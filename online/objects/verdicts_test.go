@@ -10,7 +10,7 @@ import (
 	"driftscope/online/motion"
 )
 
-// ends are the objects that are told to have ended.
+// ends returns the objects reported as ended.
 func ends(reports []latent.Message) (ended []*latent.Track) {
 	for _, k := range of[*latent.Track](reports) {
 		if k.Change == latent.Ended {
@@ -20,7 +20,7 @@ func ends(reports []latent.Message) (ended []*latent.Track) {
 	return ended
 }
 
-// judgedOf counts those with a verdict.
+// judgedOf counts the objects with a verdict.
 func judgedOf(ended []*latent.Track) (n uint64) {
 	for _, k := range ended {
 		if k.Motion != nil || k.State != nil {
@@ -30,19 +30,19 @@ func judgedOf(ended []*latent.Track) (n uint64) {
 	return n
 }
 
-// wipe has all objects of a dish go, and others come.
+// wipe replaces all objects of a dish.
 func wipe(t *testing.T, e *Estimator, d *dish, frames int, dst *latent.Estimate) []latent.Message {
 	t.Helper()
 	for i := range d.at {
 		d.gone[i] = true
 	}
-	reports := run(t, e, d, 30, dst) // none comes back after some 20
+	reports := run(t, e, d, 30, dst) // none returns after some 20
 	clear(d.gone)
 	return append(reports, run(t, e, d, frames, dst)...)
 }
 
-// TestVerdicts: in a recording each object that ends has its verdict, at most Lag frames and a job later, under the number of the frame in which it is told;
-// the same film gives the same messages on one core and on two.
+// TestVerdicts verifies that in a recording each ended object has its verdict, at most Lag frames and a job later, under the number of the frame that
+// reports it. The same film gives the same messages on one core and on two.
 func TestVerdicts(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	before := ""
@@ -54,7 +54,7 @@ func TestVerdicts(t *testing.T) {
 			reports = append(reports, wipe(t, e, d, 40, dst)...)
 		}
 		ended := ends(reports)
-		if n := judgedOf(ended); len(ended) < 70 || n < uint64(len(ended))*9/10 { // some are seen for fewer than ten frames
+		if n := judgedOf(ended); len(ended) < 70 || n < uint64(len(ended))*9/10 { // some are visible for fewer than ten frames
 			t.Errorf("%d of %d objects that ended have their kind of motion", n, len(ended))
 		}
 		for i, k := range ended {
@@ -78,17 +78,17 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestBudget: where a recording's budget is spent, ends are told without a verdict, and counted.
+// TestBudget verifies that ends beyond the budget of a recording are reported without a verdict, and counted.
 func TestBudget(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
 	e.verdicts.credit = 5
 	reports := append(run(t, e, d, 60, dst), wipe(t, e, d, 50, dst)...)
 	ended := ends(reports)
 	p := of[*latent.Population](reports)
-	if n, last := judgedOf(ended), p[len(p)-1]; len(ended) < 25 || n != 5 || last.Unjudged+n != uint64(len(ended)) { // 25 objects earn another in 82 frames
+	if n, last := judgedOf(ended), p[len(p)-1]; len(ended) < 25 || n != 5 || last.Unjudged+n != uint64(len(ended)) { // 25 objects earn one verdict in 82 frames
 		t.Errorf("%d ended, %d with a verdict, %d are said to have none", len(ended), n, last.Unjudged)
 	}
-	ids := make(map[bool]uint64) // of those that were judged: not the first
+	ids := make(map[bool]uint64) // judged objects: not simply the first
 	for _, k := range ended {
 		ids[k.Motion != nil] = max(ids[k.Motion != nil], k.ID)
 	}
@@ -97,8 +97,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestMostWaiting: of 1,024 objects that end in one frame of a live run whose worker does not get a core, as many as may wait do so, all are told, and those
-// without a verdict are counted.
+// TestMostWaiting ends 1,024 objects in one frame of a live run with a blocked worker. It verifies that the allowed number waits, that all are reported,
+// and that ends without a verdict are counted.
 func TestMostWaiting(t *testing.T) {
 	v := newVerdicts(0, true)
 	defer v.close()

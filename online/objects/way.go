@@ -2,13 +2,13 @@ package objects
 
 import "driftscope/online/motion"
 
-// judged is the number of its last places that an object is judged by. They give its exponent to a tenth; those of a thousand objects take 4 MB.
+// judged is the number of last places that a verdict uses. They give the exponent to a tenth; a thousand objects take 4 MB.
 const judged = 128
 
-// way is the last places of an object. Its memory grows with them.
+// way holds the last places of an object. Its memory grows with their number.
 type way struct {
 	places []motion.Place // a ring once it is full
-	n      int            // that there were
+	n      int            // places seen so far
 }
 
 func (w *way) add(p motion.Place) {
@@ -20,10 +20,10 @@ func (w *way) add(p motion.Place) {
 	w.n++
 }
 
-// cut begins anew.
+// cut drops all places.
 func (w *way) cut() { w.places, w.n = w.places[:0], 0 }
 
-// inOrder is the places from the oldest on, in their own memory.
+// inOrder returns the places, oldest first, in their own memory.
 func (w *way) inOrder() []motion.Place {
 	if first := w.n % judged; w.n > judged && first > 0 {
 		w.places = append(append(make([]motion.Place, 0, judged), w.places[first:]...), w.places[:first]...)

@@ -7,8 +7,8 @@ import (
 	"driftscope/online/states"
 )
 
-// Archive passes on the steps that are remembered, in single precision, those of live objects behind them, and the sums of the map. What was being learnt is
-// learnt anew.
+// Archive reads or writes the remembered steps in single precision, the steps of live objects after them, and the sums of the map. A law being learnt is
+// dropped: learning starts again.
 func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 	m := memory{pieces: l.memory.with(live)}
 	n := len(m.pieces)
@@ -39,7 +39,7 @@ func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 	l.archiveField(c)
 }
 
-// archiveField passes on the map's sums, under the size of its field.
+// archiveField reads or writes the size of the field and the sums of the map.
 func (l *Learner) archiveField(c *archive.Codec) {
 	there := l.field != nil
 	c.Bool(&there)
@@ -66,7 +66,6 @@ func (l *Learner) archiveField(c *archive.Codec) {
 	l.field.Archive(c)
 }
 
-// archiveSegment passes on one piece.
 func archiveSegment(c *archive.Codec, s *states.Segment) {
 	n, scaled := len(s.Steps), s.Scale != nil
 	c.Count(&n, longest)

@@ -7,22 +7,22 @@ import (
 	"driftscope/online/states"
 )
 
-// Law is that of all objects. It is never changed once it is here.
+// Law is the law of all objects. It is immutable.
 type Law struct {
 	Mixture  *states.Law
 	Seq      uint64 // of the frame up to which it was learnt
 	Spectrum [Bins]float64
-	Map      *maps.Law // nil where there is none
+	Map      *maps.Law // nil if there is no map
 }
 
-// The bins of a spectrum as it is told: a fixed range, so that spectra of one film after another lie over each other.
+// Bins of a published spectrum. The range is fixed, so that the spectra of two films can be compared.
 const (
 	Bins      = 32
 	perDecade = 4
-	lowest    = 1e-4 // px²/s, the lower edge of the first bin, which has all below it too
+	lowest    = 1e-4 // px²/s, the lower edge of the first bin; that bin also holds everything below
 )
 
-// Edges are the bins' lower edges, px²/s.
+// Edges returns the lower edges of the bins, px²/s.
 func Edges() []float64 {
 	edges := make([]float64, Bins)
 	for i := range edges {
@@ -31,22 +31,22 @@ func Edges() []float64 {
 	return edges
 }
 
-// order is what is to be learnt from. Nobody changes it.
+// order holds the input of one learning job. It is read-only.
 type order struct {
 	seq      uint64
 	segments []states.Segment
-	field    *maps.Map // nil where there is none
+	field    *maps.Map // nil if there is no map
 	options  states.Options
 }
 
-// learn finds the law, and calls pause many times meanwhile. It returns nil if no step moves.
+// learn finds the law. It calls pause many times. It returns nil if no step moves.
 func learn(o order, pause func()) *Law {
 	o.options.Pause = pause
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {
 		return nil
 	}
-	found.Objects = nil // of pieces, which nobody asks for
+	found.Objects = nil // results per piece, unused
 	l := &Law{Mixture: found, Seq: o.seq}
 	o.options.Lag = found.Lag
 	for _, b := range states.Spectrum(o.segments, o.options, found.MostNoise) {
@@ -66,7 +66,7 @@ func binOf(d float64) int {
 	return min(int(perDecade*math.Log10(d/lowest)), Bins-1)
 }
 
-// Says is the law in a sentence. pixel is the side of a pixel in µm, 0 where it is not known; switching says whether the evidence is that objects switch.
+// Says describes the law in a sentence. pixel is the side of a pixel in µm, 0 if unknown; switching reports whether the evidence shows that objects switch.
 func (l *Law) Says(pixel float64, switching bool) string {
 	if pixel > 0 {
 		return l.Mixture.Says(pixel, "µm", switching)

@@ -8,43 +8,43 @@ import (
 	"driftscope/online/states"
 )
 
-// Config is what a Learner is told.
+// Config sets up a Learner.
 type Config struct {
 	Exposure float64 // of a frame, s
-	Depth    float64 // of the slab of focus, px; 0 where it is not known
+	Depth    float64 // of the slab of focus, px; 0 if unknown
 	// Deterministic makes Pass wait for a law that is late, so that the same steps always give the same laws.
 	Deterministic bool
 }
 
-// When a law is learnt.
+// Schedule of learning.
 const (
-	Lag       = 25     // frames between what is learnt from and its use
-	firstLaw  = 200    // steps before the first: by as many D is known to a tenth
-	firstMap  = 10_000 // steps before the map is read: ten a cell of the finest
-	liveShare = 16     // of what the last was learnt from that is new before the next in a live run; in any other all of it, so that a recording waits for little
+	Lag       = 25     // frames from the last frame of the input to the use of the law
+	firstLaw  = 200    // steps before the first law: they give D to a tenth
+	firstMap  = 10_000 // steps before the map is read: ten per cell of the finest grid
+	liveShare = 16     // after a law, a live run needs 1/16 as many new steps as its input had; a recording needs as many, so that it waits less
 )
 
-// The budget of a recording is counted, so that the same film has the same laws whatever the load. A step that is learnt from takes 5 µs where there is one
-// state, and 100 where D is spread; one that is followed takes 10. So many steps are learnt from for each that is made, beside those that are saved up at the
-// start. At the end of a run the budget does not count.
+// The budget of a recording is counted, so that the same film gives the same laws under any load. Learning takes 5 µs per step with one state, and 100
+// µs if D is spread; following takes 10 µs per step. learntShare is the number of learnt steps per new step; saved is the credit at the start. The
+// budget does not apply at the end of a run.
 const (
 	learntShare = 1.0 / 256
 	saved       = 1 << 14
 )
 
-// growth is how many times the steps of the last law the next one of a live run is learnt from at most: a fast film of many objects has a law within a second,
-// and one of all that is remembered some minutes later.
+// growth bounds the input of the next law in a live run, as a multiple of the steps of the last. A fast film of many objects has a law within a second,
+// and a law of all remembered steps some minutes later.
 const growth = 4
 
-// Learner learns the law of all objects. Its methods are called from one goroutine.
+// Learner learns the law of all objects. Use it from one goroutine.
 type Learner struct {
 	config   Config
 	memory   memory
 	field    *maps.Map // nil before the field's size is known
-	moves    int       // steps that went into it
-	fresh    int       // steps since the last law was begun
-	given    int       // steps that it was given
-	credit   float64   // steps that a recording may still learn from
+	moves    int       // steps in the map
+	fresh    int       // steps since learning last began
+	given    int       // steps in the input of the last law
+	credit   float64   // steps from which a recording may still learn
 	frame    uint64
 	due      uint64
 	inFlight bool
@@ -52,21 +52,21 @@ type Learner struct {
 	law      *Law // in use
 }
 
-// New is a Learner that has seen nothing. Close ends its goroutine.
+// New returns an empty Learner. Close ends its goroutine.
 func New(c Config) *Learner {
 	return &Learner{config: c, worker: system.NewWorker[*Law](!c.Deterministic), credit: saved}
 }
 
-// Config is what it was told.
+// Config returns the configuration.
 func (l *Learner) Config() Config { return l.config }
 
-// Keep takes in a piece of a track that has ended.
+// Keep adds a piece of an ended track.
 func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
 
-// halfLife is how long a step counts half in the map: a flow of an hour ago is not that of now, and a trap is seen for ten minutes.
+// halfLife is the age in seconds at which a step counts half in the map. A flow of an hour ago has faded; a trap stays visible for ten minutes.
 const halfLife = 600.0
 
-// Begin says how large the field is, px: from then on there is a map. One of a field of this size that was read goes on.
+// Begin sets the size of the field, px, and starts the map. It keeps a restored map of the same size.
 func (l *Learner) Begin(width, height float64) (err error) {
 	if l.field != nil {
 		if w, h := l.field.Size(); w == width && h == height {
@@ -78,7 +78,7 @@ func (l *Learner) Begin(width, height float64) (err error) {
 	return err
 }
 
-// Move takes in a step where it was made.
+// Move adds a step to the map, at its position.
 func (l *Learner) Move(s *maps.Step) {
 	if l.field != nil {
 		l.field.Add(s)
@@ -86,24 +86,24 @@ func (l *Learner) Move(s *maps.Step) {
 	}
 }
 
-// Elapse has seconds go by.
+// Elapse ages the map by seconds.
 func (l *Learner) Elapse(seconds float64) {
 	if l.field != nil {
 		l.field.Pass(seconds)
 	}
 }
 
-// Count notes that so many steps were made.
+// Count records new steps.
 func (l *Learner) Count(steps int) {
 	l.fresh += steps
 	l.credit = min(l.credit+learntShare*float64(steps), mostSteps)
 }
 
-// Law is the one in use; nil before the first.
+// Law returns the law in use, or nil before the first.
 func (l *Learner) Law() *Law { return l.law }
 
-// Pass ends frame seq: it puts a law to use that is due, and begins the next where that is worth it. live gives the pieces of objects that are there. True
-// says that the law is another one.
+// Pass ends frame seq. It puts a finished law to use when it is due, and begins the next if the schedule allows it. live returns the pieces of live
+// objects. Pass returns true if the law changed.
 func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) {
 	l.frame++
 	if l.inFlight && l.frame >= l.due && l.worker.Rested() {
@@ -125,7 +125,7 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 	return changed
 }
 
-// worth says whether enough is new for another law, and the budget allows it.
+// worth reports whether there are enough new steps for another law, and enough budget.
 func (l *Learner) worth() bool {
 	if !l.config.Deterministic {
 		return l.fresh >= max(firstLaw, l.given/liveShare) && l.worker.Rested()
@@ -143,7 +143,7 @@ func (l *Learner) use(law *Law) (changed bool) {
 	return true
 }
 
-// begin has the law learnt from about most of the steps that are remembered, or from all of them if most is 0.
+// begin starts learning from about most of the remembered steps, or from all if most is 0.
 func (l *Learner) begin(seq uint64, live []states.Segment, most int) {
 	o := order{seq: seq, segments: thin(l.memory.with(live), most), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
 	if l.field != nil && l.moves >= firstMap {
@@ -157,11 +157,11 @@ func (l *Learner) begin(seq uint64, live []states.Segment, most int) {
 	l.inFlight, l.due, l.fresh, l.credit = true, l.frame+Lag, 0, max(l.credit-float64(l.given), 0)
 }
 
-// ending is how long a live run that ends waits for a law, each of two times: it has to end within its grace. A recording waits for its own, which is always
-// the same.
+// ending is how long a live run waits for a law at its end. It waits at most twice, and must end within its grace period. A recording waits until the
+// law is ready, so that the result is always the same.
 const ending = 500 * time.Millisecond
 
-// patience is how long a law is waited for while a run ends.
+// patience returns how long Finish waits for a law.
 func (l *Learner) patience() time.Duration {
 	if l.config.Deterministic {
 		return system.Always
@@ -169,7 +169,7 @@ func (l *Learner) patience() time.Duration {
 	return ending
 }
 
-// Finish learns from what is new, because no frame comes after seq. It waits; in a live run not long. True says that the law is another one.
+// Finish learns from the new steps, because no frame follows seq. It waits for the result, in a live run only briefly. It returns true if the law changed.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
 		law, ok := l.worker.Take(l.patience())
@@ -186,14 +186,14 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	return ok && l.use(law) || changed
 }
 
-// Forget forgets the steps that are remembered, and what is being learnt from them, because objects move otherwise now. The law stays in use until the next,
-// and the map stays: its steps fade.
+// Forget drops the remembered steps and any law being learnt, because the objects move differently now. The law stays in use until the next one. The map
+// stays too: its steps fade.
 func (l *Learner) Forget() {
 	l.worker.Drop()
 	l.memory, l.inFlight, l.fresh, l.given = memory{}, false, 0, 0
 }
 
-// Reset forgets all.
+// Reset clears everything.
 func (l *Learner) Reset() {
 	l.worker.Drop()
 	if l.field != nil {
@@ -202,7 +202,7 @@ func (l *Learner) Reset() {
 	*l = Learner{config: l.config, worker: l.worker, frame: l.frame, field: l.field, credit: l.credit}
 }
 
-// Close ends the goroutine; in a live run it may end a little later, by itself.
+// Close ends the goroutine. In a live run the goroutine may end a little later.
 func (l *Learner) Close() {
 	wait := ending
 	if l.config.Deterministic {

@@ -2,20 +2,19 @@ package pooled
 
 import "driftscope/online/states"
 
-// What is remembered. By 65,536 steps D is known to a two-hundredth; the law of as many takes a second or two; likelihoods of 8,192 pieces over a
-// grid take 6 MB.
+// Bounds of the memory. 65,536 steps give D to 1/200, and their law takes a second or two. The likelihoods of 8,192 pieces over a grid take 6 MB.
 const (
 	mostSteps  = 1 << 16
 	mostPieces = 1 << 13
 )
 
-// memory is the pieces of tracks that have ended, the oldest first.
+// memory holds the pieces of ended tracks, oldest first.
 type memory struct {
 	pieces []states.Segment
 	steps  int
 }
 
-// keep takes in a piece, and forgets the oldest beyond what is remembered.
+// keep adds a piece and drops the oldest beyond the bounds.
 func (m *memory) keep(s states.Segment) {
 	m.pieces, m.steps = append(m.pieces, s), m.steps+len(s.Steps)
 	drop := 0
@@ -24,11 +23,11 @@ func (m *memory) keep(s states.Segment) {
 		drop++
 	}
 	if drop > 0 {
-		m.pieces = append(m.pieces[:0], m.pieces[drop:]...) // what a worker was given is a copy
+		m.pieces = append(m.pieces[:0], m.pieces[drop:]...) // workers hold copies
 	}
 }
 
-// with are the pieces with those of live objects, at most as many as are remembered: of the pieces the latest.
+// with returns the remembered and the live pieces within the bounds. It drops the oldest pieces first.
 func (m *memory) with(live []states.Segment) []states.Segment {
 	steps := 0
 	for i := range live {
@@ -43,7 +42,7 @@ func (m *memory) with(live []states.Segment) []states.Segment {
 	return all[max(len(all)-mostPieces, 0):]
 }
 
-// thin returns every second, third or further piece, so that they have about most steps; or all, if most is 0 or they have fewer. It overwrites pieces.
+// thin returns every second, third or further piece, so that about most steps remain. It returns all if most is 0 or they have fewer. It overwrites pieces.
 func thin(pieces []states.Segment, most int) []states.Segment {
 	if most == 0 {
 		return pieces

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
 
 const dt = 0.02
 
-// field is objects that diffuse, half of them ten times as fast, each with its trail.
+// field simulates diffusing objects, half of them ten times as fast, each with its trail.
 type field struct {
 	rng    *rand.Rand
 	trails []Trail
@@ -29,7 +29,7 @@ type field struct {
 
 func newField(n int) *field { return &field{rand.New(rand.NewPCG(1, 2)), make([]Trail, n)} }
 
-// frame moves all objects once.
+// frame moves all objects by one frame.
 func (f *field) frame(l *Learner) {
 	for i := range f.trails {
 		sd := math.Sqrt(2 * 2 * dt * []float64{1, 10}[i%2])
@@ -47,7 +47,7 @@ func (f *field) live() (out []states.Segment) {
 	return out
 }
 
-// follow runs a learner over frames, and gives it with the frames at which its law changed.
+// follow runs a learner over frames, and returns it with the frames at which its law changed.
 func follow(t *testing.T, frames int) (l *Learner, f *field, changes []uint64) {
 	l = New(Config{Deterministic: true})
 	t.Cleanup(l.Close)
@@ -61,8 +61,8 @@ func follow(t *testing.T, frames int) (l *Learner, f *field, changes []uint64) {
 	return l, f, changes
 }
 
-// TestLearner: the first law comes Lag frames after the first 200 steps, the next after as many again as are remembered, always at the same frames and with the
-// same figures; at the end all steps are learnt from.
+// TestLearner verifies that the first law comes Lag frames after the first 200 steps, and the next after as many new steps as are remembered. Frames and
+// figures are always the same, and the end uses all steps.
 func TestLearner(t *testing.T) {
 	l, f, changes := follow(t, 300)
 	if len(changes) < 2 || changes[0] != 9+Lag || len(changes) > 8 {
@@ -95,13 +95,13 @@ func TestLearner(t *testing.T) {
 	}
 }
 
-// TestLive: nothing waits for a law that is late, and after one nothing is learnt before the clock goes on.
+// TestLive verifies that nothing waits for a late law, and that after a law no learning starts before the clock advances.
 func TestLive(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
 	var now, spent atomic.Int64
 	l.worker.Now = func() time.Time { return time.Unix(now.Load(), 0) }
-	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Microsecond))) } // each reading is later than the one before
+	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Microsecond))) } // each reading is later than the last
 	f := newField(20)
 	frame := func() bool { f.frame(l); return l.Pass(1, f.live) }
 	for range 10 {
@@ -127,7 +127,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestGrowth: a law of a live run is learnt from about four times the steps of the one before, drawn evenly; the last one of a run from all.
+// TestGrowth verifies that a law of a live run uses about four times the steps of the previous one, drawn evenly, and that the last law of a run uses
+// all.
 func TestGrowth(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
@@ -155,7 +156,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestMemory: no more is remembered than the bounds, and of live objects all.
+// TestMemory verifies that the memory stays within its bounds, and includes all live objects.
 func TestMemory(t *testing.T) {
 	var m memory
 	piece := states.Segment{Weight: 1, Steps: make([]states.Step, longest)}
@@ -179,7 +180,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTrail: a piece is full at 64 steps, and one whose places are not all known is taken for alike.
+// TestTrail verifies that a piece is full at 64 steps, and that a piece with an unknown place uses equal variances.
 func TestTrail(t *testing.T) {
 	var kept []states.Segment
 	keep := func(s states.Segment) { kept = append(kept, s) }
@@ -202,7 +203,7 @@ func TestTrail(t *testing.T) {
 	}
 }
 
-// TestArchive: what was remembered is remembered again, in single precision, and what is damaged is refused.
+// TestArchive verifies that the remembered steps are restored in single precision, and that damage is refused.
 func TestArchive(t *testing.T) {
 	l, f, _ := follow(t, 100)
 	bad := errors.New("unusable")
@@ -228,7 +229,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestArchiveMap: the map's sums are read back, a field of the same size goes on with them, and one of another begins anew.
+// TestArchiveMap verifies that the sums of the map are restored, that a field of the same size continues with them, and that another size restarts.
 func TestArchiveMap(t *testing.T) {
 	bad := errors.New("unusable")
 	l, again := New(Config{Deterministic: true}), New(Config{Deterministic: true})
@@ -263,7 +264,7 @@ func TestArchiveMap(t *testing.T) {
 	}
 }
 
-// TestSays: the sentence of one state, of one whose objects differ, and of two.
+// TestSays verifies the sentences for one state, one state with a spread, and two states.
 func TestSays(t *testing.T) {
 	state := func(d, share float64) states.State {
 		return states.State{D: states.Interval{Value: d, Low: d / 2, High: 2 * d}, Fraction: states.Interval{Value: share}}
@@ -287,7 +288,8 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestForget: laws come after as many new steps as the last was learnt from, and after a change from steps that came after it; the law in use stays till then.
+// TestForget verifies that laws come after as many new steps as the last one used, and after a change only from later steps. The law in use stays until
+// then.
 func TestForget(t *testing.T) {
 	l, f, changes := follow(t, 400)
 	if len(changes) < 4 || changes[3] < 2*changes[2]-2*Lag {

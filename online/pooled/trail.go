@@ -2,17 +2,16 @@ package pooled
 
 import "driftscope/online/states"
 
-// longest is how many steps a piece of a track has: of as many ln D is known to an eighth, and the memory of an object that stays for hours is bounded.
+// longest is the number of steps of a full piece. They give ln D to an eighth, and bound the memory of an object that stays for hours.
 const longest = 64
 
-// Trail is the latest steps of one object. The zero value has none.
+// Trail holds the latest steps of one object. The zero value is empty.
 type Trail struct {
 	steps []states.Step
 	scale []float64 // variance of each place, px²
 }
 
-// Step takes in a step of an object, and the variance of the places at its ends along an axis, px². The piece of its track that is full with it is given to
-// keep.
+// Step adds a step, with the variance of the places at its ends along an axis, px². It passes a full piece to keep.
 func (t *Trail) Step(s states.Step, from, to float64, keep func(states.Segment)) {
 	if len(t.steps) == 0 {
 		t.scale = append(t.scale[:0], from)
@@ -23,7 +22,7 @@ func (t *Trail) Step(s states.Step, from, to float64, keep func(states.Segment))
 	}
 }
 
-// Cut has the next step begin another piece, and gives the one so far to keep. It returns that piece, too; it has no steps where there was none.
+// Cut ends the piece, passes it to keep and returns it. The piece has no steps if the trail was empty.
 func (t *Trail) Cut(keep func(states.Segment)) (piece states.Segment) {
 	if len(t.steps) > 0 {
 		piece = t.segment()
@@ -36,11 +35,11 @@ func (t *Trail) Cut(keep func(states.Segment)) (piece states.Segment) {
 // Forget drops the piece so far.
 func (t *Trail) Forget() { t.steps, t.scale = t.steps[:0], t.scale[:0] }
 
-// segment is a copy of the piece so far.
+// segment copies the current piece.
 func (t *Trail) segment() states.Segment {
 	s := states.Segment{Steps: append([]states.Step(nil), t.steps...), Weight: 1}
 	for _, v := range t.scale {
-		if !(v > 0) { // not known of every place: all are alike
+		if !(v > 0) { // unknown for some place: treat all alike
 			return s
 		}
 	}
@@ -48,5 +47,5 @@ func (t *Trail) segment() states.Segment {
 	return s
 }
 
-// Segment is a copy of the piece so far; false where there is no step.
+// Segment returns a copy of the current piece, and false if it has no step.
 func (t *Trail) Segment() (states.Segment, bool) { return t.segment(), len(t.steps) > 0 }

@@ -6,36 +6,36 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Bin is a part of a spectrum.
+// Bin is one bin of a spectrum.
 type Bin struct {
 	D     float64 // px²/s, its middle
 	Share float64 // of the objects' time
 }
 
-// The grid of an array. Of ten steps D is known to a third, of a hundred to a tenth: sixteen bins a decade.
+// The grid of an array. Ten steps give D to a third, a hundred to a tenth: sixteen bins a decade.
 const (
 	arrayPerDecade = 16
 	arrayBelow     = 3 // decades below the mean D
 	arrayAbove     = 2
-	arrayNoises    = 6    // sd of a place, from none to arrayReach of the upper end of the mixture's
-	arrayReach     = 2.0  // objects out of focus are located worse
-	concentration  = 5.8  // of the prior of a state's occupation, in steps: a decade has the weight of 25x36 states of one step each, the published array's
+	arrayNoises    = 6    // sd of a place, from zero to arrayReach times the upper end of the interval of the mixture
+	arrayReach     = 2.0  // objects out of focus are localised worse
+	concentration  = 5.8  // of the prior of the occupation of a state, in steps: a decade has the weight of 25x36 states of one step each, as in the published array
 	arrayRounds    = 200  // at most
-	arrayNear      = 1e-5 // change of a share in a round, below which it has arrived
+	arrayNear      = 1e-5 // change of a share per round at which iteration stops
 )
 
-// array is a mixture over a grid of D and noise, whose occupations alone are learnt (Heckert, Dahal, Tjian and Darzacq, eLife 11, e70169, 2022): with
-// Dirichlet's prior of α steps a state and a track's steps nᵢ, by variational Bayes
+// array is a mixture over a grid of D and noise that learns only its occupations (Heckert, Dahal, Tjian and Darzacq, eLife 11, e70169, 2022): with a
+// Dirichlet prior of α steps per state and nᵢ steps of track i, by variational Bayes
 //
 //	rᵢⱼ ∝ p(trackᵢ | j) exp ψ(α + mⱼ),  mⱼ = Σᵢ nᵢ rᵢⱼ.
 type array struct {
 	logD   []float64
 	noises int
-	rows   []float64 // likelihood of each segment in each state, noise fastest, over its own maximum
+	rows   []float64 // likelihood of each segment in each state, noise fastest, divided by its maximum
 	steps  []float64 // of each segment, by its weight
 }
 
-// newArray has the likelihoods over a grid, noise from none to some sd, px.
+// newArray computes the likelihoods over a grid, with noise from zero to noise (sd), px.
 func (f *fitting) newArray(noise float64) *array {
 	a := &array{noises: arrayNoises}
 	if noise == 0 {
@@ -68,7 +68,7 @@ func (f *fitting) newArray(noise float64) *array {
 	return a
 }
 
-// occupations are the steps in each state.
+// occupations returns the steps in each state.
 func (a *array) occupations() []float64 {
 	n := len(a.logD) * a.noises
 	occupied, factor, next := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -105,7 +105,7 @@ func (a *array) occupations() []float64 {
 	return occupied
 }
 
-// spectrum is the shares of D, whatever the noise, of objects that leave a slab of focus of a depth (px, 0 where it is not known).
+// spectrum returns the shares of D, summed over the noise, corrected for objects that leave a slab of focus of a depth (px, 0 if unknown).
 func (a *array) spectrum(time, depth float64) []Bin {
 	occupied, sum := a.occupations(), 0.0
 	bins := make([]Bin, len(a.logD))

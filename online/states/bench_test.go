@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkInfer is the law of 1,000 objects of 50 frames, of one to three states.
+// BenchmarkInfer infers the law of 1,000 objects over 50 frames, with one to three states.
 func BenchmarkInfer(b *testing.B) {
 	film := Film{dt, 0, 0.01}
 	for k, of := range [][][2]float64{{{2, 1}}, {{1, 0.6}, {10, 0.4}}, {{1, 0.3}, {4, 0.4}, {16, 0.3}}} {

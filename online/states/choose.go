@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// MostStates is how many a mixture has at most. Six D with their fractions are more than films of today tell apart.
+// MostStates bounds the states of a mixture. Films of today do not resolve more than six D with their fractions.
 const MostStates = 6
 
-// evidence is the log likelihood less half of the logarithm of the number of tracks for each number that was fitted (Schwarz, Annals of Statistics 6, 461,
-// 1978): whole tracks, not steps, are what a state is told by.
+// evidence returns the log likelihood minus half the logarithm of the number of tracks per fitted number (Schwarz, Annals of Statistics 6, 461, 1978):
+// whole tracks, not steps, are the independent evidence for a state.
 func (f *fitting) evidence(m *mixture) float64 {
 	numbers := 2 * float64(len(m.d))
 	if m.spread > 0 {
@@ -18,7 +18,7 @@ func (f *fitting) evidence(m *mixture) float64 {
 	return m.nats - numbers/2*math.Log(max(f.tracks(), 2))
 }
 
-// tracks is how many there are, by their weights.
+// tracks returns the number of tracks, by weight.
 func (f *fitting) tracks() (sum float64) {
 	for i := range f.segments {
 		sum += f.segments[i].Weight
@@ -26,8 +26,8 @@ func (f *fitting) tracks() (sum float64) {
 	return sum
 }
 
-// choose fits mixtures of more and more states, each without a spread and with one, and takes that of the greatest evidence. One state more that gains
-// nothing ends it.
+// choose fits mixtures of more and more states, each without and with a spread, and returns the one with the greatest evidence. It stops when one more
+// state gains nothing.
 func (f *fitting) choose(most int) mixture {
 	bare := f.one()
 	best, bestEvidence := bare, math.Inf(-1)
@@ -56,10 +56,10 @@ func (f *fitting) choose(most int) mixture {
 	}
 }
 
-// leastTracks are a state: one track alone has any D, and is a track of something else as likely as an object's.
+// leastTracks is the least size of a state in tracks: a single track fits any D, and may be something else than an object.
 const leastTracks = 2
 
-// simplify tries two neighbouring states as one, as long as the evidence gains by it: a climb from two may end where one would do.
+// simplify merges two neighbouring states as long as the evidence gains: a climb from two states may end where one suffices.
 func (f *fitting) simplify(m mixture) mixture {
 	for j := 0; j+1 < len(m.d); j++ {
 		one := mixture{spread: m.spread, noise: m.noise}
@@ -83,8 +83,8 @@ func (f *fitting) simplify(m mixture) mixture {
 	return m
 }
 
-// spreads says whether a spread may be worth its number, by the score of its variance at zero: the derivative of a track's likelihood is half of l″ + l′², l by
-// ln D, and the square of its sum over its variance is twice what a spread gains while it is small.
+// spreads reports whether a spread may be worth its parameter, by the score of its variance at zero. The derivative of the likelihood of a track is half
+// of l″ + l′², l by ln D. The square of its sum over its variance is twice the gain of a small spread.
 func (f *fitting) spreads(m *mixture) bool {
 	score, square := 0.0, 0.0
 	likely := f.responsibilities(m)

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// Film is how objects are seen.
+// Film describes the recording of objects.
 type Film struct {
-	DT       float64 // s a frame
+	DT       float64 // frame interval, s
 	Exposure float64 // s, at most DT
 	Noise    float64 // variance of a place along an axis, px²
 }
 
-// Draw is a track of so many frames of an object that diffuses by d, px²/s, as a film shows it: places are means over the exposure. Within that the path's
-// end and its mean are drawn together, Var W(e) = e, Var W̄ = e/3, Cov = e/2.
+// Draw returns a track of an object with diffusion d, px²/s, over some frames of a film: places are means over the exposure. It draws the end and the
+// mean of the path within an exposure together, Var W(e) = e, Var W̄ = e/3, Cov = e/2.
 func (f *Film) Draw(rng *rand.Rand, d float64, frames int) Segment {
 	s := Segment{Weight: 1}
 	var at, last [axes]float64

@@ -2,11 +2,11 @@ package states
 
 import "sync"
 
-// share is how many tracks a core takes at a time.
+// share is the number of tracks that a core takes at a time.
 const share = 64
 
-// each calls do with the number of every track, on as many cores as there are. What do writes is the track's own: sums are made behind it, in the tracks'
-// order, so that they do not hang on the cores.
+// each calls do with the number of every track, on several cores. do must write only to its own track. Sums follow later in track order, so that they do
+// not depend on the number of cores.
 func (f *fitting) each(do func(i int)) {
 	n := len(f.segments)
 	cores := min(f.cores, (n+share-1)/share)

@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Interval is a number with its 95 % interval.
+// Interval is a value with its 95 % interval.
 type Interval struct{ Value, Low, High float64 }
 
 // normal95 is the 97.5 % point of a normal law, and the root of the 95 % point of χ² with one degree of freedom.
 const normal95 = 1.959963984540054
 
-// profile is the interval of one coordinate at a maximum: the values between which twice the log likelihood, maximised over all other coordinates, is
+// profile finds the interval of one coordinate at a maximum: the values for which twice the log likelihood, maximised over all other coordinates, is
 // within χ² of its maximum.
 type profile struct {
 	of      summit
@@ -22,13 +22,13 @@ type profile struct {
 	hessian *mat.SymDense
 }
 
-// What a profile's root is looked for with: an end found to a fiftieth of its root is off by a hundredth of the interval.
+// Search for the end of a profile: an error of a fiftieth in the root moves the end by a hundredth of the interval.
 const (
 	profileTries = 14
 	profileNear  = 0.02
 )
 
-// end is where the interval of coordinate k ends on one side (-1 or 1), at most as far as limit; there, open is true.
+// end returns the end of the interval of coordinate k on one side (-1 or 1), at most limit. open is true at the limit.
 func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 	at := append([]float64(nil), p.top...)
 	fixed := make([]bool, len(at))
@@ -37,7 +37,7 @@ func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 		at[k] = x
 		c := climb{of: p.of, least: p.least, fixed: fixed, hessian: p.hessian, near: true}
 		r := math.Sqrt(2 * max(p.nats-c.maximise(at), 0))
-		if math.IsNaN(r) { // no law is there
+		if math.IsNaN(r) { // no law at this point
 			return 2 * normal95
 		}
 		return r
@@ -68,7 +68,7 @@ func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 	return p.top[k] + side*try, false
 }
 
-// sd is a coordinate's standard deviation by the curvature at the top, one where that tells nothing.
+// sd returns the standard deviation of a coordinate from the curvature at the top, or 1 if that is not defined.
 func (p *profile) sd(k int) float64 {
 	n := len(p.top)
 	a := mat.NewSymDense(n, nil)
@@ -90,7 +90,7 @@ func (p *profile) sd(k int) float64 {
 	return 1
 }
 
-// profileOf prepares the intervals of a mixture's maximum, its states in an order.
+// profileOf prepares the intervals at the maximum of a mixture, with its states in an order.
 func (f *fitting) profileOf(m *mixture, order []int) *profile {
 	k := len(m.d)
 	p := &profile{of: f.likelihood(k), least: f.bounds(k), top: f.coordinates(m, order)}
@@ -105,13 +105,13 @@ func (f *fitting) profileOf(m *mixture, order []int) *profile {
 	return p
 }
 
-// intervals are those of a mixture's numbers.
+// intervals holds the intervals of the numbers of a mixture.
 type intervals struct {
 	d, fraction []Interval
 	spread      Interval
 }
 
-// intervals of a mixture. A state's D stays between those of its neighbours.
+// intervals returns the intervals of a mixture. The D of a state stays between the D of its neighbours.
 func (f *fitting) intervals(m *mixture) (v intervals) {
 	k := len(m.d)
 	p := f.profileOf(m, ascending(k))
@@ -138,7 +138,7 @@ func (f *fitting) intervals(m *mixture) (v intervals) {
 	return v
 }
 
-// boundsOfD is the interval of the D of state j of k.
+// boundsOfD returns the interval of the D of state j of k.
 func (f *fitting) boundsOfD(p *profile, j, k int) Interval {
 	low, high := f.least, max(p.top[j], math.Log(f.unit/f.time))+far
 	if j > 0 {
@@ -156,7 +156,7 @@ func (f *fitting) boundsOfD(p *profile, j, k int) Interval {
 	return v
 }
 
-// boundsOfFraction is the interval of the fraction that is the first part of the stick.
+// boundsOfFraction returns the interval of the fraction that is the first part of the stick.
 func boundsOfFraction(p *profile, fraction float64, k int) Interval {
 	a, none := p.end(k, -1, rarest)
 	b, all := p.end(k, 1, -rarest)
@@ -170,7 +170,7 @@ func boundsOfFraction(p *profile, fraction float64, k int) Interval {
 	return v
 }
 
-// How far ends are looked for.
+// Limits of the search for ends.
 const (
 	far    = 9.2 // above the mean D, e-folds: four decades
 	widest = 4.0 // spread of ln D: a factor of fifty

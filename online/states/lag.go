@@ -2,16 +2,17 @@ package states
 
 import "math"
 
-// Pictures may show objects late: compressed films do, and cameras that average over frames. A step then follows the next but one as well, which no state, noise
-// or exposure of a frame makes: their covariance ends with the next. D is then told by longer steps, from every second, third or fourth place of a track.
+// Some films smear objects over frames: compressed films, and cameras that average over frames. Then a step also correlates with the next but one. No
+// state, noise or exposure of a frame explains this, because their covariance ends with the next step. In that case D uses longer steps, from every
+// second, third or fourth place of a track.
 
 const (
-	mostLag = 4   // frames of a step at most
-	late    = 6.9 // nats, odds of a thousand to one against a film that lags: one that does not keeps all that its steps tell
+	mostLag = 4   // the most frames per step
+	late    = 6.9 // nats, odds of a thousand to one against a lag, so that a film without lag keeps all information of its steps
 )
 
-// lagOf is of how many frames steps are taken: the fewest of which a step does not follow the next but one. Where they follow at any length, objects move on, and
-// the film does not lag.
+// lagOf returns the number of frames per step: the smallest without correlation between a step and the next but one. If there is correlation at every
+// length, objects have directed motion, and the film does not lag.
 func lagOf(segments []Segment) int {
 	for lag := 1; lag <= mostLag; lag++ {
 		if !follows(segments, lag) {
@@ -21,8 +22,8 @@ func lagOf(segments []Segment) int {
 	return 1
 }
 
-// exposed is the exposure by which steps are read. Long ones still follow the next where the film lags, by as much as D has them, as if a place were a mean over up
-// to the whole step; the noise takes back what is too much.
+// exposed returns the exposure used for the steps. In a film that lags, successive long steps still correlate, in proportion to D, as if a place were a
+// mean over up to the whole step. The fitted noise corrects any excess.
 func (o *Options) exposed(segments []Segment) float64 {
 	frame := math.Inf(1)
 	for i := range segments {
@@ -36,8 +37,8 @@ func (o *Options) exposed(segments []Segment) float64 {
 	return max(o.Exposure, float64(o.Lag)*frame)
 }
 
-// follows says whether steps of so many frames follow the next but one. The sum of their products, v of each track in units of its mean square step, has a score
-// test: (Σ v)²/Σ v² is χ² where they do not, and at most the number of tracks.
+// follows reports whether steps of lag frames correlate with the next but one. The score test uses the sum of their products, v of each track in units
+// of its mean square step: (Σ v)²/Σ v² is χ² without correlation, and at most the number of tracks.
 func follows(segments []Segment, lag int) bool {
 	var sum, square, tracks float64
 	for i := range segments {
@@ -59,7 +60,7 @@ func follows(segments []Segment, lag int) bool {
 	return sum > 0 && sum*sum/2 > square*(late+math.Log(max(tracks, 2))/2)
 }
 
-// long is the step over so many, from one of them on.
+// long returns the sum of lag steps, starting at from.
 func (s *Segment) long(from, lag int) (long Step) {
 	for _, step := range s.Steps[from : from+lag] {
 		long = Step{long.X + step.X, long.Y + step.Y, long.DT + step.DT}
@@ -67,7 +68,7 @@ func (s *Segment) long(from, lag int) (long Step) {
 	return long
 }
 
-// every is the segment by every lag-th of its places. One that is too short for a step counts for nothing.
+// every returns the segment of every lag-th place. A segment shorter than one such step gets weight zero.
 func (s *Segment) every(lag int) Segment {
 	if lag <= 1 {
 		return *s
@@ -87,7 +88,7 @@ func (s *Segment) every(lag int) Segment {
 	return out
 }
 
-// every is all segments by every lag-th of their places, from each of their first ones on. The parts of one have its weight together.
+// every returns all segments of every lag-th place, for each possible first place. The parts of a segment share its weight.
 func every(segments []Segment, lag int) (out []Segment) {
 	if lag <= 1 {
 		return segments

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// lagging is a film that shows each object half of the way from where it was shown last to where it is.
+// lagging simulates a film that shows each object halfway between its last displayed and its true place.
 func lagging(in []Segment) (out []Segment) {
 	for _, s := range in {
 		var x, y float64
@@ -21,7 +21,8 @@ func lagging(in []Segment) (out []Segment) {
 	return out
 }
 
-// TestLag: D of a film that lags is told by longer steps, to a sixth: steps that follow the next but one by less than is told still take a little.
+// TestLag verifies that D of a film with lag uses longer steps, and is right to a sixth. A remaining correlation below the detection limit biases it
+// slightly.
 func TestLag(t *testing.T) {
 	segments := lagging(population(2, Film{dt, 0, 0.001}, 200, 60, [2]float64{2, 1}))
 	l, _ := Infer(segments, Options{})
@@ -34,7 +35,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// confined draws tracks of objects in a spring whose relaxation takes so many frames.
+// confined draws tracks of objects in a spring with a relaxation time in frames.
 func confined(rng *rand.Rand, frames float64) (out []Segment) {
 	keep := math.Exp(-1 / frames)
 	for range 100 {
@@ -56,8 +57,8 @@ func confined(rng *rand.Rand, frames float64) (out []Segment) {
 	return out
 }
 
-// TestNoLag: films of free objects, of two states, of objects that switch, that are confined, that are located badly, that are exposed all the time and that move
-// on are read step by step, each of 300. A thousand to one, with the penalty for a number, is a false one in 100,000 at 100 tracks.
+// TestNoLag verifies that 300 films of each kind use single steps: free objects, two states, switching, confinement, large noise, full exposure, and
+// directed motion. Odds of a thousand to one, with the penalty for a number, give one false lag in 100,000 at 100 tracks.
 func TestNoLag(t *testing.T) {
 	films := uint64(300)
 	if testing.Short() {
@@ -93,7 +94,7 @@ func TestNoLag(t *testing.T) {
 	}
 }
 
-// moving has all objects move on.
+// moving adds a common motion to all objects.
 func moving(segments []Segment) []Segment {
 	for i := range segments {
 		for k := range segments[i].Steps {
@@ -103,7 +104,7 @@ func moving(segments []Segment) []Segment {
 	return segments
 }
 
-// TestEvery: steps are added up with their times, and the scales are those of the places that are left.
+// TestEvery verifies that steps and times are summed, and that the scales belong to the remaining places.
 func TestEvery(t *testing.T) {
 	s := Segment{Steps: []Step{{1, 0, 1}, {2, 0, 1}, {4, 0, 2}, {8, 1, 1}, {16, 0, 1}}, Scale: []float64{1, 2, 3, 4, 5, 6}, Weight: 0.6}
 	want := Segment{Steps: []Step{{3, 0, 2}, {12, 1, 3}}, Scale: []float64{1, 3, 5}, Weight: 0.6}

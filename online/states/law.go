@@ -6,47 +6,47 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Options are what is known beside the tracks.
+// Options describe the film and the fit.
 type Options struct {
 	Exposure float64 // of a frame, s
-	Depth    float64 // of the slab of focus, px; 0 where it is not known
-	States   int     // that there are; 0 where the evidence chooses
-	Lag      int     // frames of a step, as Law has it; 0 where the evidence chooses
-	Cores    int     // that it may take, 0 for one; the law is the same whatever they are
-	Pause    func()  // called between two tracks, from the caller's goroutine; may be nil. Then Cores is one
+	Depth    float64 // of the slab of focus, px; 0 if unknown
+	States   int     // number of states; 0 lets the evidence choose
+	Lag      int     // frames per step, see Law; 0 lets the evidence choose
+	Cores    int     // the most cores, 0 means one; the law does not depend on it
+	Pause    func()  // called between tracks, from the goroutine of the caller; may be nil. If set, Cores is one
 }
 
-// State is one of the states that objects are in.
+// State is one state of a population.
 type State struct {
 	D        Interval // px²/s
 	Fraction Interval // of the objects' time
 	Tracked  float64  // of the tracks
 }
 
-// Law is that of a population.
+// Law is the law of a population.
 type Law struct {
 	Tracks, Steps int
 	D             Interval // mean over the objects' time, px²/s
 	States        []State  // by ascending D
-	Spread        Interval // sd of ln D within a state; 0 where none is told
-	Noise         float64  // sd of a place along an axis, px, of a place of the mean scale
+	Spread        Interval // sd of ln D within a state; 0 without a spread
+	Noise         float64  // sd of a place of mean scale along an axis, px
 	Scale         float64  // variance of a place of scale 1, px²
-	Stray         float64  // ln of the density of a step that leads anywhere, 1/px²
-	MostNoise     float64  // sd of such a place, the upper end of its interval, px
-	Lag           int      // frames of a step that it was told by: 1, or more where the film shows objects late
+	Stray         float64  // ln of the density of a stray step, 1/px²
+	MostNoise     float64  // upper end of the interval of the noise, as sd of such a place, px
+	Lag           int      // frames per step: 1, or more if the film smears motion over frames
 	Nats          float64  // log likelihood of the mixture
-	Objects       []Object // one a segment
+	Objects       []Object // one per segment
 
-	exposure float64 // by which segments are judged where steps are long, s
+	exposure float64 // for judging segments of long steps, s
 }
 
-// Object is what the law of all makes of one segment.
+// Object is the result of the law for one segment.
 type Object struct {
 	State []float64 // probability of each
-	D     Interval  // its own, shrunk by its evidence towards its state's, px²/s
+	D     Interval  // of the object, shrunk by evidence towards the D of its state, px²/s
 }
 
-// Infer finds the law of a population. It is false where no step moves.
+// Infer finds the law of a population. It returns false if no step moves.
 func Infer(segments []Segment, o Options) (*Law, bool) {
 	if o.Lag == 0 {
 		o.Lag = lagOf(segments)
@@ -65,7 +65,7 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	likely := f.responsibilities(&m)
 	shares := f.shares(likely, &m, o.Depth)
 	for j := range m.d {
-		shares.sd[j] *= math.Sqrt(float64(o.Lag)) // parts of one track are no tracks drawn anew
+		shares.sd[j] *= math.Sqrt(float64(o.Lag)) // the parts of one track are not independent tracks
 		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j]), m.fraction[j]})
 	}
 	l.D = f.mean(&m, found.d, shares)
@@ -80,8 +80,8 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	return l, true
 }
 
-// Spectrum is how D is spread over the objects' time, whatever their number of states is, where places are located to mostNoise, px, or half as well.
-// The lag is the law's.
+// Spectrum returns the distribution of D over the time of the objects, for any number of states, with localisation noise up to arrayReach times
+// mostNoise, px. Set Options.Lag to the lag of the law.
 func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
 	o.Exposure = o.exposed(segments)
 	f, ok := newFitting(every(segments, o.Lag), o)
@@ -91,7 +91,7 @@ func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
 	return f.newArray(arrayReach*mostNoise).spectrum(f.time, o.Depth)
 }
 
-// pick is the mixture of k states, or the one that the evidence chooses.
+// pick returns the mixture of k states, or the one with the most evidence if k is 0.
 func (f *fitting) pick(k int) mixture {
 	if k == 0 {
 		return f.choose(MostStates)
@@ -103,7 +103,7 @@ func (f *fitting) pick(k int) mixture {
 	return m
 }
 
-// mostNoise is the upper end of the noise's interval, by the curvature.
+// mostNoise returns the upper end of the interval of the noise, from the curvature.
 func (f *fitting) mostNoise(m *mixture) float64 {
 	bare := *m
 	bare.table = nil
@@ -111,7 +111,7 @@ func (f *fitting) mostNoise(m *mixture) float64 {
 	return m.noise + normal95*p.sd(2*len(m.d)-1)*f.noise
 }
 
-// responsibilities are the probabilities of every state, a row a segment.
+// responsibilities returns the probabilities of every state, one row per segment.
 func (f *fitting) responsibilities(m *mixture) *mat.Dense {
 	k := len(m.d)
 	out := mat.NewDense(len(f.segments), k, nil)
@@ -133,7 +133,7 @@ func (f *fitting) responsibilities(m *mixture) *mat.Dense {
 	return out
 }
 
-// within is the log likelihood of segment i in state j.
+// within returns the log likelihood of segment i in state j.
 func (f *fitting) within(m *mixture, i, j int) float64 {
 	if m.table == nil {
 		return f.segments[i].logLikelihood(law{m.d[j], m.noise, f.exposure, f.stray})
@@ -149,14 +149,13 @@ func (f *fitting) within(m *mixture, i, j int) float64 {
 	return m.table.tops[i] + math.Log(max(sum, math.SmallestNonzeroFloat64)/norm)
 }
 
-// shares turn fractions of tracks into those of the objects' time: a state's tracks are longer or shorter than others', and where it is fast some leave the
-// focus within a step and are not seen to make it.
+// shares converts fractions of tracks into fractions of the time of objects. The tracks of a state are longer or shorter than others, and some fast
+// objects leave the focus within a step, so that the step is not observed.
 type shares struct {
 	tracks, time []float64 // of each state
-	sd           []float64 // of the logarithm of the odds' change, from tracks drawn anew
+	sd           []float64 // of the logarithm of the change of odds, from resampled tracks
 }
 
-// shares of the states.
 func (f *fitting) shares(likely *mat.Dense, m *mixture, depth float64) *shares {
 	k := len(m.d)
 	s := &shares{tracks: make([]float64, k), time: make([]float64, k), sd: make([]float64, k)}
@@ -199,7 +198,7 @@ func sum(v []float64) (total float64) {
 	return total
 }
 
-// interval of the share of time of state j, by that of its fraction of the tracks.
+// interval returns the interval of the time share of state j, from the interval f of its track fraction.
 func (s *shares) interval(j int, f Interval) Interval {
 	if len(s.time) == 1 || !(s.time[j] > 0 && s.time[j] < 1 && s.tracks[j] > 0 && s.tracks[j] < 1) {
 		return f
@@ -216,8 +215,8 @@ func (s *shares) interval(j int, f Interval) Interval {
 	return Interval{logistic(middle + shift), end(f.Low, -1), end(f.High, 1)}
 }
 
-// mean is D over the objects' time. Of one state without a spread its interval is that state's; otherwise that of its logarithm to first order in what was
-// fitted.
+// mean returns D over the time of objects. For one state without a spread it has the interval of that state. Otherwise the interval follows from the
+// logarithm, to first order in the fitted numbers.
 func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
 	k := len(m.d)
 	if k == 1 && m.table == nil {
@@ -238,13 +237,13 @@ func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
 	}
 	value, variance := of(p.top), p.varianceOf(of)
 	half := normal95 * math.Sqrt(variance)
-	if math.IsInf(half, 1) || math.IsNaN(half) { // what was fitted has no curvature: no D beyond the states' is possible
+	if math.IsInf(half, 1) || math.IsNaN(half) { // no curvature: only the D of the states is possible
 		return Interval{math.Exp(value), d[0].Low, max(d[k-1].High, math.Exp(value))}
 	}
 	return Interval{math.Exp(value), math.Exp(value - half), math.Exp(value + half)}
 }
 
-// varianceOf is that of a function of the coordinates, to first order.
+// varianceOf returns the variance of a function of the coordinates, to first order.
 func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 	n := len(p.top)
 	var free []int
@@ -273,7 +272,7 @@ func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 	return max(mat.Dot(slope, solved), 0)
 }
 
-// Judge is what the law makes of a segment that it need not know, of a film of some exposure.
+// Judge returns the state and the D of a segment, which need not be part of the fit. exposure is the exposure of its film, s.
 func (l *Law) Judge(s Segment, exposure float64) Object {
 	if l.Lag > 1 {
 		exposure = l.exposure
@@ -290,14 +289,12 @@ func (l *Law) Judge(s Segment, exposure float64) Object {
 	return f.object(l, &m, 0, f.responsibilities(&m).RawRowView(0))
 }
 
-// objects tells what the law of all makes of each segment.
 func (f *fitting) objects(l *Law, m *mixture, likely *mat.Dense) {
 	for i := range f.segments {
 		l.Objects = append(l.Objects, f.object(l, m, i, likely.RawRowView(i)))
 	}
 }
 
-// object is what the law makes of segment i.
 func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 	o := Object{State: append([]float64(nil), likely...)}
 	if m.table != nil {
@@ -305,7 +302,7 @@ func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 		return o
 	}
 	o.D = discrete(m.d, o.State)
-	for j, p := range o.State { // a state's D is known to its interval only
+	for j, p := range o.State { // D of a state is known only to its interval
 		if o.D.Low == m.d[j] {
 			o.D.Low = l.States[j].D.Low
 		}
@@ -316,7 +313,7 @@ func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 	return o
 }
 
-// discrete is the mean and the interval of D that has one of some values.
+// discrete returns the mean and the interval of a D with discrete values.
 func discrete(d, p []float64) (v Interval) {
 	below := 0.0
 	v.Low, v.High = math.NaN(), d[len(d)-1]
@@ -337,10 +334,10 @@ func discrete(d, p []float64) (v Interval) {
 	return v
 }
 
-// tail is what a 95 % interval leaves out on a side.
+// tail is the share outside a 95 % interval on one side.
 const tail = 0.025
 
-// continuous is the mean and the interval of segment i's own D, of a mixture with a spread.
+// continuous returns the mean and the interval of the D of segment i, for a mixture with a spread.
 func (f *fitting) continuous(m *mixture, i int) Interval {
 	t := m.table
 	n := len(t.logD)

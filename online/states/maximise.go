@@ -6,28 +6,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// summit is a function to be maximised, with its gradient; it writes the gradient to its second argument unless that is nil.
+// summit is the function to maximise. It writes its gradient to the second argument unless that is nil.
 type summit func(at, gradient []float64) float64
 
-// climb looks for a maximum by damped Newton steps, the Hessian taken from differences of the gradient.
+// climb finds a maximum by damped Newton steps, with the Hessian from differences of the gradient.
 type climb struct {
 	of      summit
 	least   []float64 // lower bounds
-	fixed   []bool    // which coordinates stay; nil where none does
+	fixed   []bool    // fixed coordinates; nil for none
 	hessian *mat.SymDense
-	rough   float64              // nats gained in a step below which it has arrived; 0 is climbNats
-	outer   func() *mat.SymDense // Σ of the tracks' gradients times themselves at the last gradient taken; nil where tracks are too few for it
-	near    bool                 // the Hessian is that of a top nearby: it is taken anew only where a step fails
+	rough   float64              // gain per step at which the climb stops, nats; 0 means climbNats
+	outer   func() *mat.SymDense // Σ of outer products of the track gradients at the last gradient; nil if there are too few tracks
+	near    bool                 // the Hessian belongs to a top nearby: recompute it only when a step fails
 }
 
-// How a climb goes. A value known to a thousandth of a nat is a hundredth of what moves an interval's end by a hundredth of its length.
+// Limits of a climb. An error of a thousandth of a nat is a hundredth of the change that moves the end of an interval by a hundredth of its length.
 const (
 	climbSteps = 60
-	climbNats  = 1e-5 // gained in a step, below which it has arrived
-	difference = 1e-4 // in a coordinate, of which the Hessian is made; coordinates are logarithms, or in units of their own size
+	climbNats  = 1e-5 // gain per step at which the climb stops
+	difference = 1e-4 // step of a coordinate for the Hessian; coordinates are logarithms, or in units of their own size
 )
 
-// maximise moves at to the maximum near it, and gives the value there.
+// maximise moves at to the maximum near it, and returns the value there.
 func (c *climb) maximise(at []float64) float64 {
 	n := len(at)
 	gradient, trial, next := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -48,7 +48,7 @@ func (c *climb) maximise(at []float64) float64 {
 			trial[k] = max(at[k]+min(max(step[i], -longest), longest), c.least[k])
 		}
 		got := c.of(trial, next)
-		if !(got > value) { // a quadratic that does not hold here, or the top
+		if !(got > value) { // beyond the range of the quadratic, or at the top
 			if !fresh {
 				c.curve(at, gradient)
 				fresh = true
@@ -87,10 +87,10 @@ func (c *climb) maximise(at []float64) float64 {
 	return value
 }
 
-// longest is the longest step in a coordinate: e-fold in D.
+// longest bounds the step of a coordinate: an e-fold in D.
 const longest = 1.0
 
-// gainOf is what the gradient promises of a step.
+// gainOf returns the gain that the gradient predicts for a step.
 func gainOf(gradient, step []float64, free []int) (sum float64) {
 	for i, k := range free {
 		sum += gradient[k] * step[i]
@@ -98,7 +98,7 @@ func gainOf(gradient, step []float64, free []int) (sum float64) {
 	return math.Abs(sum)
 }
 
-// free are the coordinates that may move: not fixed, and not held at their bound.
+// free returns the coordinates that may move: not fixed, and not held at their bound.
 func (c *climb) free(at, gradient []float64) (free []int) {
 	for k := range at {
 		if c.fixed != nil && c.fixed[k] || at[k] <= c.least[k] && gradient[k] <= 0 {
@@ -109,8 +109,8 @@ func (c *climb) free(at, gradient []float64) (free []int) {
 	return free
 }
 
-// bend takes the Hessian where the last gradient was taken: the outer product of the tracks' gradients is its negative in the mean (Berndt, Hall, Hall and
-// Hausman, Annals of Economic and Social Measurement 3, 653, 1974), and costs nothing.
+// bend updates the Hessian at the last gradient: on average, the outer product of the track gradients is its negative (Berndt, Hall, Hall and Hausman,
+// Annals of Economic and Social Measurement 3, 653, 1974), and costs nothing.
 func (c *climb) bend(at, gradient []float64) {
 	if c.outer == nil {
 		c.curve(at, gradient)
@@ -119,7 +119,7 @@ func (c *climb) bend(at, gradient []float64) {
 	c.hessian = c.outer()
 }
 
-// curve takes the Hessian at a point.
+// curve computes the Hessian at a point.
 func (c *climb) curve(at, gradient []float64) {
 	n := len(at)
 	rows := mat.NewDense(n, n, nil)
@@ -150,7 +150,7 @@ func (c *climb) curve(at, gradient []float64) {
 	}
 }
 
-// step solves (-H + damping) δ = g over the free coordinates, with as much damping as makes the matrix positive.
+// step solves (-H + damping) δ = g over the free coordinates, with enough damping to make the matrix positive definite.
 func (c *climb) step(gradient []float64, free []int, damp float64) []float64 {
 	n := len(free)
 	g := mat.NewVecDense(n, nil)

@@ -7,37 +7,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mixture is the law of a population of which every object is in one of a few states.
+// mixture is the law of a population with every object in one of a few states.
 type mixture struct {
 	d        []float64     // px²/s of each state, ascending
-	fraction []float64     // of the objects that were tracked
-	spread   float64       // sd of ln D within a state, 0 where none is told
+	fraction []float64     // of the tracked objects
+	spread   float64       // sd of ln D within a state, 0 without a spread
 	noise    float64       // variance of a place of scale 1 along an axis, px²
 	nats     float64       // log likelihood
 	table    *table        // of a mixture with a spread
-	hessian  *mat.SymDense // there, where the mixture has a spread
+	hessian  *mat.SymDense // at the maximum, for a mixture with a spread
 }
 
-// fitting is what a mixture is fitted to.
+// fitting holds the data and the memory of a fit.
 type fitting struct {
 	segments []Segment
 	exposure float64
-	stray    float64 // ln of a stray step's density: strays over the disc of the longest step
+	stray    float64 // ln of the density of a stray step: strays over the disc of the longest step
 	unit     float64 // px²: a quarter of a mean square step
-	noise    float64 // the same over the mean scale of places: the noise's unit
+	noise    float64 // the same over the mean scale of places: the unit of the noise
 	time     float64 // mean time of a step, s
-	least    float64 // ln D below which nothing is told from rest
+	least    float64 // ln D, lower bound: slower objects look at rest
 	cores    int
 	pause    func()             // nil for none
-	tables   map[float64]*table // by their noise: of the latest
-	terms    []float64          // of a mixture without a spread, a row of states a track
+	tables   map[float64]*table // the latest, by noise
+	terms    []float64          // of a mixture without a spread, one row of states per track
 	ends     []slope
-	parts    []bell    // of a mixture with one, the same
+	parts    []bell    // of a mixture with a spread, likewise
 	score    []float64 // of one track
 	products []float64 // Σ of its products with itself over all tracks
 }
 
-// newFitting measures the segments; ok is false where there is no step that moves.
+// newFitting measures the segments. ok is false if no step moves.
 func newFitting(segments []Segment, o Options) (f *fitting, ok bool) {
 	var squares, steps, seconds, longest float64
 	for i := range segments {
@@ -57,7 +57,7 @@ func newFitting(segments []Segment, o Options) (f *fitting, ok bool) {
 	return f, true
 }
 
-// meanScale is that of all places.
+// meanScale returns the mean scale of all places.
 func meanScale(segments []Segment) float64 {
 	sum, n := 0.0, 0.0
 	for i := range segments {
@@ -77,7 +77,7 @@ const slowest = 1e-6
 // A mixture of K states has 2K coordinates: ln D of each, then logits by which fractions break a stick (f₁ = s(t₁), f₂ = (1-f₁) s(t₂), ...), then the
 // noise in units.
 
-// likelihood is the summit of a mixture of k states.
+// likelihood returns the summit of a mixture of k states.
 func (f *fitting) likelihood(k int) summit {
 	return func(at, gradient []float64) float64 {
 		logs := stick(at[k : 2*k-1])
@@ -116,7 +116,7 @@ func (f *fitting) likelihood(k int) summit {
 	}
 }
 
-// ask has the log likelihoods of all tracks in k states, by their fractions, and their slopes where these are wanted.
+// ask computes the log likelihoods of all tracks in k states, plus the logs of the fractions. With slopes, it also computes their derivatives.
 func (f *fitting) ask(at, logs []float64, slopes bool) {
 	k := len(logs)
 	if n := k * len(f.segments); cap(f.terms) < n {
@@ -139,7 +139,7 @@ func (f *fitting) ask(at, logs []float64, slopes bool) {
 	})
 }
 
-// begin forgets the tracks' gradients of n coordinates.
+// begin clears the track gradients of n coordinates.
 func (f *fitting) begin(n int) {
 	if cap(f.score) < n {
 		f.score, f.products = make([]float64, n), make([]float64, n*n)
@@ -148,7 +148,7 @@ func (f *fitting) begin(n int) {
 	clear(f.products)
 }
 
-// collect adds a track's gradient, by its weight.
+// collect adds the gradient of a track, by its weight.
 func (f *fitting) collect(gradient []float64, weight float64) {
 	n := len(f.score)
 	for i, v := range f.score {
@@ -159,7 +159,7 @@ func (f *fitting) collect(gradient []float64, weight float64) {
 	}
 }
 
-// outer is the Hessian that the tracks' gradients make, for a climb over n coordinates; nil where ten tracks a coordinate are not there.
+// outer returns the Hessian from the track gradients, for a climb over n coordinates; nil with fewer than ten tracks per coordinate.
 func (f *fitting) outer(n int) func() *mat.SymDense {
 	const each = 10
 	if len(f.segments) < each*n {
@@ -178,7 +178,7 @@ func (f *fitting) outer(n int) func() *mat.SymDense {
 
 func logistic(t float64) float64 { return 1 / (1 + math.Exp(-t)) }
 
-// stick is the logarithms of the fractions that logits break a stick into, one more than there are.
+// stick returns the logarithms of the fractions into which logits break a stick, one more than there are logits.
 func stick(logits []float64) []float64 {
 	logs, left := make([]float64, len(logits)+1), 0.0
 	for j, t := range logits {
@@ -189,7 +189,7 @@ func stick(logits []float64) []float64 {
 	return logs
 }
 
-// unstick is the logits of fractions.
+// unstick returns the logits of fractions.
 func unstick(fractions []float64) []float64 {
 	logits, left := make([]float64, len(fractions)-1), 1.0
 	for j := range logits {
@@ -200,7 +200,7 @@ func unstick(fractions []float64) []float64 {
 	return logits
 }
 
-// coordinates of a mixture, its states in an order. Where it has a spread, that stands in place of the noise.
+// coordinates returns the coordinates of a mixture, with its states in an order. The last one is the spread if there is one, and the noise otherwise.
 func (f *fitting) coordinates(m *mixture, order []int) []float64 {
 	var at, fractions []float64
 	for _, j := range order {
@@ -214,7 +214,7 @@ func (f *fitting) coordinates(m *mixture, order []int) []float64 {
 	return append(append(at, unstick(fractions)...), last)
 }
 
-// mixtureAt is the mixture of coordinates, by ascending D.
+// mixtureAt returns the mixture at coordinates, by ascending D.
 func (f *fitting) mixtureAt(at []float64) mixture {
 	k := len(at) / 2
 	logs, order := stick(at[k:2*k-1]), make([]int, k)
@@ -239,7 +239,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// bounds of the coordinates of k states.
+// bounds returns the lower bounds of the coordinates of k states.
 func (f *fitting) bounds(k int) []float64 {
 	least := make([]float64, 2*k)
 	for j := range k {
@@ -251,7 +251,7 @@ func (f *fitting) bounds(k int) []float64 {
 	return least
 }
 
-// climbFrom fits a mixture near one, until a step gains less than rough nats, 0 for as well as can be.
+// climbFrom fits a mixture from a start, until a step gains less than rough nats; 0 means full precision.
 func (f *fitting) climbFrom(m mixture, rough float64) mixture {
 	k := len(m.d)
 	c := &climb{of: f.likelihood(k), least: f.bounds(k), rough: rough, outer: f.outer(2 * k)}
@@ -270,10 +270,10 @@ func ascending(k int) []int {
 	return order
 }
 
-// one is the mixture of one state.
+// one fits the mixture of one state.
 func (f *fitting) one() mixture {
 	best := mixture{nats: math.Inf(-1)}
-	for _, noise := range []float64{0.02, 0.5, 0.95} { // share of the mean square step that is noise: from each side, and between
+	for _, noise := range []float64{0.02, 0.5, 0.95} { // noise as a share of the mean square step: starts from each side, and between
 		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.noise}, 0)
 		if m.nats > best.nats {
 			best = m
@@ -282,11 +282,11 @@ func (f *fitting) one() mixture {
 	return best
 }
 
-// split is the best mixture of one state more: each state in turn begins as two.
+// split returns the best mixture with one state more: it tries to split each state in turn.
 func (f *fitting) split(m mixture) mixture {
 	best := mixture{nats: math.Inf(-1)}
 	for j := range m.d {
-		for _, apart := range []float64{2, 8} { // times √: states near each other, and a few objects far from most
+		for _, apart := range []float64{2, 8} { // ratios: states close to each other, and a few objects far from most
 			next := mixture{noise: m.noise}
 			for i := range m.d {
 				if i != j {
@@ -304,5 +304,5 @@ func (f *fitting) split(m mixture) mixture {
 	return f.climbFrom(best, 0)
 }
 
-// rough is how well a beginning is climbed from before it is compared with others, nats: beginnings that matter differ by more.
+// rough is the precision of a first climb before starts are compared, nats: relevant starts differ by more.
 const rough = 0.3

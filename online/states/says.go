@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Says is the law in a sentence. A length of the tracks is told as so many of a unit; switching says whether the evidence is that objects switch.
+// Says describes the law in a sentence. length is the size of one length unit of the tracks in unit; switching reports whether the evidence shows that
+// objects switch.
 func (l *Law) Says(length float64, unit string, switching bool) string {
 	says := l.sentence(length, unit, switching)
 	if l.Lag > 1 {
@@ -15,7 +16,7 @@ func (l *Law) Says(length float64, unit string, switching bool) string {
 	return says
 }
 
-// sentence is what it says of the states.
+// sentence describes the states.
 func (l *Law) sentence(length float64, unit string, switching bool) string {
 	factor := length * length
 	d := func(s State) string {

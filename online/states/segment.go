@@ -2,38 +2,38 @@ package states
 
 import "math"
 
-// axes are those of the picture.
+// axes is the number of axes of the picture.
 const axes = 2
 
-// Step is what an object did from one detection to the next.
+// Step is the displacement of an object from one detection to the next.
 type Step struct {
 	X, Y float64 // px
 	DT   float64 // s
 }
 
-// Segment is a run of consecutive steps of one object. Whoever makes one does not change it afterwards.
+// Segment is a run of consecutive steps of one object. It is immutable once created.
 type Segment struct {
 	Steps []Step
-	// Scale has the variance of each place along an axis as a multiple of the noise, one more than there are steps; nil where all are 1.
+	// Scale holds the variance of each place along an axis as a multiple of the noise, one more than there are steps; nil means all 1.
 	Scale  []float64
-	Weight float64 // by which its likelihood counts, 0 to 1
+	Weight float64 // weight of its likelihood, 0 to 1
 }
 
-// law is what a state says of steps.
+// law holds the parameters of a state for the likelihood of steps.
 type law struct {
 	d        float64 // px²/s
 	noise    float64 // variance of a place of scale 1 along an axis, px²
 	exposure float64 // s
-	stray    float64 // ln of the density of a step that leads anywhere, 1/px²
+	stray    float64 // ln of the density of a stray step, 1/px²
 }
 
 // slope is a derivative by ln D, and by the noise.
 type slope struct{ d, noise float64 }
 
-// place is the covariance that a place brings to the steps beside it, σ² - 2RDΔt, px².
+// place returns the covariance that a place adds to its neighbouring steps, σ² - 2RDΔt, px².
 func (l *law) place(scale float64) float64 { return l.noise*scale - l.d*l.exposure/3 }
 
-// scale is that of place n.
+// scale returns the scale of place n.
 func (s *Segment) scale(n int) float64 {
 	if s.Scale == nil {
 		return 1
@@ -41,23 +41,23 @@ func (s *Segment) scale(n int) float64 {
 	return s.Scale[n]
 }
 
-// floor keeps variances above zero where a state neither moves nor is located with noise, px².
+// floor keeps variances above zero for a state without motion and noise, px².
 const floor = 1e-12
 
-// A step may be stray: one in ten thousand leads anywhere, as where a number went to another object, and nothing is learnt from it. One that a state makes is
-// seldom farther than √20 standard deviations, once in 22,000 steps, so that others need not be looked at. With one in a thousand so many of a state's own
-// steps were taken for stray that intervals held D in 94.1 % of populations.
+// A step may be stray: one in ten thousand leads anywhere, for example after a wrong assignment of a number, and adds no information. A step of a state
+// rarely exceeds √20 standard deviations, once in 22,000 steps, so only longer steps are tested. With a share of one in a thousand, too many regular
+// steps counted as stray: intervals held D in only 94.1 % of populations.
 const (
 	strays  = 1e-4
 	farther = 20.0
 )
 
-// isStray says whether a step is likelier to be stray than to be the state's: by its square over the variance q of an axis.
+// isStray reports whether a step is more likely stray than regular, from its square over the variance q of an axis.
 func (l *law) isStray(square, q float64) bool {
 	return square > farther && -logTwoPi-math.Log(q)-square/2 < l.stray
 }
 
-// logLikelihood of the steps along both axes, by the factors of the tridiagonal covariance.
+// logLikelihood returns the log likelihood of the steps along both axes, by the factors of the tridiagonal covariance.
 func (s *Segment) logLikelihood(l law) float64 {
 	var q, y0, y1, b float64 // variance of the last innovation, the innovations, covariance with the next step
 	squares, product, logs, strayed := 0.0, 1.0, 0.0, 0
@@ -87,7 +87,7 @@ func (s *Segment) logLikelihood(l law) float64 {
 	return s.total(&l, squares, logs, strayed)
 }
 
-// total is the log likelihood by its parts: of stray steps their density stands in place of the Gaussian's.
+// total assembles the log likelihood from its parts; stray steps use their own density instead of the Gaussian.
 func (s *Segment) total(l *law, squares, logs float64, strayed int) float64 {
 	v := -0.5 * (axes*(logs+float64(len(s.Steps)-strayed)*logTwoPi) + squares)
 	if strayed > 0 {
@@ -98,7 +98,7 @@ func (s *Segment) total(l *law, squares, logs float64, strayed int) float64 {
 
 const logTwoPi = 1.8378770664093453
 
-// slopes is logLikelihood with its derivatives.
+// slopes returns logLikelihood with its derivatives.
 func (s *Segment) slopes(l law) (value float64, at slope) {
 	var q, y0, y1, b float64
 	var dq, dy0, dy1, db slope // derivatives by ln D (d) and by the noise

@@ -4,16 +4,16 @@ import (
 	"math"
 )
 
-// Within a state ln D may be spread about its own, by a normal law of the same width in all states: beads differ in size, receptors in what they carry.
+// Within a state ln D may be spread by a normal law, of equal width in all states: beads differ in size, receptors in their cargo.
 //
 //	p(track) = Σₖ fₖ ∫ N(x; ln Dₖ, s²) p(track | D = eˣ) dx,
 //
-// the integral as a sum over a table's grid. A spread has one coordinate more, s, behind the fractions; the noise is the table's.
+// with the integral as a sum over the grid of a table. A mixture with a spread has one more coordinate, s, after the fractions; the noise is fixed by the table.
 
-// narrowest is the least spread that is told from none: below it the sum over the grid is coarse, and a D is known to a twentieth by 400 steps only.
+// narrowest is the least spread other than none: below it the sum over the grid is coarse, and only 400 steps give D to a twentieth.
 const narrowest = 0.05
 
-// spreadLikelihood is the summit of k states with a spread over a table.
+// spreadLikelihood returns the summit of k states with a spread over a table.
 func (f *fitting) spreadLikelihood(t *table, k int) summit {
 	n := len(t.logD)
 	priors := make([]prior, k)
@@ -67,29 +67,30 @@ func (f *fitting) spreadLikelihood(t *table, k int) summit {
 // bell is a normal law at a point of the grid, with its derivatives by mean and sd.
 type bell struct{ p, mean, sd float64 }
 
-// prior is the normal law of a state over every point of the grid, every second, and so on.
+// prior is the normal law of a state over every point of the grid, every second point, and so on.
 type prior struct {
 	over [levels]ring
-	most int // level that it is summed at: 0 where the grid's end cuts it off
+	most int // level of the sum: 0 if the end of the grid cuts the law off
 }
 
-// A sum over points h apart of what is σ wide is wrong by 2exp(-2π²σ²/h²): for h = σ by 5e-9. A track of n steps under a spread of s has 1/σ² = n + 1/s².
+// A sum over points h apart of a bell of width σ has the relative error 2exp(-2π²σ²/h²): 5e-9 for h = σ. A track of n steps under a spread of s has 1/σ²
+// = n + 1/s².
 const levels = 3
 
-// coarse is the greatest level that a track of n steps is summed at.
+// coarse returns the coarsest level for a track of n steps.
 func coarse(n int, s float64) (level int) {
 	for wide := 1 / math.Sqrt(float64(n)+1/(s*s)); level < levels-1 && tableStep*float64(int(2)<<level) <= wide; level++ {
 	}
 	return level
 }
 
-// ring is a normal law over points of a grid, which counts from one of them to another.
+// ring is a normal law over the points of a grid, nonzero from one of them to another.
 type ring struct {
 	at       []bell
 	from, to int
 }
 
-// ring lays a normal law over a grid. What is beyond the grid's ends belongs to them.
+// ring computes a normal law over a grid. The law is normalised over the grid.
 func (p *prior) ring(grid []float64, mean, sd float64) {
 	if p.over[0].at == nil {
 		for level := range p.over {
@@ -126,7 +127,7 @@ func (p *prior) ring(grid []float64, mean, sd float64) {
 	}
 }
 
-// weigh is the likelihoods of a row, which counts from one point to another, under the law at every stride-th of them, and the derivatives.
+// weigh returns the likelihood of a row, nonzero from one point to another, under the law at every stride-th point, and its derivatives.
 func (r *ring) weigh(row []float32, from, to, stride int) (sum bell) {
 	from, to = max((from+stride-1)/stride, r.from), min((to+stride-1)/stride, r.to)
 	for j := from; j < to; j++ {
@@ -143,7 +144,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// spreadFrom fits a mixture with a spread near one without. Its noise climbs the ladder: what stood in the noise may be spread, and the other way about.
+// spreadFrom fits a mixture with a spread from one without. It searches over the noise of the ladder too, because noise and spread can replace each other.
 func (f *fitting) spreadFrom(m mixture) mixture {
 	rung := max(f.rungOf(m.noise), ladderPerDecade*2)
 	best := mixture{nats: math.Inf(-1)}
@@ -168,7 +169,7 @@ func (f *fitting) spreadFrom(m mixture) mixture {
 	return best
 }
 
-// sharpen finds the noise between the ladder's rungs: the top of a parabola through three.
+// sharpen refines the noise between the rungs of the ladder: the top of a parabola through three.
 func (f *fitting) sharpen(m *mixture) {
 	rung := f.rungOf(m.table.noise)
 	if rung <= 1 || rung >= ladderPerDecade*ladderDecades {
@@ -185,7 +186,7 @@ func (f *fitting) sharpen(m *mixture) {
 	}
 }
 
-// spreadAt fits a mixture with a spread, near one, over a table.
+// spreadAt fits a mixture with a spread over a table, from a start.
 func (f *fitting) spreadAt(m mixture, t *table) mixture {
 	k := len(m.d)
 	c := climb{of: f.spreadLikelihood(t, k), least: append(f.bounds(k)[:2*k-1], narrowest), hessian: m.hessian, near: m.hessian != nil, outer: f.outer(2 * k)}

@@ -14,10 +14,10 @@ import (
 
 const dt = 0.01
 
-// never has no step be stray.
+// never disables stray steps.
 var never = math.Inf(-1)
 
-// population draws tracks of states, each with its share of them.
+// population draws tracks of states, each with its share.
 func population(seed uint64, film Film, tracks, frames int, states ...[2]float64) (out []Segment) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range tracks {
@@ -31,7 +31,7 @@ func population(seed uint64, film Film, tracks, frames int, states ...[2]float64
 	return out
 }
 
-// TestLikelihood: the recursion is the density of the dense covariance, with gaps, unequal noise and blur, to rounding.
+// TestLikelihood compares the recursion with the dense covariance, with gaps, unequal noise and blur, to rounding.
 func TestLikelihood(t *testing.T) {
 	s := Segment{Steps: []Step{{0.3, -0.1, 0.01}, {-0.2, 0.4, 0.03}, {0.1, 0.2, 0.01}, {0, -0.3, 0.02}}, Scale: []float64{1, 2, 0.5, 1, 3}, Weight: 1}
 	for _, l := range []law{{2, 0.01, 0, never}, {2, 0.01, 0.01, never}, {0.01, 0.05, 0.005, never}, {5, 0, 0.01, never}} {
@@ -59,7 +59,8 @@ func TestLikelihood(t *testing.T) {
 	}
 }
 
-// TestGradients: of mixtures with and without a spread, against central differences of 1e-5, whose own error is 1e-10 of the third derivative.
+// TestGradients compares the gradients of mixtures with and without a spread with central differences of 1e-5, with an error of 1e-10 of the third
+// derivative.
 func TestGradients(t *testing.T) {
 	segments := population(1, Film{dt, dt / 2, 0.01}, 40, 12, [2]float64{1, 0.5}, [2]float64{6, 0.5})
 	segments[3].Weight = 0.3
@@ -87,12 +88,12 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestPooled: 95 % intervals of the D of one state hold it in 89 to 99 % of 150 films (three standard errors of 95 %, and a point more where the noise is at
-// its bound), and D is unbiased.
+// TestPooled verifies that 95 % intervals of the D of one state hold it in 89 to 99 % of 150 films (three standard errors of 95 %, and one point more
+// for noise at its bound), and that D is unbiased.
 func TestPooled(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		noise, exposed float64 // over DΔt, of dt
+		noise, exposed float64 // noise over DΔt, exposure over dt
 		tracks, frames int
 	}{
 		{"no noise", 0, 0, 30, 10},
@@ -115,14 +116,14 @@ func TestPooled(t *testing.T) {
 		if held < films*89/100 || held > films*99/100 {
 			t.Errorf("%s: %d of %d intervals hold the truth", c.name, held, films)
 		}
-		if se := math.Sqrt(square / films); math.Abs(mean-d) > 4*se+0.02*d { // maximum likelihood of few steps is off by its variance
+		if se := math.Sqrt(square / films); math.Abs(mean-d) > 4*se+0.02*d { // maximum likelihood from few steps is biased by its variance
 			t.Errorf("%s: mean %.3f ± %.3f, expected %g", c.name, mean, se, d)
 		}
 	}
 }
 
-// TestStates: of three states with D four times apart, 300 tracks of 20 frames, the evidence finds three, their D and fractions within four of the
-// intervals' halves' worth, without a spread; and one where there is one.
+// TestStates simulates three states with D four times apart, in 300 tracks of 20 frames. The evidence finds three states without a spread, with D and
+// fractions within four half-widths of their intervals; and one state if there is one.
 func TestStates(t *testing.T) {
 	film := Film{dt, 0, 0.01}
 	for seed := range uint64(2) {
@@ -145,8 +146,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestSpread: beads whose ln D has an sd of 0.5 are one state with that spread, its interval holds it, and each bead's own D is nearer to the truth than the
-// mean of all is: by 100 frames ln D is known to 0.12.
+// TestSpread verifies that beads with an sd of ln D of 0.5 are one state with that spread, inside its interval. The D of each bead is closer to the
+// truth than the mean of all: 100 frames give ln D to 0.12.
 func TestSpread(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	film := Film{dt, 0, 0.01}
@@ -169,7 +170,7 @@ func TestSpread(t *testing.T) {
 		}
 		square += math.Pow(math.Log(o.Value/d), 2) / 150
 	}
-	if held < 132 || held > 149 { // 95 % of 150 less and more than three standard errors of 2.7
+	if held < 132 || held > 149 { // 95 % of 150, minus and plus three standard errors of 2.7
 		t.Errorf("%d of 150 intervals hold an object's own D", held)
 	}
 	if rms := math.Sqrt(square); rms > 0.2 {
@@ -177,7 +178,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestStray: two numbers that went to another object make neither a state nor a mean D, where without them D is known to 3 %.
+// TestStray verifies that two wrong assignments of numbers change neither the states nor the mean D, known to 3 % without them.
 func TestStray(t *testing.T) {
 	segments := population(4, Film{dt, 0, 0.01}, 60, 30, [2]float64{2, 1})
 	for _, k := range []int{3, 40} {
@@ -195,7 +196,7 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// TestDeterminism: the same segments give the same law, digit by digit.
+// TestDeterminism verifies that the same segments give the same law, digit by digit.
 func TestDeterminism(t *testing.T) {
 	segments := population(3, Film{dt, 0, 0.01}, 60, 10, [2]float64{1, 0.5}, [2]float64{10, 0.5})
 	a, _ := Infer(segments, Options{Depth: 3})
@@ -205,7 +206,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestNothing: what has no law.
+// TestNothing verifies that input without information has no law.
 func TestNothing(t *testing.T) {
 	for name, segments := range map[string][]Segment{
 		"no tracks":   nil,
@@ -225,7 +226,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestFinite: of more states than there is evidence for, and of tracks that hardly move, every number is one.
+// TestFinite verifies that all numbers are finite, with more states than the evidence supports, and for tracks that hardly move.
 func TestFinite(t *testing.T) {
 	still := Segment{Weight: 1, Steps: []Step{{1e-9, 0, dt}, {0, 1e-9, dt}}}
 	for name, segments := range map[string][]Segment{
@@ -258,7 +259,7 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// TestInFocus: the share is that of drawn steps, to four standard errors of 0.002, and fewer fast objects stay.
+// TestInFocus compares the share with drawn steps, to four standard errors of 0.002, and verifies that fewer fast objects stay.
 func TestInFocus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, d := range []float64{0.1, 1, 10} {
@@ -279,15 +280,15 @@ func TestInFocus(t *testing.T) {
 	}
 }
 
-// TestFocusShares: two states that are seen through a slab of focus: of the fast ones fewer steps are seen than are made, and the fractions of time are those
-// of the objects, 0.5 each, to 0.1: a fraction of 300 tracks of a few frames is known to 0.03.
+// TestFocusShares observes two states through a slab of focus, which shows fewer steps of fast objects than they make. It verifies that the fractions of
+// time match the objects, 0.5 each, to 0.1: 300 tracks of a few frames give a fraction to 0.03.
 func TestFocusShares(t *testing.T) {
 	suite.Calculation(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const depth = 1.0 // px
 	film := Film{DT: dt, Noise: 1e-4}
 	var segments []Segment
-	for range 6000 { // objects that begin anywhere in the slab, and are lost for good once they leave it
+	for range 6000 { // objects start anywhere in the slab, and never return once they leave it
 		d := []float64{0.2, 12}[rng.IntN(2)]
 		z, frames := depth*rng.Float64(), 1
 		for frames < 6 {
@@ -303,7 +304,7 @@ func TestFocusShares(t *testing.T) {
 	bare, _ := Infer(segments, Options{States: 2})
 	l, _ := Infer(segments, Options{States: 2, Depth: depth})
 	fast, seen := l.States[1].Fraction, bare.States[1].Fraction.Value
-	// A fast object stays for 1.5 steps of its 5: those seen by one step are a share that the correction gives back, those lost for good by the first are not.
+	// A fast object stays for 1.5 of its 5 steps. The correction restores objects seen for one step, but not those lost in the first step.
 	if !(fast.Value > 1.2*seen) {
 		t.Errorf("fast ones %.3f of the time with the focus, %.3f without", fast.Value, seen)
 	}

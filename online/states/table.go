@@ -2,17 +2,17 @@ package states
 
 import "math"
 
-// table is the log likelihood of every segment over a grid of D, at one noise.
+// table holds the log likelihood of every segment over a grid of D, at one noise.
 type table struct {
 	logD   []float64
-	likely []float32 // likelihoods over their maximum, a row a segment; single precision, since tables are most of the memory that a law takes
-	tops   []float64 // those maxima
-	from   []int     // where a row begins to count
+	likely []float32 // likelihoods over their maximum, one row per segment; single precision, because tables take most of the memory of a fit
+	tops   []float64 // the maxima of the rows
+	from   []int     // first nonzero point of a row
 	to     []int
 	noise  float64
 }
 
-// The grid of a table about the mean D. Between its points a track of 200 steps changes by a fifth of its own width.
+// The grid of a table around the mean D. Between two points the likelihood of a track of 200 steps changes by a fifth of its width.
 const (
 	tablePerDecade = 32
 	tableBelow     = 4 // decades
@@ -21,7 +21,7 @@ const (
 	tablePoints    = (tableBelow+tableAbove)*tablePerDecade + 1
 )
 
-// grid is the D of a table, as logarithms.
+// grid returns the D of a table, as logarithms.
 func (f *fitting) grid() []float64 {
 	middle := math.Log(f.unit / f.time)
 	out := make([]float64, tablePoints)
@@ -31,13 +31,13 @@ func (f *fitting) grid() []float64 {
 	return out
 }
 
-// negligible is how many nats below its maximum a likelihood does not count.
+// negligible is the depth below its maximum, in nats, at which a likelihood counts as 0.
 const negligible = 60
 
-// mostTabled is how many numbers the tables have that are kept, 16 MB of them: ten tables of 65,536 steps in pieces of 30.
+// mostTabled bounds the numbers in the kept tables, 16 MB: ten tables of 65,536 steps in pieces of 30.
 const mostTabled = 1 << 22
 
-// tabulate makes the table of a noise, or has it still.
+// tabulate returns the table of a noise. It keeps the latest tables.
 func (f *fitting) tabulate(noise float64) *table {
 	if t := f.tables[noise]; t != nil {
 		return t
@@ -56,7 +56,7 @@ func (f *fitting) tabulate(noise float64) *table {
 	return t
 }
 
-// tell writes the row of a segment.
+// tell computes the row of a segment.
 func (f *fitting) tell(t *table, i int, row []float32) {
 	var logs [tablePoints]float64
 	top := math.Inf(-1)
@@ -72,14 +72,14 @@ func (f *fitting) tell(t *table, i int, row []float32) {
 	}
 }
 
-// A likelihood is smooth in ln D: of n steps its fourth derivative is n at most. Through four points a stride h apart a cubic is off by 3nh⁴/128, which is
-// 0.01 nats of 64 steps and a stride of four.
+// A likelihood is smooth in ln D: for n steps its fourth derivative is at most n. A cubic through four points a stride h apart has an error of 3nh⁴/128,
+// 0.01 nats for 64 steps and a stride of four.
 const (
 	stride    = 4
-	fewStrode = 64 // steps, beyond which every point is computed
+	fewStrode = 64 // steps; above this, every point is computed
 )
 
-// fill writes a segment's log likelihoods over the grid.
+// fill writes the log likelihoods of a segment over the grid.
 func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 	step := stride
 	if len(s.Steps) > fewStrode {
@@ -91,7 +91,7 @@ func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 	if step == 1 {
 		return
 	}
-	last := (len(row) - 1) / step * step // the grid has a multiple of strides and one
+	last := (len(row) - 1) / step * step // the grid has a multiple of strides plus one points
 	for j := 0; j < last; j += step {
 		from := min(max(j-step, 0), last-3*step)
 		a, b, c, d := row[from], row[from+step], row[from+2*step], row[from+3*step]
@@ -102,13 +102,13 @@ func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 	}
 }
 
-// The noises that tables are made at: twenty a decade, a twentieth apart from any other.
+// The noise levels of tables: twenty per decade, so that any noise is within a twentieth of one.
 const (
 	ladderPerDecade = 20
 	ladderDecades   = 5 // below the mean square step
 )
 
-// rung is the noise of a table, 0 below the first.
+// rung returns the noise of rung i, 0 below the first.
 func (f *fitting) rung(i int) float64 {
 	if i <= 0 {
 		return 0
@@ -116,7 +116,7 @@ func (f *fitting) rung(i int) float64 {
 	return f.noise * math.Pow(10, float64(i)/ladderPerDecade-ladderDecades)
 }
 
-// rungOf is the rung nearest to a noise.
+// rungOf returns the rung nearest to a noise.
 func (f *fitting) rungOf(noise float64) int {
 	if !(noise > 0) {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Archive passes on what was learnt of the states; their number is what it may only be restored under. The tracks are not part of it.
+// Archive reads or writes the learnt rates of the states. A restored model must have the same number of states. Tracks are not included.
 func (m *Model) Archive(c *archive.Codec) {
 	c.Expect("number of states", uint64(m.states))
 	c.Floats(m.config.D)

@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// MostStates is how many states there may be.
+// MostStates bounds the number of states.
 const MostStates = 6
 
-// Config is what a Model is told.
+// Config sets up a Model.
 type Config struct {
-	D        []float64 // of each state, rising, px²/s
+	D        []float64 // of each state, ascending, px²/s
 	Noise    float64   // variance of a place along an axis, px²
-	Exposure float64   // s over which a place is averaged
-	Lasts    float64   // s that a state is believed to last before any switch is seen; DefaultLasts where 0
-	Memory   float64   // s after which a switch counts 1/e; 0 where none is forgotten
+	Exposure float64   // averaging time of a place, s
+	Lasts    float64   // prior mean duration of a state, s; 0 means DefaultLasts
+	Memory   float64   // time in which the weight of a switch falls to 1/e, s; 0 keeps all
 }
 
-// Evident is the evidence from which objects are told to switch, nats: twenty to one.
+// Evident is the evidence at which objects count as switching, nats: twenty to one.
 var Evident = math.Log(20)
 
-// DefaultLasts is Config's: a thousand frames at 50 a second, so that nothing switches at the beginning.
+// DefaultLasts is the default of Config.Lasts: a thousand frames at 50 frames/s, so that nothing switches at the beginning.
 const DefaultLasts = 20.0
 
-// vector has a number for each state, square one for every two: from the first to the second.
+// vector holds a number per state, square one per pair of states: from the first to the second.
 type (
 	vector [MostStates]float64
 	square [MostStates][MostStates]float64
 )
 
-// Model is what all objects share: the states, and how often they switch. It belongs to one goroutine.
+// Model holds the parameters that all objects share: the states and their switching rates. Use it from one goroutine.
 type Model struct {
 	config Config
 	states int
-	levels []float64 // D of objects that do not switch: the states', and between them
+	levels []float64 // D of objects that do not switch: the states, and levels between them
 
 	switched square // Σ of expected switches, doc.go (4)
 	stayed   vector // Σ of expected time in each state, s
@@ -49,10 +49,10 @@ type Model struct {
 	next     int
 }
 
-// between is how many levels there are from a state to the next: D that differ by more than this are told apart in some ten steps.
+// between is the number of levels between two states. A D ratio above a level step shows within some ten steps.
 const between = 2
 
-// New is a model of which no switch was seen.
+// New returns a model without switches.
 func New(c Config) (*Model, error) {
 	if c.Lasts == 0 {
 		c.Lasts = DefaultLasts
@@ -67,7 +67,7 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// check refuses what has no meaning.
+// check validates the configuration.
 func (m *Model) check() error {
 	c := &m.config
 	if n := len(c.D); n < 1 || n > MostStates {
@@ -84,7 +84,7 @@ func (m *Model) check() error {
 	return nil
 }
 
-// level makes the levels: the states first.
+// level computes the levels: states first.
 func (m *Model) level() {
 	m.levels = append(m.levels[:0], m.config.D...)
 	for i := range m.states - 1 {
@@ -95,7 +95,8 @@ func (m *Model) level() {
 	}
 }
 
-// Tell gives the states another D, as many as there are, and their places another variance; what is known of their rates stays. The error refuses both.
+// Tell changes the D of the states and the noise variance of places. The number of states and the learnt rates stay. It returns an error and changes
+// nothing if the values are invalid.
 func (m *Model) Tell(d []float64, noise float64) error {
 	was := m.config
 	m.config.D, m.config.Noise = slices.Clone(d), noise
@@ -111,19 +112,19 @@ func (m *Model) Tell(d []float64, noise float64) error {
 	return nil
 }
 
-// States is how many there are.
+// States returns the number of states.
 func (m *Model) States() int { return m.states }
 
-// D is a state's, px²/s.
+// D returns the D of a state, px²/s.
 func (m *Model) D(state int) float64 { return m.config.D[state] }
 
-// Rate is how often a state switches to another, 1/s.
+// Rate returns the rate of switching from one state to another, 1/s.
 func (m *Model) Rate(from, to int) float64 { return m.rates[from][to] }
 
-// Share is the part of all time that objects are in a state.
+// Share returns the share of time that objects spend in a state.
 func (m *Model) Share(state int) float64 { return m.share[state] }
 
-// Switches is how many switches the rates rest on.
+// Switches returns the expected number of switches behind the rates.
 func (m *Model) Switches() float64 {
 	n := 0.0
 	for i := range m.states {
@@ -134,14 +135,14 @@ func (m *Model) Switches() float64 {
 	return n
 }
 
-// Steps is how many steps the evidence rests on.
+// Steps returns the number of steps behind the evidence.
 func (m *Model) Steps() float64 { return m.steps }
 
-// Evidence is ln p(steps | objects switch)/p(steps | each keeps its D), doc.go (5). Each step is told by the rates that were learnt before it, so that nothing
-// need be taken off for rates that are fitted. The D that is kept is a state's, or one between them: the better of both.
+// Evidence returns ln p(steps | objects switch)/p(steps | each keeps its D), doc.go (5). Each step is predicted by rates learnt before it, so that
+// fitted rates need no penalty. The kept D is a state, or a level between states, whichever fits better.
 func (m *Model) Evidence() float64 { return min(m.versus[0], m.versus[1]) }
 
-// Pass is called once a frame, s after the one before: it forgets.
+// Pass forgets, seconds after the previous frame. Call it once per frame.
 func (m *Model) Pass(seconds float64) {
 	if m.config.Memory == 0 {
 		return

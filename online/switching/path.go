@@ -1,25 +1,25 @@
 package switching
 
-// Switch is a change of state.
+// Switch is one change of state.
 type Switch struct {
-	Step        int // the first in the new state; step 0 leads from the first place to the second
+	Step        int // first step in the new state; step 0 leads from the first place to the second
 	From, To    int
-	Probability float64 // that it switched so within Window steps of it
-	Low, High   int     // steps between which it did, 95 %, where it did
+	Probability float64 // that this switch happened within Window steps
+	Low, High   int     // 95 % interval of the step, given that it happened
 }
 
-// Window is how many steps about a switch belong to it.
+// Window is the number of steps around a switch that belong to it.
 const Window = 8
 
-// Path is the states of a whole track.
+// Path holds the states of a whole track.
 type Path struct {
-	Likeliest []int       // the likeliest way as a whole, a state a step
+	Likeliest []int       // likeliest sequence, one state per step
 	States    [][]float64 // probability of each state in each step
 	Switches  []Switch    // of the likeliest way
 	Log       float64     // ln likelihood
 }
 
-// Trace reads a whole track: forwards and back. It learns nothing.
+// Trace reads a whole track forwards and backwards. It learns nothing.
 func (m *Model) Trace(places []Place) *Path {
 	p := &Path{}
 	if len(places) < 2 {
@@ -52,9 +52,9 @@ func (m *Model) Trace(places []Place) *Path {
 	return p
 }
 
-// likeliest is the likeliest sequence of states (Viterbi), read from the chain (3) that runs backwards from the last step.
+// likeliest returns the likeliest sequence of states (Viterbi), from the chain (3) backwards from the last step.
 func likeliest(steps []earlier, last *vector, n int) []int {
-	// best[i] is the greatest probability of all states from the first step to k, given state i in step k
+	// best[i] is the greatest probability over sequences up to step k with state i in step k
 	var best vector
 	from := make([][MostStates]int, len(steps))
 	for i := range n {
@@ -89,7 +89,7 @@ func likeliest(steps []earlier, last *vector, n int) []int {
 	return path
 }
 
-// describe completes a switch by the probability of switches alike about it.
+// describe adds the probability and interval of a switch, from equal switches around it.
 func describe(steps []earlier, now []vector, s Switch) Switch {
 	first, last := max(1, s.Step-Window), min(len(steps)-1, s.Step+Window)
 	var at [2*Window + 1]float64
@@ -108,7 +108,7 @@ func describe(steps []earlier, now []vector, s Switch) Switch {
 			s.High = min(k+1, last)
 		}
 	}
-	// a switch during a step is told at its beginning or its end
+	// a switch within a step appears at its beginning or its end
 	s.Low, s.High, s.Probability = max(s.Low-1, 0), min(s.High+1, len(steps)-1), min(s.Probability, 1)
 	return s
 }

@@ -2,41 +2,42 @@ package switching
 
 import "math"
 
-// Place is where an object was located, s, in px. The step that leads there counts by its weight, the probability that it is this object's.
+// Place is a localisation at time T, s; X and Y in px. Weight is the probability that the step to it belongs to this object.
 type Place struct {
 	X, Y, T, Weight float64
 }
 
-// belief is where an object is believed to be, along both axes with one variance.
+// belief is the Gaussian estimate of a place, with one variance for both axes.
 type belief struct {
 	x, y, variance float64
 }
 
-// begin is the belief after the first place, in a state of D.
+// begin returns the belief after the first place, in a state of D.
 func (m *Model) begin(p Place, d float64) belief {
 	return belief{p.X, p.Y, m.config.Noise + 2*d*m.config.Exposure/3}
 }
 
-// jumpShare is the share of steps that no state makes: a place that is not this object's, of which the tracker knew nothing. Without it a single one is worth forty
-// nats for a fast state. wide is how many standard deviations of the fastest state's step a jump may go.
+// jumpShare is the share of steps that no state explains: a place of another object, unnoticed by the tracker. Without it, one such place counts as
+// forty nats for a fast state. wide is the reach of a jump, in standard deviations of a step in the fastest state.
 const (
 	jumpShare = 1e-3
 	wide      = 10.0
 )
 
-// jump is the density of a place by a jump, 1/px²: the same everywhere, and in every state.
+// jump returns the density of a place after a jump, 1/px²: uniform, and equal in every state.
 func (m *Model) jump(seconds float64) float64 {
 	fastest := 2*m.config.D[m.states-1]*seconds + 2*m.config.Noise
 	return m.jumps / (math.Pi * wide * wide * fastest)
 }
 
-// step is what all states of an object share of a step.
+// step holds the part of a step that all states of an object share.
 type step struct {
 	place         Place
 	seconds, jump float64
 }
 
-// advance takes in a place in a state of D, and gives the ln likelihood of it; doc.go (2). Where it may be a jump, the object may begin anew there.
+// advance updates a belief with a place in a state of D, and returns its ln likelihood; doc.go (2). It mixes in a restart at the place, weighted by the
+// probability of a jump.
 func (m *Model) advance(b belief, s *step, d float64) (belief, float64) {
 	exposure, p := min(m.config.Exposure, s.seconds), &s.place
 	motion := b.variance + 2*d*s.seconds

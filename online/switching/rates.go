@@ -2,14 +2,14 @@ package switching
 
 import "math"
 
-// every is how many harvests lie between two revisions of the rates: one of 1000 objects' at 50 frames a second brings 16 steps, so they are a fiftieth of a
-// second apart.
+// every is the number of harvests between two updates of the rates. A harvest brings 16 steps; 1000 objects at 50 frames/s update the rates every
+// fiftieth of a second.
 const every = 64
 
-// believed is the weight of what is believed of a rate, in switches: half of one, as where nothing is known (Jeffreys).
+// believed is the prior weight of a rate, in switches: half a switch (Jeffreys).
 const believed = 0.5
 
-// refresh makes rates and shares of the sums, doc.go (4).
+// refresh computes rates and shares from the sums, doc.go (4).
 func (m *Model) refresh() {
 	total := 0.0
 	for i := range m.states {
@@ -23,13 +23,13 @@ func (m *Model) refresh() {
 		total += m.stayed[i] + 1
 	}
 	for i := range m.states {
-		m.share[i] = (m.stayed[i] + 1) / total // a second of each
+		m.share[i] = (m.stayed[i] + 1) / total // the prior is one second per state
 	}
 	m.cached = [kept]transition{}
 }
 
-// fading is the power of a harvest's place among all that it counts by: the early ones were read by rates that were not right yet, and would hold the
-// later ones back. At 2 the rates' variance is 9/5 of that of all harvests alike.
+// fading is the power of its rank by which a harvest is weighted. Early harvests used wrong rates, and would bias later ones. At 2, the variance of the
+// rates is 9/5 times the variance with equal weights.
 const fading = 2.0
 
 // harvested counts a harvest.
@@ -40,7 +40,7 @@ func (m *Model) harvested() {
 	}
 }
 
-// yield makes the harvests so far count less beside the next one.
+// yield reduces the weight of the earlier harvests against the next one.
 func (m *Model) yield() {
 	keep := max(1-fading/float64(m.harvests+1), 0)
 	for i := range m.states {
@@ -51,16 +51,16 @@ func (m *Model) yield() {
 	}
 }
 
-// transition is the probability of each state after some time, doc.go (1).
+// transition holds the switching probabilities over some time, doc.go (1).
 type transition struct {
 	seconds float64
 	p       square
 }
 
-// kept is how many times' transitions are kept: a frame's, and gaps of some lengths.
+// kept is the number of cached transitions: for one frame, and for gaps of some lengths.
 const kept = 8
 
-// after is the transition over a time.
+// after returns the transition over a time.
 func (m *Model) after(seconds float64) *square {
 	for i := range m.cached {
 		if m.cached[i].seconds == seconds {
@@ -74,7 +74,7 @@ func (m *Model) after(seconds float64) *square {
 	return &t.p
 }
 
-// exponential is exp(At) of n states: a series where the exponent is small, squared until it is not.
+// exponential returns exp(At) for n states: a series with scaling and squaring.
 func exponential(a *square, t float64, n int) square {
 	const terms, small = 8, 1.0 / 8 // the next term is 1e-13
 	largest := 0.0
@@ -109,7 +109,7 @@ func exponential(a *square, t float64, n int) square {
 	return sum
 }
 
-// product is that of two n by n matrices.
+// product returns the product of two n by n matrices.
 func product(a, b *square, n int) (c square) {
 	for i := range n {
 		for k := range n {

@@ -1,7 +1,7 @@
 package switching
 
-// Earlier writes the probability of each state some frames ago into dst, by all that came since, and gives it. The lag is less than Lag; before the track
-// began dst is empty.
+// Earlier writes the probability of each state lag frames ago into dst, given all later places, and returns dst. lag must be less than Lag. dst is empty
+// if lag reaches back before the track.
 func (t *Track) Earlier(m *Model, lag int, dst []float64) []float64 {
 	dst = dst[:0]
 	if lag < 0 || lag >= Lag || lag >= t.n {
@@ -14,7 +14,7 @@ func (t *Track) Earlier(m *Model, lag int, dst []float64) []float64 {
 	return append(dst, at[:m.states]...)
 }
 
-// before is the probability of the states in the step before, given that of the states in this one; doc.go (3).
+// before returns the state probabilities in the previous step, given those in this step; doc.go (3).
 func (e *earlier) before(at *vector, n int) (before vector) {
 	for i := range n {
 		for j := range n {
@@ -24,7 +24,7 @@ func (e *earlier) before(at *vector, n int) (before vector) {
 	return before
 }
 
-// harvest learns from the steps up to one, and from none twice.
+// harvest learns from the steps before to, each once.
 func (t *Track) harvest(m *Model, to int) {
 	if !t.begun || t.left >= to {
 		return
@@ -42,7 +42,7 @@ func (t *Track) harvest(m *Model, to int) {
 	m.harvested()
 }
 
-// learn adds what a step tells of rates, doc.go (4). What came before an object's first step is not known.
+// learn adds a step to the sums behind the rates, doc.go (4). The state before the first step of an object is unknown.
 func (m *Model) learn(e *earlier, at *vector) {
 	seconds := float64(e.seconds)
 	for i := range m.states {

@@ -2,16 +2,15 @@ package switching
 
 import "math"
 
-// mostLevels is how many D an object that does not switch may have.
+// mostLevels bounds the number of levels of D for an object that does not switch.
 const mostLevels = MostStates + between*(MostStates-1)
 
-// still is an object that keeps its D: one filter for each level.
+// still models an object that keeps its D: one filter per level.
 type still struct {
 	where  [mostLevels]belief
-	shares [2][mostLevels]float64 // probability of each level, where it is a state's, and where it is any
+	shares [2][mostLevels]float64 // probability of each level: among states only, and among all levels
 }
 
-// begin has a first place.
 func (s *still) begin(m *Model, p Place) {
 	for l, d := range m.levels {
 		s.where[l] = m.begin(p, d)
@@ -22,9 +21,9 @@ func (s *still) begin(m *Model, p Place) {
 	}
 }
 
-// add takes in a place, and counts its ln likelihood by an object that switches against that by this one; doc.go (5).
+// add updates the filters with a place. It adds the ln likelihood ratio of a switching object against this one to the evidence; doc.go (5).
 func (s *still) add(m *Model, at *step, switches float64) {
-	var likely [mostLevels]float64 // ln, then beside the likeliest level
+	var likely [mostLevels]float64 // ln, then relative to the likeliest level
 	most := math.Inf(-1)
 	for l, d := range m.levels {
 		s.where[l], likely[l] = m.advance(s.where[l], at, d)
@@ -39,7 +38,7 @@ func (s *still) add(m *Model, at *step, switches float64) {
 			s.shares[k][l] *= likely[l]
 			total += s.shares[k][l]
 		}
-		if !(total > 0) { // all levels have become impossible, as by an exchange of objects: it says nothing more
+		if !(total > 0) { // no level is possible any more, for example after an exchange of objects: stop counting
 			s.shares[k] = [mostLevels]float64{}
 			continue
 		}

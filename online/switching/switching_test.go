@@ -13,18 +13,18 @@ import (
 
 const frame = 0.02 // s
 
-// film is tracks that began together, and what a model made of them.
+// film holds tracks that start together, and the results of a model.
 type film struct {
 	tracks []switchingtest.Track
 	model  *Model
 	now    calibration // of the state in the last step
-	lagged calibration // of that 8 steps before
+	lagged calibration // of the state 8 steps earlier
 }
 
-// calibration counts probabilities of states from 0.9 on, and how often they were right.
+// calibration counts state probabilities of at least 0.9, and how many were right.
 type calibration struct{ told, right float64 }
 
-// add takes in the probabilities of a step.
+// add counts the probabilities of a step.
 func (c *calibration) add(p []float64, truth int) {
 	for state, v := range p {
 		if v >= 0.9 {
@@ -36,15 +36,15 @@ func (c *calibration) add(p []float64, truth int) {
 	}
 }
 
-// share is how often they were right.
+// share returns the share that was right.
 func (c *calibration) share() float64 { return c.right / c.told }
 
-// place is a track's at a frame.
+// place returns the place of a track in a frame.
 func place(t *switchingtest.Track, k int) Place {
 	return Place{t.X[k], t.Y[k], float64(k) * frame, 1}
 }
 
-// places are all of a track's.
+// places returns all places of a track.
 func places(t *switchingtest.Track) (all []Place) {
 	for k := range t.X {
 		all = append(all, place(t, k))
@@ -52,7 +52,7 @@ func places(t *switchingtest.Track) (all []Place) {
 	return all
 }
 
-// watch is a film of 60 tracks, as it comes.
+// watch feeds a film of 60 tracks frame by frame.
 func watch(t *testing.T, c switchingtest.Chain, d []float64, frames int) *film {
 	t.Helper()
 	c.Frame, c.Parts = frame, 10
@@ -70,7 +70,7 @@ func watch(t *testing.T, c switchingtest.Chain, d []float64, frames int) *film {
 	for k := range frames {
 		for i := range filters {
 			filters[i].Add(model, place(&f.tracks[i], k))
-			if k > 2*Lag { // the rates are not right yet before
+			if k > 2*Lag { // the rates are not settled before
 				p = filters[i].Now(model, p)
 				f.now.add(p, f.tracks[i].State[k-1])
 				p = filters[i].Earlier(model, 8, p)
@@ -85,12 +85,12 @@ func watch(t *testing.T, c switchingtest.Chain, d []float64, frames int) *film {
 	return f
 }
 
-// found is how well the switches of a film are found by reading whole tracks.
+// found measures the detection of switches by whole tracks of a film.
 type found struct {
-	truth, told, wrong int     // a switch that is told is wrong where none alike is within Window steps
+	truth, told, wrong int     // a reported switch is wrong without an equal one within Window steps
 	sure               float64 // Σ of their probabilities
 	held               int     // intervals that hold a switch
-	error              float64 // median over the true ones of how many steps the next one told is away
+	error              float64 // median over true switches of the distance to the nearest reported one, steps
 	states             calibration
 }
 
@@ -134,8 +134,8 @@ func (f *film) read() (r found) {
 	return r
 }
 
-// TestSwitches: of states whose D differ by ten, half of all switches are found to 3 steps, one in ten of those told is false at most, the probability of a state
-// or a switch is right as often as it says, and the rates are right to a third.
+// TestSwitches verifies, for states with a D ratio of ten, that half of all switches are found to 3 steps, that at most one in ten reported is false,
+// that the probabilities of states and switches are calibrated, and that the rates are right to a third.
 func TestSwitches(t *testing.T) {
 	two := []float64{0.5, 5}
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func TestSwitches(t *testing.T) {
 			if r.wrong > r.told/10 {
 				t.Errorf("%d of %d switches are false", r.wrong, r.told)
 			}
-			if right := float64(r.told - r.wrong); math.Abs(r.sure-right) > 4*math.Sqrt(right*0.1) { // counts of which nine in ten are right, to 4 sd
+			if right := float64(r.told - r.wrong); math.Abs(r.sure-right) > 4*math.Sqrt(right*0.1) { // counts, nine in ten of them right, to 4 sd
 				t.Errorf("switches have probabilities of %.1f in all, %.0f are right", r.sure, right)
 			}
 			if r.held < r.told*85/100 { // 95 % of the 9 in 10 that are right
@@ -179,7 +179,7 @@ func TestSwitches(t *testing.T) {
 					t.Errorf("of probabilities from 0.9 on %.3f are right", s.share())
 				}
 			}
-			if out < 0.67 || out > 1.33 { // 1/s; some 450 switches: 5 %; what is too short to be seen: a tenth; the start: a tenth
+			if out < 0.67 || out > 1.33 { // 1/s; some 450 switches: 5 %; invisible short stays: a tenth; the start: a tenth
 				t.Errorf("a state is left %.2f times a second", out)
 			}
 			if f.model.Evidence() < 100 {
@@ -189,7 +189,7 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestNoSwitches: objects that keep their D, a state's or one between two, are told to keep it.
+// TestNoSwitches verifies that objects with a constant D, the D of a state or one in between, do not count as switching.
 func TestNoSwitches(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -205,14 +205,14 @@ func TestNoSwitches(t *testing.T) {
 			if f.model.Evidence() > 0 {
 				t.Errorf("evidence %.1f for switches", f.model.Evidence())
 			}
-			if out := max(f.model.Rate(0, 1), f.model.Rate(1, 0)); len(c.d) == 2 && out > 0.05 { // once in 20 s, as believed at the beginning
+			if out := max(f.model.Rate(0, 1), f.model.Rate(1, 0)); len(c.d) == 2 && out > 0.05 { // once in 20 s, the prior at the start
 				t.Errorf("states are left %.3f times a second", out)
 			}
 		})
 	}
 }
 
-// TestJumps: places that are false once in a thousand, of which the tracker did not know, are not taken for a fast state.
+// TestJumps verifies that false places, once in a thousand and unnoticed by the tracker, do not count as a fast state.
 func TestJumps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	model, err := New(Config{D: []float64{0.5, 5}, Noise: 0.01})
@@ -237,7 +237,7 @@ func TestJumps(t *testing.T) {
 	}
 }
 
-// TestCovariance: the likelihood is that of steps with the covariances of doc.go (2): beside a dense normal law, to the last digits.
+// TestCovariance compares the likelihood with a dense normal law with the covariances of doc.go (2), to the last digits.
 func TestCovariance(t *testing.T) {
 	const d, noise, exposure = 3.0, 0.02, 0.015
 	model, err := New(Config{D: []float64{d}, Noise: noise, Exposure: exposure})
@@ -287,7 +287,7 @@ func TestCovariance(t *testing.T) {
 	}
 }
 
-// TestGap: over a gap an object switches as it would have in the frames that are missing: exp(2Qt) is exp(Qt)².
+// TestGap verifies that a gap has the switching probability of its missing frames: exp(2Qt) is exp(Qt)².
 func TestGap(t *testing.T) {
 	q := square{{-3, 2, 1}, {0.5, -0.5, 0}, {4, 40, -44}}
 	once, twice := exponential(&q, 0.02, 3), exponential(&q, 0.04, 3)
@@ -306,7 +306,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestArchive: what was learnt comes back, under as many states only.
+// TestArchive verifies that learnt rates are restored, and only for the same number of states.
 func TestArchive(t *testing.T) {
 	f := watch(t, switchingtest.Chain{D: []float64{0.5, 5}, Rate: 1}, []float64{0.5, 5}, 100)
 	f.model.refresh()
@@ -334,7 +334,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestMistakes: what has no meaning is refused, and what a filter is asked too early is answered by what all objects do.
+// TestMistakes verifies that invalid input is refused, and that a filter without data answers with the shares of all objects.
 func TestMistakes(t *testing.T) {
 	for _, c := range []Config{{}, {D: []float64{2, 1}}, {D: []float64{0}}, {D: make([]float64, MostStates+1)}, {D: []float64{1}, Noise: -1}, {D: []float64{1}, Lasts: -1}, {D: []float64{math.NaN()}}} {
 		if _, err := New(c); err == nil {
@@ -356,7 +356,7 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("before the first place %v", p)
 	}
 	track.Add(m, Place{0, 0, 0, 1})
-	track.Add(m, Place{1e6, 0, 1, 1}) // no state goes there
+	track.Add(m, Place{1e6, 0, 1, 1}) // outside the reach of every state
 	track.Add(m, Place{1e6, 0, 2, 1})
 	for _, p := range track.Now(m, nil) {
 		if math.IsNaN(p) {
@@ -374,7 +374,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestDoubt: a step that is not this object's says nothing of its state.
+// TestDoubt verifies that a step of another object does not change the state.
 func TestDoubt(t *testing.T) {
 	m, err := New(Config{D: []float64{0.5, 5}, Noise: 0.01})
 	if err != nil {
@@ -387,12 +387,12 @@ func TestDoubt(t *testing.T) {
 	before := track.Now(m, nil)
 	track.Add(m, Place{3, 3, frame * 50, 0})
 	after := track.Now(m, nil)
-	if before[0] < 0.99 || math.Abs(after[0]-before[0]) > 0.01 { // by the rate alone
+	if before[0] < 0.99 || math.Abs(after[0]-before[0]) > 0.01 { // only by the rate
 		t.Errorf("%v, and after a step that is another's %v", before, after)
 	}
 }
 
-// BenchmarkAdd is a place of one object: 1000 objects at 50 frames a second are 50000 a second.
+// BenchmarkAdd adds a place of one object: 1000 objects at 50 frames/s need 50000 per second.
 func BenchmarkAdd(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -416,7 +416,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestAllocations: a frame takes no memory.
+// TestAllocations verifies that a frame allocates nothing.
 func TestAllocations(t *testing.T) {
 	m, err := New(Config{D: []float64{0.5, 2, 5}, Noise: 0.01})
 	if err != nil {

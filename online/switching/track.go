@@ -2,37 +2,37 @@ package switching
 
 import "math"
 
-// Lag is how many frames back the state of an object can be asked for.
+// Lag bounds how many frames back Earlier can look.
 const Lag = 32
 
-// half is how many steps are learnt from at a time: those that half of the ring's steps came after.
+// half is the number of steps per harvest. At least as many later steps have followed each of them.
 const half = Lag / 2
 
-// earlier is what a step says of the state before it: the probability of each, given the state in it, doc.go (3). Single precision: it is kept for every object.
+// earlier holds, for one step, the probability of each previous state given the present one, doc.go (3). Every object keeps Lag of them, hence single precision.
 type earlier struct {
-	given   [MostStates][MostStates]float32 // of the first, given the second
-	seconds float32                         // of the step; 0 for an object's first
+	given   [MostStates][MostStates]float32 // of the first state, given the second
+	seconds float32                         // of the step; 0 for the first step of an object
 }
 
-// Track is one object's filter. The zero value has seen nothing. It is of one Model.
+// Track is the filter of one object. The zero value is empty. Use it with one Model only.
 type Track struct {
 	begun bool
 	last  float64 // s
 	n     int     // steps since it began
-	left  int     // steps that were learnt from, of those
+	left  int     // of these, steps already harvested
 	now   vector  // probability of each state in the last step
 	where [MostStates]belief
 	ring  [Lag]earlier // of step i at i mod Lag
 	still still
 }
 
-// Cut has the next place begin anew, once what is in the ring was learnt from.
+// Cut learns from the steps in the ring. The next place then starts a new track.
 func (t *Track) Cut(m *Model) {
 	t.harvest(m, t.n)
 	t.begun = false
 }
 
-// Add takes in a place.
+// Add updates the filter with a place.
 func (t *Track) Add(m *Model, p Place) {
 	if !t.begun || !(p.T > t.last) {
 		t.begin(m, p)
@@ -53,7 +53,6 @@ func (t *Track) Add(m *Model, p Place) {
 	}
 }
 
-// begin has a first place.
 func (t *Track) begin(m *Model, p Place) {
 	t.begun, t.last, t.n, t.left, t.now = true, p.T, 0, 0, m.share
 	for j := range m.states {
@@ -62,7 +61,8 @@ func (t *Track) begin(m *Model, p Place) {
 	t.still.begin(m, p)
 }
 
-// step takes every state to every other, and merges those that end in the same; doc.go (2) and (3). It gives the ln likelihood of the place.
+// step runs the filter from every state to every state, and merges filters that end in the same state; doc.go (2) and (3). It returns the ln likelihood
+// of the place.
 func (t *Track) step(m *Model, s *step, e *earlier) float64 {
 	var logs, probability square
 	var beliefs [MostStates][MostStates]belief
@@ -86,7 +86,7 @@ func (t *Track) step(m *Model, s *step, e *earlier) float64 {
 			sum += probability[i][j]
 		}
 		t.now[j] = sum / total
-		if !(sum > 0) { // no way leads there: it is as it was
+		if !(sum > 0) { // unreachable: keep the state
 			sum = math.SmallestNonzeroFloat64
 			probability[j][j] = sum
 		}
@@ -98,7 +98,7 @@ func (t *Track) step(m *Model, s *step, e *earlier) float64 {
 	return s.place.Weight*most + math.Log(total)
 }
 
-// merge has the mean and the variance of the beliefs that end in state j.
+// merge returns the mean and variance of the beliefs that end in state j.
 func merge(beliefs *[MostStates][MostStates]belief, probability *square, sum float64, j, n int) belief {
 	var b belief
 	for i := range n {
@@ -113,7 +113,7 @@ func merge(beliefs *[MostStates][MostStates]belief, probability *square, sum flo
 	return b
 }
 
-// Now writes the probability of each state in the last step into dst, and gives it.
+// Now writes the probability of each state in the last step into dst, and returns dst.
 func (t *Track) Now(m *Model, dst []float64) []float64 {
 	now := t.now
 	if !t.begun {
@@ -122,5 +122,5 @@ func (t *Track) Now(m *Model, dst []float64) []float64 {
 	return append(dst[:0], now[:m.states]...)
 }
 
-// Steps is how many there were since the track began.
+// Steps returns the number of steps since the track began.
 func (t *Track) Steps() int { return t.n }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkGaps: 2,000 objects of which nineteen of twenty frames are lost, as where tracking does not keep up.
+// BenchmarkGaps follows 2,000 objects with nineteen of twenty frames lost, as when tracking falls behind.
 func BenchmarkGaps(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	t, err := New(Options{Width: 512, Height: 512, Template: 1.4})
@@ -31,8 +31,8 @@ func BenchmarkGaps(b *testing.B) {
 	}
 }
 
-// TestPass: of nine objects that step by 0.3 px and were never seen to end, all are known after 300 frames that nobody saw, 5 px further on: by Pass, and
-// by their numbers. Of objects that live for 30 frames none is there any more: what is seen in their places are others.
+// TestPass follows nine objects with steps of 0.3 px that have never ended. After 300 unobserved frames all keep their numbers, 5 px away: by Pass, and
+// by frame numbers. Objects that live for 30 frames do not survive: new ones take their places.
 func TestPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		lives  int
@@ -95,8 +95,8 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestStepsOverGaps: where four of five frames are lost the variance of a step is learnt as where none is: to a quarter, by 120 steps of three objects each,
-// which tell it to a tenth, and the prior adds to it.
+// TestStepsOverGaps verifies that the variance of a step with four of five frames lost equals the one without loss to a quarter. 120 steps of each of
+// three objects give it to a tenth, and the prior adds to it.
 func TestStepsOverGaps(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(25, 26)), tracker(t)
 	const sd, apart = 0.5, 5

@@ -6,35 +6,35 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Learnt is what a tracker knows beside the objects that are there now: what they have in common, and which numbers were used.
+// Learnt is the state of a tracker beside its live objects: what the objects have in common, and the next number.
 type Learnt struct {
 	next       uint64
 	template   float64 // px
 	population population
 }
 
-// Learnt is what the tracker knows now.
+// Learnt returns the current state.
 func (t *Tracker) Learnt() Learnt { return Learnt{t.next, t.o.Template, t.population} }
 
-// Reserve passes over numbers that somebody else may have given since.
+// Reserve skips numbers that another tracker may have used since.
 func (l *Learnt) Reserve(numbers uint64) { l.next += numbers }
 
-// Inherit has the tracker go on with what another knew: its numbers, and what its objects had in common where those looked alike.
+// Inherit continues from another tracker: with its numbers, and with its population if the templates are alike.
 func (t *Tracker) Inherit(l Learnt) {
 	t.next = max(t.next, l.next)
-	const alike = 1.5 // of the templates' widths: by then another specimen, or another magnification
+	const alike = 1.5 // ratio of template widths; beyond it, specimen or magnification differs
 	if ratio := l.template / t.o.Template; ratio < alike && ratio > 1/alike {
 		t.population = l.population
 	}
 }
 
-// Clear ends all tracks: what comes is another film. Numbers are not used again.
+// Clear ends all tracks, before another film. Numbers are not reused.
 func (t *Tracker) Clear() {
 	t.free = append(t.free, t.live...)
 	t.live, t.rivals, t.n, t.unseen = t.live[:0], t.rivals[:0], 0, 0
 }
 
-// Archive passes on what is learnt: the numbers alone where no tracker ran.
+// Archive reads or writes the state: only the numbers if no tracker ran.
 func (l *Learnt) Archive(c *archive.Codec) {
 	c.Uint(&l.next)
 	if c.Magnitudes(&l.template); l.template == 0 {
@@ -67,12 +67,12 @@ func (l *Learnt) Archive(c *archive.Codec) {
 	p.speeds.settle()
 }
 
-// numbers are the estimates that are one number each, none of them negative.
+// numbers lists the scalar estimates, none negative.
 func (p *population) numbers() [12]*float64 {
 	return [...]*float64{&p.shape, &p.step, &p.directed, &p.starts, &p.stops, &p.turns, &p.detected, &p.deaths, &p.births, &p.steady, &p.score, &p.spread}
 }
 
-// numbers are the sums that are one number each and none of them negative.
+// numbers lists the scalar sums, none negative.
 func (n *counts) numbers() [20]*float64 {
 	return [...]*float64{&n.frames, &n.found, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logSquares, &n.logNoise, &n.logged,
 		&n.starts, &n.stops, &n.diffused, &n.ran, &n.turns, &n.firsts, &n.begins}

@@ -2,38 +2,38 @@ package tracks
 
 import "math"
 
-// motion is where a track's object is and how it moves, in px and frames. Both axes have one covariance.
+// motion is the place and movement of an object, in px and frames. Both axes share one covariance.
 type motion struct {
 	// diffusing
-	bx, by, bp  float64 // place and its variance an axis
-	shape, size float64 // of the inverse-gamma law of q: shape, and scale over it
+	bx, by, bp  float64 // place, and its variance per axis
+	shape, size float64 // of the inverse-gamma law of q: shape, and scale/shape
 	steps, sum  float64 // diffusing steps seen, and the sum of their q, without the prior
 	// directed
 	dx, dy, vx, vy float64
-	pp, pv, vv     float64 // covariance of place and speed, an axis
-	directed       float64 // probability that the object goes on as it ran
-	// setting off: a run that begins in this frame, with a heading that nothing predicts
-	fx, fy, fp float64 // the place that it leaves, and its variance an axis
+	pp, pv, vv     float64 // covariance of place and speed, per axis
+	directed       float64 // probability that the object keeps running
+	// setting off: a run that begins in this frame, with an unpredictable heading
+	fx, fy, fp float64 // the place that it leaves, and its variance per axis
 	fresh      float64 // probability
 	turning    float64 // share of fresh that ran before
-	ahead      bool    // it was predicted, and not updated since
+	ahead      bool    // predicted, and not updated since
 
 	seen   int     // detections, up to 3
-	ended  float64 // share of the diffusing prediction that ran until the frame before
+	ended  float64 // share of the diffusing prediction that ran until the previous frame
 	began  float64 // share of directed that set off at the last detection and did not run before
 	turned float64 // share of directed that set off at the last detection and ran before
 }
 
-// leastStep is the variance of a step that is believed at least, px²: an object that is stuck is located again to a tenth of a pixel.
+// leastStep is the lower bound of the variance of a step, px²: a stuck object is located again to a tenth of a pixel.
 const leastStep = 1e-3
 
-// begin starts at a detection.
+// begin starts the motion at a detection.
 func (m *motion) begin(d *Detection, p *population) {
 	r := d.variance()
 	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speeds.square, fx: d.X, fy: d.Y, fp: r, seen: 1}
 }
 
-// settle makes a run that no detection showed a directed motion of unknown speed.
+// settle turns a run without a detection into a directed motion of unknown speed.
 func (m *motion) settle(p *population) {
 	if !m.ahead {
 		return
@@ -80,8 +80,9 @@ func (m *motion) predict(p *population) {
 	m.ahead = true
 }
 
-// predictOver moves the motion by some frames, one by one up to mostGap. Over more than that mixing would make every prediction as wide as that of an object
-// that has run: then what has diffused all along stands for itself, and all others, widened by each frame as by the last of mostGap, count as directed.
+// predictOver moves the motion by some frames, one by one up to mostGap. Over longer gaps, mixing would make every prediction as wide as for an object
+// that ran. Instead, the objects that only diffused keep their own prediction. All others count as directed, and each further frame widens them like the
+// last one of mostGap.
 func (m *motion) predictOver(frames int, p *population) {
 	other := *m
 	pp := 0.0
@@ -96,20 +97,20 @@ func (m *motion) predictOver(frames int, p *population) {
 	other.settle(p)
 	n := float64(frames)
 	m.dx, m.dy, m.vx, m.vy, m.pv, m.vv = other.dx, other.dy, other.vx, other.vy, other.pv, other.vv
-	m.pp = other.pp + (n-mostGap)*max(other.pp-pp, m.size) // runs that begin on the way may make the last frame narrower
+	m.pp = other.pp + (n-mostGap)*max(other.pp-pp, m.size) // runs that begin in the gap may narrow the last frame
 	m.bp += n * m.size
 	m.directed = min(max(1-(1-m.directed-m.fresh)*math.Pow(1-p.starts, n), 1e-6), 1-1e-6)
 	m.fresh, m.ended, m.ahead = 0, 0, false
 }
 
-// weights are the likelihoods of a detection by each motion, px⁻².
+// weights are the likelihoods of a detection under each motion, px⁻².
 type weights struct {
 	diffusing, fresh float64
 	directed         [len(turnings)]float64 // by the variance of a change of speed
 	all              float64
 }
 
-// runs is the likelihood of a run that goes on.
+// runs returns the likelihood of a continued run.
 func (w *weights) runs() (sum float64) {
 	for _, v := range w.directed {
 		sum += v
@@ -117,7 +118,7 @@ func (w *weights) runs() (sum float64) {
 	return sum
 }
 
-// weigh gives the likelihoods of a detection by the prediction: Student's t where it diffuses, the law of speeds where it sets off, and normal laws where it runs.
+// weigh returns the likelihoods of a detection: Student's t for diffusion, the speed law for setting off, and normal laws for running.
 func (m *motion) weigh(d *Detection, p *population) (w weights) {
 	r := d.variance()
 	b := m.bp + r
@@ -139,7 +140,7 @@ func (m *motion) weigh(d *Detection, p *population) (w weights) {
 				continue
 			}
 			share := m.directed * p.turning[i]
-			if u := speed * speed / (64 * v * v); u < 10 { // no speed that a frame changes by a third of itself: else all that hardly moves would run
+			if u := speed * speed / (64 * v * v); u < 10 { // drops speeds that a frame changes by a third of themselves; otherwise all slow objects would run
 				share *= 1 - math.Exp(-u)
 			}
 			w.directed[i] = share * math.Exp(-square/(2*n)) / (2 * math.Pi * n)
@@ -149,25 +150,25 @@ func (m *motion) weigh(d *Detection, p *population) (w weights) {
 	return w
 }
 
-// density is the likelihood of a detection by the prediction, px⁻².
+// density returns the likelihood of a detection under the prediction, px⁻².
 func (m *motion) density(d *Detection, p *population) float64 {
 	w := m.weigh(d, p)
 	return w.all
 }
 
-// update takes the detection in, and returns its density. frames is how many since the last one.
+// update adds a detection, and returns its density. frames is the number of frames since the last one.
 func (m *motion) update(d *Detection, frames float64, memory float64, p *population) float64 {
 	r := d.variance()
 	w := m.weigh(d, p)
-	if w.all <= 0 { // beyond what floats tell: by the motion that reaches farthest
+	if w.all <= 0 { // below float precision: use the motion that reaches farthest
 		w.diffusing, w.all = 1, 1
 	}
 	diffuses := w.diffusing / w.all
-	// diffusing: the innovation has the variance bp + r, of which frames · q are the steps'
+	// diffusing: the innovation has variance bp + r, and the steps contribute frames · q
 	s := m.bp + r
 	x, y := d.X-m.bx, d.Y-m.by
 	square := (x*x + y*y) / 2
-	share := min(1, frames*m.size/s) // of the innovation that is the steps'
+	share := min(1, frames*m.size/s) // of the steps in the innovation
 	q := max(share*share*square/frames+(1-share)*m.size, leastStep)
 	weight := diffuses * share
 	m.size = max(leastStep, (m.shape*m.size+weight*q)/(m.shape+weight))
@@ -183,7 +184,7 @@ func (m *motion) update(d *Detection, frames float64, memory float64, p *populat
 	return w.all
 }
 
-// run takes the detection into the directed motion: a Kalman filter for each change of speed and a run that begins here, merged by their moments.
+// run adds the detection to the directed motion: a Kalman filter per change of speed, plus a run that begins here, merged by moments.
 func (m *motion) run(d *Detection, r float64, w *weights) {
 	total := w.fresh + w.runs()
 	if total <= 0 {
@@ -217,12 +218,12 @@ func (m *motion) run(d *Detection, r float64, w *weights) {
 	m.dx, m.dy, m.vx, m.vy, m.pp, m.pv, m.vv = mean.x, mean.y, mean.vx, mean.vy, spread.pp, spread.pv, spread.vv
 }
 
-// place is the mean of the motions.
+// place returns the mean place over the motions.
 func (m *motion) place() (x, y float64) {
 	return m.bx + m.directed*(m.dx-m.bx) + m.fresh*(m.fx-m.bx), m.by + m.directed*(m.dy-m.by) + m.fresh*(m.fy-m.by)
 }
 
-// reach is how far from its places a detection may lie to be worth a look, px.
+// reach returns, per motion, how far a detection may lie from the predicted place, px.
 func (m *motion) reach(r float64, p *population) (b, d, f float64) {
 	const sds = 4.5 // beyond it less than one in 10⁴ of a normal law
 	nu := 2 * m.shape

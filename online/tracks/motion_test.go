@@ -10,7 +10,8 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// TestChangesOfMotion: an object keeps its number in nine of ten trials, whatever its motion changes to. In each trial one of three diffuses by 0.3 px a frame for 30 frames, and then:
+// TestChangesOfMotion verifies that an object keeps its number in nine of ten trials, through any change of motion. In each trial one of three diffuses
+// by 0.3 px a frame for 30 frames, and then:
 func TestChangesOfMotion(t *testing.T) {
 	for name, heading := range map[string]func(f int, was float64, rng *rand.Rand) float64{
 		"sets off":       func(f int, was float64, rng *rand.Rand) float64 { return was },
@@ -47,8 +48,8 @@ func TestChangesOfMotion(t *testing.T) {
 	}
 }
 
-// TestSpeedsAreLearnt: of 60 objects that run by 2 to 4 px a frame and are made anew every 20 frames, nearly all are known to run from the first step on, and the mean
-// square of a speed an axis, 14/3 px², is known to a third: places are off by 0.15 px, and the first law counts as 30 speeds.
+// TestSpeedsAreLearnt runs 60 objects at 2 to 4 px/frame, replaced every 20 frames. Nearly all count as running from the first step on, and the mean
+// square of a speed per axis, 14/3 px², is right to a third: places have errors of 0.15 px, and the prior counts as 30 speeds.
 func TestSpeedsAreLearnt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	k, err := New(Options{Width: 1024, Height: 1024, Template: 1.4})
@@ -75,7 +76,8 @@ func TestSpeedsAreLearnt(t *testing.T) {
 	}
 }
 
-// TestSlowIsNoRun: of 36 objects that diffuse by 0.5 px and 0.16 px a frame none is said to run after 50 frames, though a small step says little of what comes next.
+// TestSlowIsNoRun verifies that none of 36 objects diffusing by 0.5 px and 0.16 px per frame counts as running after 50 frames, although a small step
+// hardly predicts the next.
 func TestSlowIsNoRun(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(35, 36)), tracker(t)
 	var at [36][2]float64
@@ -101,7 +103,7 @@ func TestSlowIsNoRun(t *testing.T) {
 	}
 }
 
-// TestLearntGoesOn: what is learnt is what was saved, to the last bit, where a tracker ran and where none did.
+// TestLearntGoesOn verifies that the state is restored to the last bit, with and without a tracker.
 func TestLearntGoesOn(t *testing.T) {
 	k := tracker(t)
 	for f, here := range dense(60) {

@@ -2,20 +2,20 @@ package tracks
 
 import "math"
 
-// population is what all tracks of a field tell of the next one, with forgetting.
+// population is what the tracks of a field have in common, with forgetting. It is the prior of new tracks.
 type population struct {
-	// Of motion, a frame and axis.
-	shape, step   float64                // the inverse-gamma law of q: shape, and scale over it, px²
+	// Motion, per frame and axis.
+	shape, step   float64                // the inverse-gamma law of q: shape, and scale/shape, px²
 	directed      float64                // share of directed motion at a birth
 	starts, stops float64                // probabilities that directed motion starts and stops
 	turns         float64                // probability that it takes a new heading
 	turning       [len(turnings)]float64 // shares of the changes of speed
 	speeds        speeds
-	// Of detection.
+	// Detection.
 	detected      float64 // probability that an object is detected
-	deaths        float64 // probability that one ends, a frame
-	births        float64 // a frame and px²
-	steady        float64 // the same, without the objects that were there when the first frame came
+	deaths        float64 // probability that an object ends, per frame
+	births        float64 // per frame and px²
+	steady        float64 // the same, without the objects present in the first frame
 	score, spread float64 // mean and standard deviation of objects' scores
 
 	n counts
@@ -24,36 +24,36 @@ type population struct {
 // counts are sums with forgetting.
 type counts struct {
 	frames                             float64
-	found                              float64 // of those that began, in the first frame
-	hits, gaps, ends, lives, began     float64 // of confirmed tracks: detections, frames missed in between, deaths, frames lived, births
+	found                              float64 // births in the first frame
+	hits, gaps, ends, lives, began     float64 // of confirmed tracks: detections, missed frames between them, deaths, frames lived, births
 	scores, squares, scored            float64
-	logs, logSquares, logNoise, logged float64                // of ln q, a track
-	starts, stops, diffused, ran       float64                // frames in which directed motion starts and stops, and those before which there was none, and some
-	turns                              float64                // frames in which it takes a new heading
-	firsts, begins                     float64                // second detections, and those that ran
+	logs, logSquares, logNoise, logged float64                // of ln q, per track
+	starts, stops, diffused, ran       float64                // frames in which directed motion starts and stops; frames preceded by diffusion, and by a run
+	turns                              float64                // frames in which a run takes a new heading
+	firsts, begins                     float64                // second detections, and the ones that ran
 	turning                            [len(turnings)]float64 // steps that ran, by the change of speed
 }
 
-// What is taken where nothing is known yet; docs/lab/2026-11-24-objects-constants.md has what others change.
+// Priors and constants; docs/lab/2026-11-24-objects-constants.md lists the effect of other values.
 const (
 	priorShape    = 1.5 // of q: its sd over tracks is larger than its mean
-	priorStep     = 2.0 // variances of the template: objects are recorded so that they move by about their own size
+	priorStep     = 2.0 // in variances of the template: objects move by about their own size per frame
 	priorDirected = 0.2
-	priorSpeeds   = 30.0 // speeds that the first law counts as
+	priorSpeeds   = 30.0 // weight of the first speed law, in speeds
 	priorTurn     = 0.03
 	priorSwitch   = 0.03
 	priorDetected = 0.9
 	priorDeaths   = 0.03
-	leastDeaths   = 1e-4 // a frame: what lives longer than a film is not known to end
+	leastDeaths   = 1e-4 // per frame: a film shows no end of objects that live longer than it
 	priorBirths   = 1e-5
 	priorScore    = 8.0
-	forget        = 0.99 // a frame: the field of a hundred frames ago hardly counts
+	forget        = 0.99 // per frame: a frame 100 frames ago has weight 0.37
 )
 
-// turnings are the variances of a change of speed in a frame, px² an axis.
+// turnings are the variances of a change of speed in a frame, px² per axis.
 var turnings = [...]float64{0.12 * 0.12, 0.4 * 0.4, 1}
 
-// brightness is the share of the mean score by which scores of objects differ at least: those of one brightness differ where they overlap.
+// brightness is the least spread of scores, as a share of the mean score: scores of equally bright objects differ where they overlap.
 const brightness = 0.25
 
 func newPopulation(template float64) population {
@@ -67,7 +67,7 @@ func newPopulation(template float64) population {
 	return p
 }
 
-// survival is the probability that an object goes on for some frames.
+// survival returns the probability that an object survives some frames.
 func (p *population) survival(frames int) float64 {
 	if frames == 1 {
 		return 1 - p.deaths
@@ -75,7 +75,7 @@ func (p *population) survival(frames int) float64 {
 	return math.Pow(1-p.deaths, float64(frames))
 }
 
-// spell is of how many frames the births are there in a frame that comes so many after the last: some have ended again, Σ (1 - deaths)ⁱ.
+// spell returns the number of frames of births still alive after a gap: some have ended again, Σ (1 - deaths)ⁱ.
 func (p *population) spell(frames int) float64 {
 	if frames == 1 {
 		return 1
@@ -83,21 +83,21 @@ func (p *population) spell(frames int) float64 {
 	return (1 - p.survival(frames)) / max(p.deaths, leastDeaths)
 }
 
-// objectDensity is f, that of a score of an object's: a normal core, and a Cauchy tail for objects of another brightness.
+// objectDensity returns f, the density of a score among objects: a normal core, and a Cauchy tail for objects of another brightness.
 func (p *population) objectDensity(s float64) float64 {
 	const tail = 0.1
 	u := (s - p.score) / p.spread
 	return (1-tail)*math.Exp(-u*u/2)/(p.spread*math.Sqrt(2*math.Pi)) + tail/(math.Pi*2*p.spread*(1+u*u/4))
 }
 
-// clutterDensity is c, px⁻² a unit of score: that of maxima of a Gaussian field with the correlation of the template of sd s, whose spectral moment
-// is 1/2s² an axis, by the expected Euler characteristic (Adler 1981): above u there are (1/2s²) (2π)^(-3/2) u exp(-u²/2).
+// clutterDensity returns c, px⁻² per unit of score: the density of maxima of a Gaussian field with the correlation of a template of sd s. Its spectral
+// moment is 1/2s² per axis. By the expected Euler characteristic (Adler 1981) there are (1/2s²) (2π)^(-3/2) u exp(-u²/2) above u.
 func clutterDensity(score, template float64) float64 {
 	const norm = 15.749609945722419 // (2π)^(3/2)
 	return max(score*score-1, 0) * math.Exp(-score*score/2) / (2 * template * template * norm)
 }
 
-// learn moves the estimates to the counts; the priors are a few observations more.
+// learn updates the estimates from the counts; the priors act as a few more observations.
 func (p *population) learn(area float64) {
 	n := &p.n
 	p.detected = min((n.hits+10*priorDetected)/(n.hits+n.gaps+10), 0.999)
@@ -115,7 +115,7 @@ func (p *population) learn(area float64) {
 		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
 	p.directed = min(max((n.begins+10*priorDirected)/(n.firsts+10), 0.005), 0.99)
-	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 1e-5), 0.5) // a hundred frames tell of three
+	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 1e-5), 0.5) // the prior counts as three in 100 frames
 	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 1e-5), 0.5)
 	p.turns = min(max((n.turns+30*priorTurn)/(n.ran+30), 1e-5), 0.5)
 	all := 0.0
@@ -128,7 +128,7 @@ func (p *population) learn(area float64) {
 	p.speeds.settle()
 }
 
-// fade forgets a little.
+// fade forgets a little per frame.
 func (n *counts) fade() {
 	for _, v := range n.numbers() {
 		*v *= forget
@@ -139,8 +139,8 @@ func (n *counts) fade() {
 	}
 }
 
-// steer takes in a step that was seen: what m predicted, and the likelihoods of what it found there. A run counts as begun once the next step goes on with it,
-// for a single long step tells little.
+// steer counts an observed step: the prediction m, and the likelihoods of the detection. A run counts as begun only when the next step continues it,
+// because a single long step is weak evidence.
 func (p *population) steer(m *motion, w *weights) {
 	if m.seen == 1 {
 		return

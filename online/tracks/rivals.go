@@ -6,40 +6,40 @@ import (
 	"slices"
 )
 
-// A frame decides by what was seen up to it. The next ones may tell that two tracks were exchanged: one that hardly moves took the steps of one that
-// moves far. So the last frames stay open: rivals are two tracks of which each may be the other from a frame on, and where their detections since are
-// likelier the other way around, they are exchanged.
+// The assignment of a frame uses only the frames up to it. Later frames may show that two tracks were exchanged: a slow one took the steps of a fast
+// one. So the last frames stay open. Two tracks are rivals from a frame on if each may be the other. If their later detections are likelier the other
+// way around, the tracks are exchanged.
 const (
-	window  = 8    // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
-	steps   = 4000 // that the rivals of an update may predict together; there are more only in a dense field of which frames are lost
-	margin  = 6.0  // nats: what is less likely than one in 400 is no rival; 10 finds no more
-	decided = 15.0 // nats from which two are rivals no longer: in 3,000 frames of a dense field nothing is decided otherwise than without it, with 12 something is
+	window  = 8    // updates kept: on 500 vesicles with exact detections, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
+	steps   = 4000 // bound on the predictions for the rivals of one update; only a dense field with lost frames reaches it
+	margin  = 6.0  // nats: a swap less likely than one in 400 is no rival; 10 finds no more
+	decided = 15.0 // nats at which two tracks stop being rivals: 15 changes no decision in 3,000 frames of a dense field, 12 changes some
 )
 
-// rival is two tracks that may be each other from an update on.
+// rival is a pair of tracks that may be exchanged from an update on.
 type rival struct {
 	a, b *track // b nil: a may have ended, and another begun
 	n    int
-	more float64 // how much likelier it is as it is, nats
-	once float64 // the same, than with what update n had exchanged and all that came after as it is; of a tracker with a lag
-	led  int     // exchanges there had been when its ways were led to the last update; 0, not yet
+	more float64 // log odds of the current way against the swap, nats
+	once float64 // log odds against a swap in update n alone; only with a lag
+	led  int     // value of Tracker.exchanges when the ways were last updated; 0 before that
 }
 
-// ways are those of two rivals.
+// ways are the alternatives for two rivals.
 type ways struct {
-	ab, ba way // a with what b had, and b with what a had
-	aa, bb way // the same in update n, and each with its own since
+	ab, ba way // a with the detections of b, and b with the detections of a
+	aa, bb way // as above in update n, then each with its own detections
 }
 
-// way is a track that goes on with what another had. A frame adds one step to it, until an exchange changes either track.
+// way is a track that continues with the detections of another. A frame adds one step to it, until an exchange changes either track.
 type way struct {
 	state state
-	gain  float64 // logarithm of how much likelier the detections are by it than by none
+	gain  float64 // log likelihood ratio of the detections, with the way against without
 	begun bool
-	lost  bool // it is over before the last of them
+	lost  bool // ended before the last detection
 }
 
-// fresh is a track without a detection, in the memory of one that is over.
+// fresh returns a track without a detection. It reuses the memory of an ended track.
 func (t *Tracker) fresh() *track {
 	k := &track{}
 	if n := len(t.free); n > 0 {
@@ -55,15 +55,15 @@ func (t *Tracker) fresh() *track {
 	return k
 }
 
-// enter adds a track to those that live.
+// enter adds a track to the live ones.
 func (t *Tracker) enter(k *track) {
 	k.row, k.first, k.last = len(t.live), 0, 0
 	t.live = append(t.live, k)
 	t.next++
 }
 
-// meet lists the rivals of this update: those for whom another assignment of two tracks would cost little more. Older ones that the window no longer
-// has, or that are decided, are dropped.
+// meet lists the rivals of this update: pairs of tracks for which the swapped assignment costs little more. It drops older rivals that left the window
+// or are decided.
 func (t *Tracker) meet(match []int32) {
 	before := 0
 	for i := range t.rivals {
@@ -85,7 +85,7 @@ func (t *Tracker) meet(match []int32) {
 			more = p.Cost - t.cost(a, own)
 			if b.born < t.n {
 				back := t.cost(b, own)
-				if back != 0 && b.row < a.row { // then b's pair has told of it
+				if back != 0 && b.row < a.row { // the pair of b has already added this rival
 					continue
 				}
 				more += min(back, 0) - t.cost(b, p.Column)
@@ -99,7 +99,7 @@ func (t *Tracker) meet(match []int32) {
 	t.ways = slices.Grow(t.ways[:before], len(t.rivals)-before)[:len(t.rivals)]
 }
 
-// nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
+// nearest keeps the likeliest swaps of this update, from index from on, up to the bound steps.
 func (t *Tracker) nearest(from int) {
 	all := t.rivals[from:]
 	most := steps / min(t.clock[t.n%window].gap, mostGap)
@@ -110,7 +110,7 @@ func (t *Tracker) nearest(from int) {
 	t.rivals = t.rivals[:from+most]
 }
 
-// cost is that of a track's pair with detection j, 0 where it has none.
+// cost returns the cost of the pair of a track and detection j, or 0 if there is none.
 func (t *Tracker) cost(k *track, j int) float64 {
 	for _, p := range t.pairs[k.first:k.last] {
 		if p.Column == j {
@@ -120,7 +120,7 @@ func (t *Tracker) cost(k *track, j int) float64 {
 	return 0
 }
 
-// exchange gives rivals each other's detections where that is likelier.
+// exchange swaps the detections of rivals if the swap is likelier.
 func (t *Tracker) exchange() {
 	for i := range t.rivals {
 		r := &t.rivals[i]
@@ -162,7 +162,7 @@ func (t *Tracker) exchange() {
 		a.turn(t.n, r.n)
 		b.turn(t.n, r.n)
 		a.exchange, b.exchange = t.exchanges, t.exchanges
-		for k := range t.rivals[i:] { // what came after happened to the other
+		for k := range t.rivals[i:] { // later rivals refer to the other track
 			if q := &t.rivals[i+k]; q.n > r.n {
 				q.a, q.b = turned(q.a, a, b), turned(q.b, a, b)
 			}
@@ -170,14 +170,14 @@ func (t *Tracker) exchange() {
 	}
 }
 
-// avoid keeps a track from being beside itself, once the other has become it.
+// avoid keeps a track from being beside itself after an exchange.
 func (o *sight) avoid(self, other uint64) {
 	if o.beside == self {
 		o.beside = other
 	}
 }
 
-// turned is a for b, and b for a.
+// turned swaps a and b.
 func turned(k, a, b *track) *track {
 	switch k {
 	case a:
@@ -188,7 +188,7 @@ func turned(k, a, b *track) *track {
 	return k
 }
 
-// lead brings both ways of a rival to this update; b is its other track.
+// lead brings the ways of a rival to this update; b is its other track.
 func (t *Tracker) lead(r *rival, b *track, w *ways) {
 	from := t.n
 	if r.led == 0 || r.led < max(r.a.exchange, b.exchange) {
@@ -212,7 +212,7 @@ func (t *Tracker) lead(r *rival, b *track, w *ways) {
 	r.led = t.exchanges
 }
 
-// start puts a way where a track was before update n.
+// start sets a way to the state of a track before update n.
 func (w *way) start(head *track, n int) {
 	*w = way{begun: head.begunBefore(n)}
 	if w.begun {
@@ -221,7 +221,7 @@ func (w *way) start(head *track, n int) {
 	}
 }
 
-// step adds to a way from update n on what another track had in update m.
+// step adds to a way, which starts at update n, the sight that another track had in update m.
 func (t *Tracker) step(w *way, tail *track, m, n int) {
 	o, s, then := &tail.at(m).sight, &w.state, &t.clock[m%window]
 	switch {
@@ -242,7 +242,7 @@ func (t *Tracker) step(w *way, tail *track, m, n int) {
 	}
 }
 
-// told is how much likelier the detections of a track from update n on are by it than by none.
+// told returns the log likelihood ratio of the detections of a track from update n on, with the track against without.
 func (k *track) told(n int) float64 {
 	if k.begunBefore(n) {
 		return k.gain - k.at(n).gain
@@ -250,10 +250,10 @@ func (k *track) told(n int) float64 {
 	return k.gain
 }
 
-// begunBefore is whether the track had a detection before update n.
+// begunBefore reports whether the track had a detection before update n.
 func (k *track) begunBefore(n int) bool { return k.born > 0 && k.born < n }
 
-// again leads a track through what it has from update n on.
+// again replays a track from update n on.
 func (t *Tracker) again(k *track, n int) {
 	begun, s := k.begunBefore(n), &k.state
 	confirmed := s.confirmed
@@ -293,8 +293,8 @@ func (t *Tracker) again(k *track, n int) {
 	}
 }
 
-// doubt adds the odds of the other ways to the points of update m. After later updates those are two: that the rivals exchanged what they had from m on, or in m
-// alone. Without the second one what comes later makes a doubt too small.
+// doubt adds the odds of the other ways to the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only
+// what they had in m. Without the second, later frames would make a doubt too small.
 func (t *Tracker) doubt(m int) {
 	for i := range t.rivals {
 		r := &t.rivals[i]
@@ -312,8 +312,8 @@ func (t *Tracker) doubt(m int) {
 	}
 }
 
-// thirds sums the odds of ways that three tracks share in this update, for each: one has what the second had, the second what the third had, and the third
-// what the first had, or nothing.
+// thirds adds, for each track, the odds of ways that three tracks share in this update: one had the detection of the second, the second the detection of
+// the third, and the third the detection of the first, or none.
 func (t *Tracker) thirds() {
 	for i := range t.pairs {
 		a, b := t.live[t.pairs[i].Row], t.owner[t.pairs[i].Column]
@@ -329,12 +329,12 @@ func (t *Tracker) thirds() {
 			}
 			more := first + q.Cost - t.cost(c, q.Column)
 			if more < margin {
-				odds := math.Exp(-more) // c has nothing
+				odds := math.Exp(-more) // c has no detection
 				a.at(t.n).sight.thirds += odds
 				b.at(t.n).sight.thirds += odds
 				c.at(t.n).sight.thirds += odds
 			}
-			if back := t.cost(c, own); back != 0 && more+back < margin { // the other two begin this ring, too
+			if back := t.cost(c, own); back != 0 && more+back < margin { // the other two tracks of the ring add their own share
 				a.at(t.n).sight.thirds += math.Exp(-more - back)
 			}
 		}

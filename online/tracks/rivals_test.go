@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// dense is 60 objects in 96x96 px, 6 px from the next on average, whose sds of a step go from 0.3 to 2.5 px, detection i being of object i.
+// dense simulates 60 objects in 96x96 px, 6 px apart on average, with sds of a step from 0.3 to 2.5 px. Detection i belongs to object i.
 func dense(frames int) (all [][]Detection) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	at := make([][2]float64, 60)
@@ -30,10 +30,10 @@ func dense(frames int) (all [][]Detection) {
 	return all
 }
 
-// doubts counts detections by ten bins of Doubt: how many there are, the sum of Doubt, and those whose track had another object's in the frame before.
+// doubts counts detections in ten bins of Doubt: their number, the sum of Doubt, and the ones whose track had another object in the previous frame.
 type doubts struct{ n, said, wrong [10]float64 }
 
-// all is the mean of Doubt and the share that are wrong.
+// all returns the mean of Doubt and the share of wrong detections.
 func (d *doubts) all() (said, wrong float64) {
 	n := 0.0
 	for i := range d.n {
@@ -42,7 +42,8 @@ func (d *doubts) all() (said, wrong float64) {
 	return said / n, wrong / n
 }
 
-// numbersOf follows the dense field, and says which number each object had in each frame, and how right Doubt is. Without rivals nothing is decided again.
+// numbersOf follows the dense field, and returns the number of each object in each frame, and the calibration of Doubt. Without rivals no decision is
+// revised.
 func numbersOf(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, d doubts) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag})
 	if err != nil {
@@ -91,7 +92,7 @@ func numbersOf(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][
 	return of, d
 }
 
-// kept is the share of places that have the number that the object has most often within 50 frames.
+// kept returns the share of places with the most frequent number of their object within 50 frames.
 func kept(of [][]uint64) float64 {
 	same, all := 0, 0
 	for part := range slices.Chunk(of, 50) {
@@ -110,8 +111,8 @@ func kept(of [][]uint64) float64 {
 	return float64(same) / float64(all)
 }
 
-// TestRivals: in a dense field more places keep their object's number where the window decides again, and more with a lag. Measured: 0.839, 0.873, 0.886; half
-// of each gain is asked for.
+// TestRivals verifies that in a dense field more places keep the number of their object with the window, and still more with a lag. Measured: 0.839,
+// 0.873, 0.886; the test requires half of each gain.
 func TestRivals(t *testing.T) {
 	suite.Calculation(t)
 	frames := dense(3000)
@@ -123,8 +124,8 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// TestLed: step by step, what rivals would be the other way around is what it is when they are led through all frames at once, to the last bit; and what a
-// track was told of its detections since then is the sum of the same steps, of at most eight of some ten nats each. Exchanges and ends are among the frames.
+// TestLed verifies that the ways of rivals, led step by step, equal the ways led through all frames at once, to the last bit. The gain of a track equals
+// the sum over the same steps, of at most eight of some ten nats each. The frames include exchanges and ends.
 func TestLed(t *testing.T) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4})
 	if err != nil {
@@ -160,8 +161,9 @@ func TestLed(t *testing.T) {
 	}
 }
 
-// TestDoubt: in ten bins of Doubt the share that is wrong is what it says, frame by frame and three frames later: to 0.06, for ways that four tracks share are
-// not counted, and here each has four others within two steps. Without exchanges of one frame alone it is 0.10 with a lag. An object that is alone is not doubted.
+// TestDoubt verifies that in each of ten bins the share of wrong detections equals Doubt, per frame and three frames later, to 0.06: ways that four
+// tracks share do not count, and here each track has four others within two steps. Without exchanges of a single frame the error is 0.10 with a lag. A
+// lone object has no doubt.
 func TestDoubt(t *testing.T) {
 	suite.Calculation(t)
 	const off = 0.06
@@ -186,8 +188,8 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestWindow: after frames of a dense field whose objects vanish in turns the window holds no more tracks, rivals and free ones than it did, and once all
-// are gone nothing is left.
+// TestWindow verifies that the window holds no more tracks, rivals and free tracks after objects of a dense field vanish in turns, and is empty once all
+// are gone.
 func TestWindow(t *testing.T) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
 	if err != nil {
@@ -210,7 +212,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestLagIsBounded: a lag is 0 to MostLag.
+// TestLagIsBounded verifies that a lag is 0 to MostLag.
 func TestLagIsBounded(t *testing.T) {
 	for lag, good := range map[int]bool{-1: false, 0: true, MostLag: true, MostLag + 1: false} {
 		if _, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag}); (err == nil) != good {
@@ -219,7 +221,7 @@ func TestLagIsBounded(t *testing.T) {
 	}
 }
 
-// TestDenseAllocates: nothing for a frame of a dense field, whose rivals are exchanged and whose tracks end and begin.
+// TestDenseAllocates verifies that a frame of a dense field allocates nothing, with exchanges, ends and births.
 func TestDenseAllocates(t *testing.T) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
 	if err != nil {

@@ -4,27 +4,28 @@ package tracks
 type Row struct {
 	Frame, ID uint64
 	X, Y, SD  float64 // px
-	Filled    bool    // between two detections of its own, on the straight way
+	Filled    bool    // between two detections of its own, on a straight line
 }
 
-// Rows makes a table of what a Tracker reports: rows of confirmed tracks alone, with those before the confirmation, and with gaps filled once they are
-// over, those of a merged track too: one that ends in a merger ends where it was last seen. Rows of one track come in the order of frames; those of a frame may come later than other frames'.
+// Rows makes a table of the confirmed tracks of a Tracker. It includes rows before the confirmation, and fills gaps once a detection ends them. The same
+// holds for merged tracks: a track that ends merged ends at its own last detection. Rows of one track are in frame order; rows of one frame may follow
+// rows of later frames.
 type Rows struct {
 	open   map[uint64]*open
 	free   []*open
-	frames []uint64 // the last that were added: what was never looked at is not filled
+	frames []uint64 // the last added frames: frames never analysed are not filled
 }
 
-// open is a track that goes on.
+// open is a track in progress.
 type open struct {
 	last      Row
-	seen      uint64 // frame in which it was reported last
+	seen      uint64 // last frame that reported it
 	waiting   []Row  // until it is confirmed
 	confirmed bool
 	begun     bool
 }
 
-// Add takes in what the tracker reported of a frame, and calls emit for every row that follows from it.
+// Add takes the points of a frame, and calls emit for every resulting row.
 func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
 	if r.open == nil {
 		r.open = map[uint64]*open{}
@@ -75,7 +76,7 @@ func (r *Rows) fresh() *open {
 	return &open{}
 }
 
-// fill puts the rows of the frames between the last detection and this one.
+// fill adds the rows of the frames between the last detection and this one.
 func (o *open) fill(p *Point, frames []uint64, emit func(Row)) {
 	from := o.last
 	for _, f := range frames {

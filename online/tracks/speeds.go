@@ -2,22 +2,22 @@ package tracks
 
 import "math"
 
-// The law of the speeds at which objects run, in bins of binned px a frame.
+// The speed law of running objects, in bins of binned px/frame.
 const (
 	bins   = 40
 	binned = 0.5
 )
 
-// speeds is that law, learnt from objects that run.
+// speeds is the speed law, learnt from running objects.
 type speeds struct {
-	prior   [bins]float64 // as many speeds as nothing known yet counts as
+	prior   [bins]float64 // initial counts
 	count   [bins]float64 // seen, with forgetting
-	ring    [bins]float64 // density of a step of a bin's length and of any heading, px⁻²
-	square  float64       // mean square of a speed an axis, px²
-	fastest float64       // px a frame, that one in a thousand exceeds
+	ring    [bins]float64 // density of a step of the length of a bin and any heading, px⁻²
+	square  float64       // mean square of a speed per axis, px²
+	fastest float64       // px/frame, exceeded by one in a thousand
 }
 
-// newSpeeds is the law where nothing is known yet: few slow, few fast, by the template's width.
+// newSpeeds returns the prior law: few slow, few fast, scaled by the width of the template.
 func newSpeeds(template float64) (s speeds) {
 	sum := 0.0
 	for i := range s.prior {
@@ -32,7 +32,7 @@ func newSpeeds(template float64) (s speeds) {
 	return s
 }
 
-// add takes in a speed, px a frame, spread over the bins beside its own.
+// add counts a speed, px/frame, spread over its bin and the two neighbours.
 func (s *speeds) add(v, weight float64) {
 	i := min(int(v/binned), bins-1)
 	s.count[i] += 0.6 * weight
@@ -40,7 +40,7 @@ func (s *speeds) add(v, weight float64) {
 	s.count[min(i+1, bins-1)] += 0.2 * weight
 }
 
-// settle makes the densities from the counts.
+// settle computes the densities from the counts.
 func (s *speeds) settle() {
 	sum := 0.0
 	for i, n := range s.count {
@@ -61,9 +61,9 @@ func (s *speeds) settle() {
 	}
 }
 
-// density is the likelihood of a step of a squared length from a place of some variance an axis, px⁻².
+// density returns the likelihood of a step of a squared length from a place with a variance per axis, px⁻².
 func (s *speeds) density(square, variance float64) float64 {
-	if variance > 0.25*s.square { // the place is less sure than what the bins tell apart
+	if variance > 0.25*s.square { // the place is less certain than the bins are wide
 		n := s.square + variance
 		return math.Exp(-square/(2*n)) / (2 * math.Pi * n)
 	}
@@ -78,7 +78,7 @@ func (s *speeds) density(square, variance float64) float64 {
 	return s.ring[i] + (u-float64(i))*(s.ring[i+1]-s.ring[i])
 }
 
-// fade forgets a little.
+// fade forgets a little per frame.
 func (s *speeds) fade() {
 	for i := range s.count {
 		s.count[i] *= forget

@@ -2,41 +2,40 @@ package tracks
 
 import "math"
 
-// state is what is known of an object at one frame.
+// state is the state of an object in one frame.
 type state struct {
 	motion    motion
 	exists    float64
 	confirmed bool
 	missed    int    // updates since the last detection
-	ago       int    // the same, with those that were not seen
-	since     int    // the same, since the motion was last told of a detection, its own or one that it is merged with
+	ago       int    // frames since the last detection
+	since     int    // frames since the last detection that updated the motion, its own or a merged one
 	hits      int    // detections
-	with      uint64 // the track it is merged with, or has just parted from
+	with      uint64 // the track that it is merged with, or has just parted from
 }
 
-// sight is what a frame had of a track.
+// sight is what a track had in a frame.
 type sight struct {
-	detection int    // of the frame, or Undetected
-	beside    uint64 // where it is undetected: the track that d is of, 0 for none
+	detection int    // index in the frame, or Undetected
+	beside    uint64 // if undetected: the track that owns d, 0 for none
 	d         Detection
-	births    float64 // that came with it beside those of one frame, px⁻²
+	births    float64 // extra births since the last update beyond one frame, px⁻²
 	object    float64 // density of d's score among objects
 	clutter   float64 // density of false maxima of d's score, px⁻²
-	thirds    float64 // odds that three tracks took turns in the frame, by what was seen up to it
+	thirds    float64 // odds that three tracks took turns in the frame, by the frames up to it
 }
 
-// sighted is a frame's detection, number j.
+// sighted returns the sight of detection j of the frame.
 func (t *Tracker) sighted(j int, d *Detection) sight {
 	return sight{detection: j, d: *d, births: t.meanwhile, object: t.population.objectDensity(d.Score), clutter: clutterDensity(d.Score, t.o.Template)}
 }
 
-// own is whether the track has a detection of its own.
 func (o *sight) own() bool { return o.detection >= 0 }
 
 // step is a track in one frame of the window.
 type step struct {
 	before state   // predicted
-	gain   float64 // the track's, before
+	gain   float64 // gain of the track before this frame
 	sight  sight
 	point  Point
 }
@@ -45,12 +44,12 @@ type step struct {
 type track struct {
 	id          uint64
 	state       state
-	born        int     // update of the first detection; 0, none
-	over        int     // update in which it ended; 0, none
+	born        int     // update of the first detection; 0 for none
+	over        int     // update in which it ended; 0 if it lives
 	turned      int     // update of its last exchange
-	from        int     // update from which on that was
+	from        int     // first update that this exchange changed
 	exchange    int     // the number of that exchange
-	gain        float64 // logarithm of how much likelier its detections since its birth are by it than by none
+	gain        float64 // log likelihood ratio of its detections since birth, with the track against without
 	row         int     // in live
 	first, last int     // its pairs are pairs[first:last]
 	steps       []step
@@ -58,7 +57,7 @@ type track struct {
 
 func (k *track) at(n int) *step { return &k.steps[n%window] }
 
-// turn notes that in update n what it had from another update on was exchanged.
+// turn records that update n exchanged the sights from an earlier update on.
 func (k *track) turn(n, from int) {
 	if k.turned == n {
 		from = min(from, k.from)
@@ -66,22 +65,21 @@ func (k *track) turn(n, from int) {
 	k.turned, k.from = n, from
 }
 
-// begin is the state of a track that begins at a detection.
+// begin starts a state at a detection.
 func (s *state) begin(o *sight, p *population) {
 	born := (p.births + o.births) * o.object
 	*s = state{exists: born / (born + o.clutter), hits: 1}
 	s.motion.begin(&o.d, p)
 }
 
-// predict moves it on by some frames.
+// predict advances the state by some frames.
 func (s *state) predict(frames int, p *population) {
 	s.motion.predictOver(frames, p)
 	s.exists *= p.survival(frames)
 	s.ago, s.since = s.ago+frames, s.since+frames
 }
 
-// take moves a predicted state to what a frame had. It returns the logarithm of how much likelier that is with the track than without, and the point's
-// Detection.
+// take updates a predicted state with a sight. It returns the log likelihood ratio, with the track against without, and the Detection of the point.
 func (s *state) take(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	if o.own() {
 		return s.hit(o, p, opts), o.detection
@@ -89,7 +87,7 @@ func (s *state) take(o *sight, p *population, opts *Options) (gain float64, dete
 	return s.miss(o, p, opts)
 }
 
-// hit takes in a detection.
+// hit updates the state with a detection.
 func (s *state) hit(o *sight, p *population, opts *Options) float64 {
 	together := s.exists * p.detected * s.motion.update(&o.d, float64(s.since), opts.Memory, p) * o.object
 	none := o.clutter + (p.births+o.births)*o.object
@@ -103,8 +101,8 @@ func (s *state) hit(o *sight, p *population, opts *Options) float64 {
 	return math.Log(together / none)
 }
 
-// miss is a frame without a detection of its own. Objects nearer than mergedWithin to one that was detected are seen as one with it: then that detection
-// says where both are.
+// miss updates the state without a detection of its own. Objects within mergedWithin of a detected one appear as one with it: then the detection gives
+// the place of both.
 func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	within := mergedWithin * opts.Template
 	merged := 0.0
@@ -126,10 +124,10 @@ func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, dete
 	return math.Log(all), Undetected
 }
 
-// over is whether a track ends.
+// over reports whether a track ends.
 func (s *state) over() bool { return s.exists < forgotten || s.missed > mostGap }
 
-// point is the object as it is reported.
+// point returns the published object.
 func (s *state) point(id, frame uint64, detection int) Point {
 	m := &s.motion
 	x, y := m.place()

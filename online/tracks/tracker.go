@@ -13,10 +13,10 @@ import (
 type Detection struct {
 	X, Y       float64 // px
 	VarX, VarY float64 // px²
-	Score      float64 // the amplitude over its standard deviation
+	Score      float64 // amplitude over its standard deviation
 }
 
-// variance is the place's, an axis.
+// variance returns the variance of the place per axis.
 func (d *Detection) variance() float64 { return max((d.VarX+d.VarY)/2, 1e-6) }
 
 // Point is an object in a frame.
@@ -24,86 +24,86 @@ type Point struct {
 	ID        uint64
 	Frame     uint64
 	X, Y      float64 // px
-	SD        float64 // of the place, an axis, px
-	Exists    float64 // probability that the object is one
-	Confirmed bool    // that probability has been above Options.Confirm
-	Detection int     // of the frame; Undetected, where the place is predicted, or Merged
-	Q         float64 // variance of a step, an axis, px²
+	SD        float64 // of the place, per axis, px
+	Exists    float64 // probability that the object exists
+	Confirmed bool    // Exists has been at least Options.Confirm
+	Detection int     // index in the frame; Undetected if the place is predicted, or Merged
+	Q         float64 // variance of a step, per axis, px²
 	Directed  float64 // probability that the motion is directed
-	Speed     float64 // of the directed motion, px a frame, and its standard deviation, an axis
+	Speed     float64 // of the directed motion, px/frame, and its standard deviation, per axis
 	SpeedSD   float64
-	Doubt     float64 // probability that the frame's detection, or its having none, belongs to another track: of the rivals alone, see doc.go
-	Exchanged bool    // it goes on with what another track had, from this update on: no step leads here from its last point
-	With      uint64  // the track that it is merged with or has parted from in this frame; 0, none
+	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track: only from rivals, see doc.go
+	Exchanged bool    // from this update on, it continues another track: no step leads here from its last point
+	With      uint64  // the track that it is merged with or parts from in this frame; 0 for none
 }
 
-// What a Point's Detection is where the object has none of its own.
+// Values of Point.Detection without a detection of its own.
 const (
 	Undetected = -1
-	Merged     = -2 // it is seen as one with another object, which was detected
+	Merged     = -2 // appears as one with another, detected object
 )
 
-// Options say what a tracker is for.
+// Options sets up a tracker.
 type Options struct {
 	Width, Height float64 // of the picture, px
 	Template      float64 // sd of the template, px
-	Confirm       float64 // probability of existence from which a track is reported; DefaultConfirm
-	Memory        float64 // steps that a track's diffusion remembers; DefaultMemory
-	Lag           int     // frames by which points come later, so that those between decide too; 0 to MostLag
+	Confirm       float64 // probability of existence from which a track is confirmed; 0 means DefaultConfirm
+	Memory        float64 // memory of the diffusion of a track, in steps; 0 means DefaultMemory
+	Lag           int     // delay of points in frames, so that later frames decide too; 0 to MostLag
 }
 
 // The defaults of Options.
 const (
 	DefaultConfirm = 0.95
 	DefaultMemory  = 50.0
-	Open           = window     // updates after which a track that has ended does not come back
-	MostLag        = window - 2 // the frame at the window's far end is no longer decided
-	mergedWithin   = 1.2        // sds of the template within which two objects are seen as one
-	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
+	Open           = window     // updates after which an ended track cannot come back
+	MostLag        = window - 2 // the oldest frame of the window is not decided any more
+	mergedWithin   = 1.2        // sds of the template within which two objects appear as one
+	mergedLeast    = 0.5        // probability from which an undetected track counts as merged
 	forgotten      = 0.005      // probability of existence below which a track ends
-	mostNear       = 16         // detections, on average, within the reach of a track: where it may be any of more, nobody knows which it is
-	mostGap        = 20         // updates without a detection after which one ends, and frames that are predicted one by one
-	mostFrames     = 1 << 20    // that may pass between two updates: hours
+	mostNear       = 16         // bound on the mean number of detections within the reach of a track: with more, the identity is open anyway
+	mostGap        = 20         // updates without a detection after which a track ends, and frames predicted one by one
+	mostFrames     = 1 << 20    // bound on the frames between two updates: hours
 )
 
 // Tracker follows every object of a field.
 type Tracker struct {
 	o          Options
 	population population
-	live       []*track // and those that ended in the window
+	live       []*track // and the ones that ended in the window
 	free       []*track
 	empty      *track // without a detection
 	next       uint64 // identity
 	n          int    // updates
 	clock      [window]instant
-	unseen     int     // frames that pass before the next, beside those that its number leaves out
-	meanwhile  float64 // births that come with this update beside those of one frame, px⁻²
+	unseen     int     // extra frames before the next, beside the gap in frame numbers
+	meanwhile  float64 // extra births in this update beyond one frame, px⁻²
 	carried    place
 	rivals     []rival
-	exchanges  int     // so far, and one
-	ways       []ways  // of the rivals
-	sights     []sight // of the frame's detections
+	exchanges  int     // exchanges so far, plus one
+	ways       []ways  // of rivals
+	sights     []sight // of the detections of the frame
 	scratch    state
 	solver     numbers.Solver
 	pairs      []numbers.Pair
 	grid       numbers.Grid
 	widest     float64  // px within which there are mostNear detections on average
-	owner      []*track // a detection
+	owner      []*track // per detection
 	points     []Point
 }
 
-// instant is when an update was.
+// instant describes one update.
 type instant struct {
 	frame      uint64
-	gap        int        // frames since the one before
-	carried    place      // by then
-	population population // as it was known then
+	gap        int        // frames since the previous update
+	carried    place      // total carry so far
+	population population // the population at that time
 }
 
 // place is a point of the picture, px.
 type place struct{ x, y float64 }
 
-// New is a tracker that has seen nothing.
+// New returns an empty tracker.
 func New(o Options) (*Tracker, error) {
 	if o.Confirm == 0 {
 		o.Confirm = DefaultConfirm
@@ -120,8 +120,8 @@ func New(o Options) (*Tracker, error) {
 	return t, nil
 }
 
-// Update takes in the detections of a frame, of which the number is larger than the one before. It returns the objects there now, or Lag frames ago,
-// valid until the next call.
+// Update takes the detections of a frame, whose number must exceed the previous one. It returns the objects of this frame, or of the frame Lag frames
+// ago, valid until the next call.
 func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	gap := 1
 	if t.n > 0 {
@@ -149,17 +149,17 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	return t.report(t.n - t.o.Lag)
 }
 
-// Pass tells that some frames pass before the next, beside those that its number leaves out: as of a camera that was lost.
+// Pass reports extra frames before the next one, beside the gap in frame numbers, for example from a lost camera.
 func (t *Tracker) Pass(frames int) { t.unseen = min(max(frames, 0), mostFrames) }
 
-// Flush gives what a lag has held back, frame by frame; points are valid during the call alone. A tracker is at its end then.
+// Flush passes the points that a lag held back to each, frame by frame. Points are valid only during the call. Do not use the tracker after it.
 func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
 	for m := max(1, t.n-t.o.Lag+1); m <= t.n; m++ {
 		each(t.clock[m%window].frame, t.report(m))
 	}
 }
 
-// assign pairs tracks with detections, and takes in what follows for each.
+// assign pairs tracks with detections, and updates both.
 func (t *Tracker) assign(detections []Detection) {
 	p := &t.population
 	t.grid.Clear()
@@ -206,10 +206,10 @@ func (t *Tracker) assign(detections []Detection) {
 	t.thirds()
 }
 
-// near is whether a place lies within reach of the origin.
+// near reports whether a place lies within reach of the origin.
 func near(x, y, reach float64) bool { return x*x+y*y <= reach*reach }
 
-// near calls visit for every detection within reach of a place, or the widest where many are.
+// near calls visit for every detection within reach of a place, or within t.widest if that is smaller.
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
 	reach = min(reach, t.widest)
 	t.grid.Near(x, y, reach, func(j int32) {
@@ -219,18 +219,18 @@ func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j
 	})
 }
 
-// pair offers track i detection j, at the negative logarithm of how much more likely they are together.
+// pair offers detection j to track i. Its cost is the negative log likelihood ratio of together against apart.
 func (t *Tracker) pair(i, j int, missing float64) {
 	k, o, p := &t.live[i].state, &t.sights[j], &t.population
 	density := k.motion.density(&o.d, p)
 	together := k.exists * p.detected * density * o.object
 	apart := missing * (o.clutter + (p.births+o.births)*o.object)
-	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
+	if cost := math.Log(apart / together); cost < margin { // pairs of cost 0 or more only make rivals
 		t.pairs = append(t.pairs, numbers.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 
-// hit takes a detection into a track, and counts what that tells.
+// hit gives a detection to a track, and updates the counts.
 func (t *Tracker) hit(k *track, o *sight) {
 	n, s := &t.population.n, &k.state
 	confirmed := s.confirmed
@@ -259,7 +259,7 @@ func (t *Tracker) hit(k *track, o *sight) {
 	}
 }
 
-// miss is a frame without a detection of the track's own. It may be merged with the one of another track that is likeliest its own.
+// miss updates a track without a detection of its own. It may be merged with the likeliest detection of another track.
 func (t *Tracker) miss(k *track, detections []Detection) {
 	o := sight{detection: Undetected, births: t.meanwhile}
 	m := &k.state.motion
@@ -276,7 +276,7 @@ func (t *Tracker) miss(k *track, detections []Detection) {
 	t.take(k, o)
 }
 
-// take notes what the frame had of a track.
+// take records the sight of a track in this frame.
 func (t *Tracker) take(k *track, o sight) {
 	at := k.at(t.n)
 	at.sight = o
@@ -286,7 +286,7 @@ func (t *Tracker) take(k *track, o sight) {
 	at.point = k.state.point(k.id, t.clock[t.n%window].frame, detection)
 }
 
-// end removes tracks that are over for longer than the window, and counts what they tell.
+// end removes tracks that ended before the window, and counts them.
 func (t *Tracker) end() {
 	n := &t.population.n
 	n.frames++
@@ -308,7 +308,7 @@ func (t *Tracker) end() {
 	t.live = kept
 }
 
-// learn takes a track's motion into the population.
+// learn adds the motion of a track to the population.
 func (t *Tracker) learn(k *state) {
 	if k.hits < 5 {
 		return
@@ -320,7 +320,7 @@ func (t *Tracker) learn(k *state) {
 	}
 }
 
-// births begins a track at every detection that no track took, unless it is likely none of an object's.
+// births begins a track at every free detection that is likely enough an object.
 func (t *Tracker) births(detections []Detection) {
 	for j := range detections {
 		if t.owner[j] != nil {
@@ -339,7 +339,7 @@ func (t *Tracker) births(detections []Detection) {
 	}
 }
 
-// report lists the tracks that lived in update m.
+// report lists the tracks alive in update m.
 func (t *Tracker) report(m int) []Point {
 	t.points = t.points[:0]
 	if m < 1 {

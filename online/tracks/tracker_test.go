@@ -22,13 +22,13 @@ func tracker(t testing.TB) *Tracker {
 	return k
 }
 
-// seen is a detection with the noise of a tenth of a pixel, of a score that objects have.
+// seen returns a detection with noise of a tenth of a pixel, and with a typical score of objects.
 func seen(rng *rand.Rand, x, y float64) Detection {
 	const sd = 0.15
 	return Detection{X: x + sd*rng.NormFloat64(), Y: y + sd*rng.NormFloat64(), VarX: sd * sd, VarY: sd * sd, Score: 11 + rng.NormFloat64()}
 }
 
-// identities follows places, one list a frame, NaN where an object is not detected, and says which identity was given to each object in each frame.
+// identities follows places, one list per frame, NaN for undetected, and returns the number of each object in each frame.
 func identities(t *testing.T, k *Tracker, rng *rand.Rand, places [][][2]float64) [][]uint64 {
 	t.Helper()
 	var all [][]uint64
@@ -51,7 +51,7 @@ func identities(t *testing.T, k *Tracker, rng *rand.Rand, places [][][2]float64)
 	return all
 }
 
-// TestDirectedCrossing: two objects on straight ways that cross at an angle keep their identities, for their speeds say who is who.
+// TestDirectedCrossing verifies that two objects on straight crossing paths keep their numbers, because their speeds identify them.
 func TestDirectedCrossing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var places [][][2]float64
@@ -65,7 +65,7 @@ func TestDirectedCrossing(t *testing.T) {
 	}
 }
 
-// TestGap: an object that is not detected for two frames is the same one after, and one that stays away is never given its number again.
+// TestGap verifies that an object keeps its number after two undetected frames, and that the number of a lost one is never reused.
 func TestGap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := 100.0, 100.0
@@ -87,7 +87,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestClutter: of maxima of noise, 30 a frame with the scores that theory gives them, next to none is reported, and an object among them is.
+// TestClutter verifies that of 30 noise maxima per frame, with scores from theory, nearly none is reported, and an object among them is.
 func TestClutter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	k := tracker(t)
@@ -115,8 +115,8 @@ func TestClutter(t *testing.T) {
 	}
 }
 
-// TestStepsAreLearnt: the variance of a track's steps is learnt, in tracks of 60 frames whose variances differ by nine times: to a standard error of an
-// eighth and what the prior adds, which is 4 px² and counts as 1.5 steps of 60, a tenth of a px².
+// TestStepsAreLearnt verifies the variance of the steps of a track, in tracks of 60 frames with a variance ratio of nine: to a standard error of an
+// eighth plus the effect of the prior. The prior is 4 px² and counts as 1.5 of 60 steps, a tenth of a px².
 func TestStepsAreLearnt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	k := tracker(t)
@@ -142,8 +142,8 @@ func TestStepsAreLearnt(t *testing.T) {
 	}
 }
 
-// TestMerged: of two objects that are seen as one for five frames both are there before, meanwhile and after; and one tells with whom it merged and from
-// whom it parted. Which of the two is which afterwards, places do not tell.
+// TestMerged verifies that two objects which appear as one for five frames exist before, during and after. One point names the other object of the
+// merger and of the parting. Places cannot show which object is which afterwards.
 func TestMerged(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(9, 10)), tracker(t)
 	var two []uint64
@@ -180,7 +180,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// TestSameAgain: the same detections give the same tracks, and the order of detections does not matter to who is who.
+// TestSameAgain verifies that the same detections give the same tracks, in any order of detections.
 func TestSameAgain(t *testing.T) {
 	run := func(reversed bool) (all []Point) {
 		rng, k := rand.New(rand.NewPCG(11, 12)), tracker(t)
@@ -212,7 +212,7 @@ func TestSameAgain(t *testing.T) {
 	if !reflect.DeepEqual(one, again) {
 		t.Error("the same detections give other tracks")
 	}
-	group := func(points []Point) map[[2]uint64]uint64 { // who an object of a frame was when it was first seen
+	group := func(points []Point) map[[2]uint64]uint64 { // the first number of an object of a frame
 		first, out := map[uint64]uint64{}, map[[2]uint64]uint64{}
 		for _, p := range points {
 			if _, ok := first[p.ID]; !ok {
@@ -227,7 +227,7 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-// TestUpdateAllocates: nothing for an object and frame, once the field was seen.
+// TestUpdateAllocates verifies that an update allocates nothing per object and frame, after warm-up.
 func TestUpdateAllocates(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(13, 14)), tracker(t)
 	detections := make([]Detection, 100)
@@ -269,8 +269,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// TestSwitchesAreLearnt: of 40 objects that run for 20 frames and diffuse for 20 in turn motion starts and stops once in 20 frames, which is found to a
-// half; of those that never do it is found less often than is taken for granted, by a quarter at least: single steps hardly tell.
+// TestSwitchesAreLearnt runs 40 objects that run for 20 frames and diffuse for 20 in turn. The learnt rates of starts and stops are one in 20 frames, to
+// a half. For objects that never switch the rate falls below the prior by at least a quarter: single steps are weak evidence.
 func TestSwitchesAreLearnt(t *testing.T) {
 	for name, c := range map[string]struct {
 		every       int
@@ -307,7 +307,7 @@ func TestSwitchesAreLearnt(t *testing.T) {
 	}
 }
 
-// TestRowsOfFramesThatWere: a gap is filled in frames that were looked at, and not in those that were lost.
+// TestRowsOfFramesThatWere verifies that gaps are filled in analysed frames, and not in lost ones.
 func TestRowsOfFramesThatWere(t *testing.T) {
 	var r Rows
 	var got []Row

@@ -1,4 +1,4 @@
-// Package exacttest draws tracks of known laws, for tests and for measuring.
+// Package exacttest draws tracks of known laws, for tests and measurements.
 package exacttest
 
 import (
@@ -10,28 +10,28 @@ import (
 	"driftscope/online/exact"
 )
 
-// Set is what tracks are drawn by. Lengths are px, times frames.
+// Set holds the parameters of simulated tracks. Lengths are in px, times in frames.
 type Set struct {
 	Tracks, Places int
 	D              float64    // half of the mean square step along an axis
 	DSpread        float64    // sd of ln D from track to track
 	Noise          float64    // sd of a place
-	Alpha          float64    // exponent of fractional motion; 0 is 1
+	Alpha          float64    // exponent of fractional motion; 0 means 1
 	Rate           float64    // of a trap, 1/frame
 	Turn           float64    // its rotation, 1/frame
-	Exposure       float64    // share of a frame; the path is then drawn in 20 parts a frame
-	Speed          float64    // sd along each axis of each track's velocity
-	Flow           [2]float64 // that all share
+	Exposure       float64    // share of a frame; above 0 the path is drawn in 20 parts per frame
+	Speed          float64    // sd of the velocity of a track along each axis
+	Flow           [2]float64 // velocity that all tracks share
 	Fast           float64    // D of a second state
-	Leave          float64    // chance a frame of leaving either state
-	Still          bool       // tracks keep the state that they begin in
-	Bad            float64    // times the noise's sd, in stretches of 20 places of 100
+	Leave          float64    // chance per frame to leave either state
+	Still          bool       // tracks keep their first state
+	Bad            float64    // factor on the sd of the noise, in stretches of 20 places out of 100
 	Missing        float64    // share of places that are missing
 	Line           bool       // y is constant
-	Grid           float64    // places are rounded to multiples
+	Grid           float64    // places are rounded to its multiples
 }
 
-// Draw has the tracks of a set.
+// Draw returns the tracks of a set.
 func (s Set) Draw(rng *rand.Rand) []exact.Track {
 	out := make([]exact.Track, s.Tracks)
 	var root *mat.TriDense
@@ -63,7 +63,7 @@ func (s Set) Draw(rng *rand.Rand) []exact.Track {
 	return out
 }
 
-// path is one object's, without noise, a place a frame.
+// path returns the noiseless path of one object, one place per frame.
 func (s Set) path(rng *rand.Rand, d float64, root *mat.TriDense) [][2]float64 {
 	out := make([][2]float64, s.Places)
 	switch {
@@ -111,7 +111,7 @@ func (s Set) path(rng *rand.Rand, d float64, root *mat.TriDense) [][2]float64 {
 	return out
 }
 
-// trapped is a path in a trap, exact at parts of a frame. With a rotation its steps turn and shrink.
+// trapped computes a path in a trap, exact at parts of a frame. A rotation turns the steps as they decay.
 func (s Set) trapped(rng *rand.Rand, d float64, out [][2]float64) {
 	parts := 1
 	if s.Exposure > 0 {
@@ -136,7 +136,7 @@ func (s Set) trapped(rng *rand.Rand, d float64, out [][2]float64) {
 	}
 }
 
-// steps is the root of the covariance of so many steps of fractional motion.
+// steps returns the Cholesky root of the covariance of n steps of fractional motion.
 func steps(alpha float64, n int) *mat.TriDense {
 	c := mat.NewSymDense(n, nil)
 	for i := range n {

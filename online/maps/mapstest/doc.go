@@ -1,9 +1,9 @@
-// Package mapstest has tracks of objects that drift by a known law over a field, for tests of online/maps and for measuring.
+// Package mapstest simulates tracks of objects that drift by a known law over a field, for tests of online/maps and for measurements.
 //
 //	drifts.go  laws: springs, wells, a vortex, a flow
-//	film.go    tracks by a law, seen with noise
-//	errors.go  how far a drift that was found is off
-//	fit.go     the drift that online/offline finds, to be compared with
+//	film.go    tracks by a law, located with noise
+//	errors.go  errors of an estimated drift
+//	fit.go     the drift from online/offline, for comparison
 //
-// Lengths are px and times s.
+// Lengths are in px and times in s.
 package mapstest

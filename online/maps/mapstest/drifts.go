@@ -2,22 +2,22 @@ package mapstest
 
 import "math"
 
-// Law is a drift, px/s, that diffuses by D, px²/s.
+// Law is a drift, px/s, with diffusion D, px²/s.
 type Law struct {
 	Name     string
 	Drift    func(x, y float64) (dx, dy float64)
 	D        float64
-	Traps    []Place // that are there
+	Traps    []Place // true ones
 	Vortices []Place
 }
 
-// Place is a trap of the stiffness Rate, or a vortex of the angular velocity Rate, 1/s.
+// Place is a trap of stiffness Rate, or a vortex of angular velocity Rate, 1/s.
 type Place struct{ X, Y, Rate float64 }
 
-// Well is a Gaussian well of stiffness K at its centre and of width W, px.
+// Well is a Gaussian well with stiffness K at its centre and width W, px.
 type Well struct{ X, Y, K, W float64 }
 
-// Wells is the drift of several.
+// Wells returns the drift of several wells.
 func Wells(all ...Well) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) {
 		for _, o := range all {
@@ -29,7 +29,7 @@ func Wells(all ...Well) func(x, y float64) (dx, dy float64) {
 	}
 }
 
-// welled is a law of wells.
+// welled returns a law of wells.
 func welled(name string, d float64, all ...Well) Law {
 	l := Law{Name: name, Drift: Wells(all...), D: d}
 	for _, o := range all {
@@ -38,17 +38,17 @@ func welled(name string, d float64, all ...Well) Law {
 	return l
 }
 
-// Spring is the drift of a trap without an end.
+// Spring returns the drift of an unbounded trap.
 func Spring(x0, y0, k float64) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) { return -k * (x - x0), -k * (y - y0) }
 }
 
-// sprung is a law of a spring.
+// sprung returns a law of a spring.
 func sprung(name string, d float64, at Place) Law {
 	return Law{Name: name, Drift: Spring(at.X, at.Y, at.Rate), D: d, Traps: []Place{at}}
 }
 
-// Whirl turns about a centre by rate 1/s, less by a Gaussian of width w away from it.
+// Whirl returns a rotation about a centre, by Rate at the centre, 1/s, with a Gaussian decay of width w.
 func Whirl(at Place, w float64) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) {
 		u, v := x-at.X, y-at.Y
@@ -57,12 +57,12 @@ func Whirl(at Place, w float64) func(x, y float64) (dx, dy float64) {
 	}
 }
 
-// Shear is a flow along x that grows with y, by rate 1/s, and is none at y0.
+// Shear returns a flow along x that grows with y, by rate 1/s, and is zero at y0.
 func Shear(y0, rate float64) func(x, y float64) (dx, dy float64) {
 	return func(_, y float64) (float64, float64) { return rate * (y - y0), 0 }
 }
 
-// Rolls are n x n eddies in a field of Side, each turning against its neighbours, of this fastest drift, px/s. None leads out of the field.
+// Rolls returns n x n eddies in a field of Side, each turning against its neighbours, with this fastest drift, px/s. No drift leads out of the field.
 func Rolls(n int, fastest float64) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) {
 		u, v := float64(n)*math.Pi*x/Side, float64(n)*math.Pi*y/Side
@@ -70,12 +70,12 @@ func Rolls(n int, fastest float64) func(x, y float64) (dx, dy float64) {
 	}
 }
 
-// Uniform is the same drift everywhere.
+// Uniform returns a uniform drift.
 func Uniform(dx, dy float64) func(x, y float64) (float64, float64) {
 	return func(_, _ float64) (float64, float64) { return dx, dy }
 }
 
-// The laws that maps are measured on, in a field of Side.
+// Laws for measuring maps, in a field of Side.
 var (
 	ASpring        = sprung("a spring", 10, Place{128, 128, 1})
 	AStiffSpring   = sprung("a stiff spring", 50, Place{100, 140, 5})
@@ -88,7 +88,7 @@ var (
 	Nothing        = Law{Name: "nothing", Drift: Uniform(0, 0), D: 10}
 )
 
-// The laws that nothing was chosen by: maps are judged on them.
+// Laws for judging maps: no choice was based on them.
 var (
 	AnotherSpring = sprung("another spring", 20, Place{150, 100, 0.7})
 	AnotherWell   = welled("another well", 15, Well{90, 160, 3, 40})
@@ -98,15 +98,15 @@ var (
 	FourRolls     = Law{Name: "four rolls", Drift: Rolls(2, 10), D: 20}
 )
 
-// Side is that of the field of these laws, px.
+// Side is the side of the field of these laws, px.
 const Side = 256
 
-// Scenes are all laws that drift.
+// Scenes returns the laws with drift for measuring.
 func Scenes() []Law {
 	return []Law{ASpring, AStiffSpring, ASoftSpring, AWideWell, ThreeWells, ThreeWeakWells, AVortex, AFlow}
 }
 
-// Judging are laws of which none was looked at while the map's priors and errors were chosen.
+// Judging returns laws that were not used when choosing the priors and errors of the map.
 func Judging() []Law {
 	return []Law{AnotherSpring, AnotherWell, AnotherFlow, AShear, ARoll, FourRolls}
 }

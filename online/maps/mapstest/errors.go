@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Square is a square of the field that steps began in.
+// Square is a square of the field where steps began.
 type Square struct {
 	Steps float64
 	At    [2]float64 // their mean place, px
 }
 
-// Visited are the squares of a sixteenth of the field's side that steps began in, ten at least.
+// Visited returns the squares, a sixteenth of the side of the field wide, in which at least ten steps began.
 func (f *Film) Visited(tracks [][][2]float64) []Square {
 	const side, least = 16, 10
 	all := make([]Square, side*side)
@@ -28,7 +28,7 @@ func (f *Film) Visited(tracks [][][2]float64) []Square {
 	return slices.DeleteFunc(all, func(c Square) bool { return c.Steps < least })
 }
 
-// Missed is how far a drift is off over squares: the mean square, (px/s)², each square weighed by its steps.
+// Missed returns the mean square error of a drift over squares, (px/s)², each square weighted by its steps.
 func (l *Law) Missed(squares []Square, drift func(x, y float64) (dx, dy float64)) float64 {
 	sum, steps := 0.0, 0.0
 	for _, c := range squares {
@@ -40,7 +40,7 @@ func (l *Law) Missed(squares []Square, drift func(x, y float64) (dx, dy float64)
 	return sum / steps
 }
 
-// Off is the mean square of a drift's errors in its standard errors over squares, each alike.
+// Off returns the mean square error of a drift over squares, in its standard errors, with equal weights.
 func (l *Law) Off(squares []Square, drift func(x, y float64) (mean, sd [2]float64)) float64 {
 	sum := 0.0
 	for _, c := range squares {

@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 )
 
-// Film is how tracks are seen.
+// Film describes the recording of tracks.
 type Film struct {
 	Objects, Frames int
 	Side, DT        float64 // of the field, px; of a frame, s
-	R               float64 // variance of a place over 2DΔt
+	R               float64 // variance of a place, divided by 2DΔt
 }
 
-// Tracks are the places of every object at every frame, seen with noise; they begin anywhere in the field, and are turned back at its edge.
+// Tracks returns the noisy places of every object in every frame. Objects start anywhere in the field, and are reflected at its edge.
 func (f *Film) Tracks(l *Law, seed uint64) [][][2]float64 {
-	const parts = 10 // of a frame, over which the law is followed
+	const parts = 10 // substeps per frame
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := f.DT / parts
 	spread, noise := math.Sqrt(2*l.D*h), math.Sqrt(f.R*2*l.D*f.DT)
@@ -44,13 +44,13 @@ func (f *Film) Tracks(l *Law, seed uint64) [][][2]float64 {
 	return all
 }
 
-// Step is one of a track.
+// Step is one step of a track.
 type Step struct {
 	From, By, Before [2]float64 // px; Before is the step before
 	Later            bool       // there is a step before
 }
 
-// Steps are those of all tracks, by the frame that they lead to.
+// Steps yields the steps of all tracks, ordered by the frame that they lead to.
 func Steps(tracks [][][2]float64) iter.Seq2[int, Step] {
 	return func(yield func(int, Step) bool) {
 		for k := 1; len(tracks) > 0 && k < len(tracks[0]); k++ {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Model is one of the challenge's.
+// Model is one model of the challenge.
 type Model int
 
 // The five models of the challenge, in its order.
@@ -18,16 +18,16 @@ const (
 	Models
 )
 
-// String is the challenge's short name.
+// String returns the short name used in the challenge.
 func (m Model) String() string { return [...]string{"ATTM", "CTRW", "FBM", "LW", "SBM"}[m] }
 
-// Whole is how many places a track of the challenge has before it is cut.
+// Whole is the number of places of a challenge track before it is cut.
 const Whole = 1000
 
-// Noises are the standard deviations of the challenge's localisation noise, in those of a step: signal to noise 10, 2 and 1.
+// Noises are the standard deviations of the localisation noise in the challenge, in standard deviations of a step: signal to noise 10, 2 and 1.
 var Noises = [...]float64{0.1, 0.5, 1}
 
-// Allows tells whether a model has tracks of an exponent: ATTM and CTRW up to 1, LW from 1, FBM below 2.
+// Allows reports whether a model has tracks of an exponent: ATTM and CTRW up to 1, LW from 1, FBM below 2.
 func (m Model) Allows(alpha float64) bool {
 	switch m {
 	case ATTM, CTRW:
@@ -40,14 +40,14 @@ func (m Model) Allows(alpha float64) bool {
 	return true
 }
 
-// weights are the tracks a model has at an exponent in the challenge's data, relative to each other: those of andi_datasets,
-// challenge_theory_dataset, n_per_class, for exponents to 1 and above 1.
+// weights are the relative numbers of tracks per model and exponent in the challenge data: the values of andi_datasets, challenge_theory_dataset,
+// n_per_class, for exponents to 1 and above 1.
 var weights = [2][Models]float64{
 	{1. / 20, 1. / 20, 1. / 39, 0, 1. / 40},
 	{0, 0, 1. / 39, 0.8 / 21, 1. / 40},
 }
 
-// Draw is a model and an exponent of the challenge's mixture: exponents 0.05, 0.10 ... 2.00 alike, models as often as its data has them.
+// Draw returns a model and an exponent from the mixture of the challenge: exponents 0.05, 0.10 ... 2.00 equally often, models as in its data.
 func Draw(rng *rand.Rand) (Model, float64) {
 	for {
 		alpha := float64(1+rng.IntN(40)) / 20
@@ -75,8 +75,8 @@ func sum(list []float64) float64 {
 	return s
 }
 
-// Path is the Whole places of a model without noise, each axis divided by the standard deviation of its steps: AnDi's definition
-// (Muñoz-Gil et al., Nature Communications 12, 6253, 2021; andi_datasets, models_theory.py, two dimensions, and normalize).
+// Path returns the Whole places of a model without noise, each axis divided by the standard deviation of its steps, as AnDi defines it (Muñoz-Gil et
+// al., Nature Communications 12, 6253, 2021; andi_datasets, models_theory.py, two dimensions, and normalize).
 func Path(rng *rand.Rand, model Model, alpha float64) (x, y []float64) {
 	x, y = raw(rng, model, alpha)
 	normalise(x)
@@ -84,7 +84,7 @@ func Path(rng *rand.Rand, model Model, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// raw is a path in its model's own units, from 0 but for runs, whose first step is made.
+// raw returns a path in the units of its model. It starts at 0, except for a Lévy walk, which starts after its first step.
 func raw(rng *rand.Rand, model Model, alpha float64) (x, y []float64) {
 	switch model {
 	case ATTM:
@@ -102,7 +102,7 @@ func raw(rng *rand.Rand, model Model, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// Localise adds noise of a standard deviation to a path's places.
+// Localise adds noise of a standard deviation to the places of a path.
 func Localise(rng *rand.Rand, noise float64, axes ...[]float64) {
 	for _, axis := range axes {
 		for i := range axis {
@@ -111,7 +111,7 @@ func Localise(rng *rand.Rand, noise float64, axes ...[]float64) {
 	}
 }
 
-// walked is the path of some steps, from 0.
+// walked returns the path of some steps, from 0.
 func walked(steps []float64) []float64 {
 	path := make([]float64, len(steps)+1)
 	for i, s := range steps {
@@ -137,7 +137,7 @@ func normalise(path []float64) {
 	}
 }
 
-// annealed has diffusions D of a law D^(σ-1), each for a time D^-γ, with γ = σ/α (the challenge's regime 1).
+// annealed draws diffusions D from a law D^(σ-1), each for a time D^-γ, with γ = σ/α (regime 1 of the challenge).
 func annealed(rng *rand.Rand, alpha float64) (x, y []float64) {
 	sigma, gamma := 0., 0.
 	for {
@@ -160,7 +160,7 @@ func annealed(rng *rand.Rand, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// waiting jumps by a normal law after times of the law t^(-1-α), t ≥ 1.
+// waiting makes normal jumps after times of the law t^(-1-α), t ≥ 1.
 func waiting(rng *rand.Rand, alpha float64) (x, y []float64) {
 	x, y = make([]float64, Whole), make([]float64, Whole)
 	px, py, from := 0., 0., 0
@@ -176,7 +176,7 @@ func waiting(rng *rand.Rand, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// levy runs at one speed along directions at random for times of the law t^(-1-σ), t ≥ 1, σ = 3 - α; at α = 2 any σ below 1.
+// levy runs at one speed in random directions for times of the law t^(-1-σ), t ≥ 1, σ = 3 - α; at α = 2 any σ below 1.
 func levy(rng *rand.Rand, alpha float64) (x, y []float64) {
 	sigma := 3 - alpha
 	if alpha == 2 {
@@ -195,7 +195,7 @@ func levy(rng *rand.Rand, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// scaled has steps of variance (t+1)^α - t^α, the first one left out.
+// scaled makes steps of variance (t+1)^α - t^α, without the first one.
 func scaled(rng *rand.Rand, alpha float64) (x, y []float64) {
 	x, y = make([]float64, Whole), make([]float64, Whole)
 	for i := 1; i < Whole; i++ {

@@ -5,30 +5,30 @@ import (
 	"math/rand/v2"
 )
 
-// Law is how a simulated object moves. What is 0 is absent: a Law of noise alone is stuck.
+// Law describes the motion of a simulated object. A zero field is absent: a Law with only noise is stuck.
 type Law struct {
-	D         float64 // px²/s^α: an axis' places spread by 2Dt^α
+	D         float64 // px²/s^α: the mean square displacement along an axis is 2Dt^α
 	Alpha     float64 // the exponent; 0 means 1
-	Stiffness float64 // 1/s, of a harmonic trap about the first place's mean
-	Speed     float64 // px/s, along a direction at random
+	Stiffness float64 // 1/s, of a harmonic trap around the origin
+	Speed     float64 // px/s, in a random direction
 	Noise     float64 // variance of a place, px²
 }
 
-// Film is when an object is seen.
+// Film describes when an object is visible.
 type Film struct {
 	Places   int
 	Step     float64 // s between frames
 	Exposure float64 // s, at most Step
-	Missing  float64 // the share of frames without a place
+	Missing  float64 // share of frames without a place
 }
 
-// Track is the places of an object and their times.
+// Track holds the places of an object and their times.
 type Track struct{ X, Y, T []float64 }
 
-// fine is how many steps a frame is simulated with where it is exposed: the mean of ten is within 1 % of the integral's blur.
+// fine is the number of simulation steps per exposed frame: the mean of ten has the blur of the integral within 1 %.
 const fine = 10
 
-// Simulate makes a track by a law. The first frame has a place.
+// Simulate makes a track from a law. The first frame has a place.
 func Simulate(rng *rand.Rand, law Law, film Film) Track {
 	parts := 1
 	if film.Exposure > 0 {
@@ -52,7 +52,7 @@ func Simulate(rng *rand.Rand, law Law, film Film) Track {
 	return track
 }
 
-// frames are those with a place.
+// frames returns the frames with a place.
 func (f Film) frames(rng *rand.Rand) []int {
 	frames := []int{0}
 	for at := 1; len(frames) < f.Places; at++ {
@@ -65,7 +65,7 @@ func (f Film) frames(rng *rand.Rand) []int {
 
 func mean(list []float64) float64 { return sum(list) / float64(len(list)) }
 
-// steps are the free steps along both axes.
+// steps returns the free steps along both axes.
 func (l Law) steps(rng *rand.Rand, n int, dt float64) (x, y []float64) {
 	alpha := l.Alpha
 	if alpha == 0 {
@@ -86,7 +86,7 @@ func (l Law) steps(rng *rand.Rand, n int, dt float64) (x, y []float64) {
 	return x, y
 }
 
-// path adds the steps up, with the trap's pull, exactly, and the velocity. In a trap it begins by the trap's own law.
+// path sums the steps, with the exact pull of the trap, and the velocity. In a trap it starts from the stationary law of the trap.
 func (l Law) path(rng *rand.Rand, steps []float64, dt, velocity float64) []float64 {
 	path := make([]float64, len(steps))
 	place, keep, size := 0., 1., 1.

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Fractional is n steps of fractional Brownian motion of an exponent α, each of variance 1, along both axes. It is exact: the covariance of
-// the steps, (|k+1|^α - 2|k|^α + |k-1|^α)/2, is embedded in a circulant whose eigenvalues are none below 0 (Davies and Harte, Biometrika 74, 95,
-// 1987). The real and the imaginary part of one draw are two independent paths.
+// Fractional returns n steps of fractional Brownian motion with exponent α, each of variance 1, along both axes. It is exact: the covariance of the
+// steps, (|k+1|^α - 2|k|^α + |k-1|^α)/2, is embedded in a circulant without negative eigenvalues (Davies and Harte, Biometrika 74, 95, 1987). The real
+// and the imaginary part of one draw are two independent paths.
 func Fractional(rng *rand.Rand, n int, alpha float64) (x, y []float64) {
 	size := 2
 	for size < 2*n {
@@ -36,7 +36,7 @@ func Fractional(rng *rand.Rand, n int, alpha float64) (x, y []float64) {
 	return x, y
 }
 
-// transform is the discrete Fourier transform in place, of a power of two.
+// transform computes the discrete Fourier transform in place, for a power of two.
 func transform(c []complex128) {
 	n := len(c)
 	for i, j := 1, 0; i < n; i++ {

@@ -2,26 +2,26 @@ package motiontest
 
 import "math"
 
-// Kind is a law that a judge of classes is measured on.
+// Kind is a law for measuring a judge of classes.
 type Kind int
 
-// The kinds: one of each class of online/motion, but two exponents.
+// The kinds: one per class of online/motion, and two exponents for the anomalous class.
 const (
 	Stuck Kind = iota
 	Free
-	Confined // in a trap that pulls back in five frames of 0.1 s
-	Directed // at 1.1 deviations of a step a frame of 0.1 s
+	Confined // trap that pulls back in five frames of 0.1 s
+	Directed // at 1.1 standard deviations of a step per frame of 0.1 s
 	Subdiffusive
 	Superdiffusive
 	Kinds
 )
 
-// String is the class, and the exponent where it is not 1.
+// String returns the class, and the exponent unless it is 1.
 func (k Kind) String() string {
 	return [...]string{"stuck", "free", "confined", "directed", "anomalous 0.5", "anomalous 1.5"}[k]
 }
 
-// Law is a kind's, of D = 1 px²/s, or such motion as spreads alike in a frame of so many s, with noise of a variance.
+// Law returns the law of a kind with D = 1 px²/s, or with the same spread in a frame of frame s, and noise of a variance.
 func (k Kind) Law(frame, noise float64) Law {
 	l := Law{D: 1, Noise: noise}
 	switch k {

@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestModels: over 1500 tracks the mean square of the displacement from the first place grows between 30 and 300 frames by the exponent, to 0.15: four standard errors
-// of the broadest model, and what is left of how it sets in. Both axes have their own scale by each track's steps, which leaves the ratio of two times.
+// TestModels verifies, over 1500 tracks, that the mean square displacement from the first place grows with the exponent between 30 and 300 frames, to
+// 0.15: four standard errors of the broadest model plus its transient. The steps of each track scale its axes, so only the ratio of two times counts.
 func TestModels(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {
@@ -29,7 +29,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestPath: every model at every exponent it allows has Whole places whose steps along each axis have the deviation 1, or never moved.
+// TestPath verifies that every model at every allowed exponent has Whole places, with steps of standard deviation 1 along each axis, or no motion at
+// all.
 func TestPath(t *testing.T) {
 	for k := 1; k <= 40; k++ {
 		alpha := float64(k) / 20
@@ -53,7 +54,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestFractional: the covariances of neighbouring steps are those of the law, over 400 paths of 200 to 0.02: four standard errors.
+// TestFractional compares the covariances of neighbouring steps with the law, over 400 paths of 200 steps, to 0.02: four standard errors.
 func TestFractional(t *testing.T) {
 	for _, alpha := range []float64{0.1, 0.5, 1, 1.5, 1.9} {
 		rng := rand.New(rand.NewPCG(3, 3))
@@ -73,7 +74,7 @@ func TestFractional(t *testing.T) {
 	}
 }
 
-// TestSimulate: a film has its places, its times and what is missing; blur takes a third of a step's variance.
+// TestSimulate verifies the places, times and gaps of a film; blur reduces the variance of a step by a third.
 func TestSimulate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	track := Simulate(rng, Law{D: 1}, Film{Places: 1000, Step: 0.5, Missing: 0.2})
@@ -85,7 +86,7 @@ func TestSimulate(t *testing.T) {
 	for i := 1; i < len(track.X); i++ {
 		square += (track.X[i] - track.X[i-1]) * (track.X[i] - track.X[i-1])
 	}
-	// 2DΔt(1 - 1/3); the mean of ten lacks 1 % of the integral's, and 20,000 steps are sure to 1 %
+	// 2DΔt(1 - 1/3); the mean of ten lacks 1 % of the blur of the integral, and 20,000 steps determine the variance to 1 %
 	if got := square / float64(len(track.X)-1); math.Abs(got/(2./3)-1) > 0.05 {
 		t.Errorf("steps exposed all the time have the variance %.3f, expected 0.667", got)
 	}

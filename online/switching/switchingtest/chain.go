@@ -1,4 +1,4 @@
-// Package switchingtest has tracks of objects that switch between states of diffusion, for tests and for measuring.
+// Package switchingtest simulates tracks of objects that switch between states of diffusion, for tests and measurements.
 package switchingtest
 
 import (
@@ -6,23 +6,23 @@ import (
 	"math/rand/v2"
 )
 
-// Chain is an object that is in one of some states, each with its D.
+// Chain simulates an object that switches between states, each with its D.
 type Chain struct {
 	D       []float64 // of each state, px²/s
-	Rate    float64   // how often it leaves a state, for any other alike, 1/s
+	Rate    float64   // rate of leaving a state, to each other state equally often, 1/s
 	Noise   float64   // sd of a place along an axis, px
-	Frame   float64   // s from frame to frame
-	Exposed float64   // share of it over which a place is averaged, at its end
-	Parts   int       // of a frame, in which motion and switches are computed
+	Frame   float64   // frame interval, s
+	Exposed float64   // share of the interval over which a place is averaged, at its end
+	Parts   int       // substeps per frame for motion and switches
 }
 
-// Track is what is located of one object, and the truth.
+// Track holds the localisations of one object, and the true states.
 type Track struct {
-	X, Y  []float64 // px, one a frame
-	State []int     // in the step to each frame but the first: where it was longest
+	X, Y  []float64 // px, one per frame
+	State []int     // per step, starting with the second frame: the state of longest stay
 }
 
-// Run is a track of n frames, from a state at random.
+// Run simulates a track of n frames from a random state.
 func (c *Chain) Run(rng *rand.Rand, n int) Track {
 	var t Track
 	state, x, y := rng.IntN(len(c.D)), 0.0, 0.0
