@@ -39,6 +39,11 @@ func TestStep(t *testing.T) {
 	}
 	defer c.Process.Kill()
 	began, answers := time.Now(), bufio.NewReader(out)
+	var ready [2]int64 // an answer says that the program has been loaded
+	fmt.Fprintln(in)
+	if _, err := fmt.Fscanln(answers, &ready[0], &ready[1]); err != nil {
+		t.Fatal(err)
+	}
 	const slow = 10 * time.Second // of a busy machine; a step is an hour
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 0} {
 		if err := StepClock(c.Process.Pid, off); err != nil {

@@ -35,7 +35,9 @@ func TestCommand(t *testing.T) {
 		Cells []Cell
 	}
 	for i := range found {
-		out, err := suite.Stdout(t, func() error { return (&Command{Runs: 3, Seed: 1, Most: 60, JSON: true, Studies: []string{"pooled", "states", "count", "switching", "exponent", "class", "map", "pairs"}}).Run(t.Context()) })
+		out, err := suite.Stdout(t, func() error {
+			return (&Command{Runs: 3, Seed: 1, Most: 60, JSON: true, Studies: []string{"pooled", "states", "count", "switching", "exponent", "class", "map", "pairs"}}).Run(t.Context())
+		})
 		if err == nil {
 			err = json.Unmarshal(out, &found[i])
 		}
