@@ -72,7 +72,7 @@ func TestBucket(t *testing.T) {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(2, 200_000))
-	if kept, err := newBucket(t, at).State("model-b", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "of another model, SHA-256 model-a") {
+	if kept, err := newBucket(t, at).State("model-b", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "another model, SHA-256 model-a") {
 		t.Errorf("of another model: found %s, %v", kept.Where, err)
 	}
 	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {
@@ -132,7 +132,7 @@ func TestBucketTooLarge(t *testing.T) {
 	if err := k.KeepState(law(2, 62_000), "model-a", At{}); err == nil || !strings.Contains(err.Error(), "raise its max_payload") {
 		t.Errorf("found %v", err)
 	}
-	if kept := k.kept(); kept.Failed != 1 || !strings.Contains(kept.Problem, "the server takes 61440") {
+	if kept := k.kept(); kept.Failed != 1 || !strings.Contains(kept.Problem, "the server accepts 61440") {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(1, 60_000))
