@@ -21,6 +21,16 @@ type Tally struct {
 	Last          atomic.Uint64 // number of the last frame with a find
 }
 
+// found counts a frame with a find. Several lanes call it.
+func (t *Tally) found(seq uint64) {
+	t.Found.Add(1)
+	for {
+		if was := t.Last.Load(); seq <= was || t.Last.CompareAndSwap(was, seq) {
+			return
+		}
+	}
+}
+
 // Finds is an encoder that returns the places found by a finder. It belongs to one goroutine.
 type Finds struct {
 	finder *finder.Finder
@@ -64,8 +74,7 @@ func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	e.tally.Frames.Add(1)
 	if len(found) > 0 {
 		e.x, e.y = found[0].X, found[0].Y
-		e.tally.Found.Add(1)
-		e.tally.Last.Store(max(e.tally.Last.Load(), f.Seq))
+		e.tally.found(f.Seq)
 	}
 	s.Left = max(len(found)-e.most, 0)
 	found = found[:len(found)-s.Left]

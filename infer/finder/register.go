@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // shift returns the displacement of the whole field from a to b, px: b(x) = a(x - d). ok: the field moves, and the shift improves the match.
@@ -127,47 +129,22 @@ func correlate(a, b Picture, side int) (x, y float64) {
 
 // fourier2 transforms a square by the two-dimensional Fourier transform, in place, without a norm.
 func fourier2(v []complex128, side int, inverse bool) {
-	column := make([]complex128, side)
+	fft := fourier.NewCmplxFFT(side)
+	turn := fft.Coefficients
+	if inverse {
+		turn = fft.Sequence
+	}
+	column, out := make([]complex128, side), make([]complex128, side)
 	for y := range side {
-		fourier(v[y*side:(y+1)*side], inverse)
+		copy(v[y*side:(y+1)*side], turn(out, v[y*side:(y+1)*side]))
 	}
 	for x := range side {
 		for y := range side {
 			column[y] = v[y*side+x]
 		}
-		fourier(column, inverse)
+		turn(out, column)
 		for y := range side {
-			v[y*side+x] = column[y]
-		}
-	}
-}
-
-// fourier is the radix-2 transform of Cooley and Tukey (1965).
-func fourier(v []complex128, inverse bool) {
-	n := len(v)
-	for i, j := 1, 0; i < n; i++ {
-		bit := n >> 1
-		for ; j&bit != 0; bit >>= 1 {
-			j ^= bit
-		}
-		j ^= bit
-		if i < j {
-			v[i], v[j] = v[j], v[i]
-		}
-	}
-	sign := -2 * math.Pi
-	if inverse {
-		sign = -sign
-	}
-	for size := 2; size <= n; size *= 2 {
-		turn := cmplx.Rect(1, sign/float64(size))
-		for at := 0; at < n; at += size {
-			w := complex(1, 0)
-			for k := range size / 2 {
-				p, q := v[at+k], w*v[at+k+size/2]
-				v[at+k], v[at+k+size/2] = p+q, p-q
-				w *= turn
-			}
+			v[y*side+x] = out[y]
 		}
 	}
 }

@@ -11,7 +11,6 @@ type class struct{ unit, unitSD, alpha, alphaSD float64 }
 // chain models objects that switch between classes. Each visit to a class draws a new cell, and keeps it.
 type chain struct {
 	classes []class
-	tied    bool        // the classes differ only in their localisation noise
 	as      []int       // the class of each room: one room for long visits to a class, another for brief ones
 	begin   []float64   // probability of each room at the start of a series
 	leave   [][]float64 // from each room to each, per step

@@ -59,6 +59,15 @@ func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	if p.model != nil && template.SD == 0 {
 		template = frame.Template{SD: p.model.Net.Card.Objects.Template, Dark: p.model.Net.Card.Objects.Dark}
 	}
+	made, err := b.pictures(lanes)
+	if err != nil {
+		return nil, err
+	}
+	return append(made, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{field.NewTemplate(template)}}), nil
+}
+
+// pictures returns the configured steps, and the one that makes pixels of grey values for each lane.
+func (b *fieldBuilder) pictures(lanes int) ([]pipeline.NamedStep, error) {
 	made, err := newSteps(b.cfg.Preprocess, lanes)
 	if err != nil {
 		return nil, err
@@ -67,7 +76,7 @@ func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	for range lanes {
 		picture.Steps = append(picture.Steps, field.NewPicture())
 	}
-	return append(made, picture, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{field.NewTemplate(template)}}), nil
+	return append(made, picture), nil
 }
 
 func (b *fieldBuilder) encoder(p plan) (pipeline.Encoder, error) {
@@ -273,15 +282,11 @@ func (b *firstBuilder) lanes(plan) int {
 }
 
 func (b *firstBuilder) steps(_ plan, lanes int) ([]pipeline.NamedStep, error) {
-	made, err := newSteps(b.cfg.Preprocess, lanes)
+	made, err := b.pictures(lanes)
 	if err != nil {
 		return nil, err
 	}
-	picture := pipeline.NamedStep{Name: "picture"}
-	for range lanes {
-		picture.Steps = append(picture.Steps, field.NewPicture())
-	}
-	return append(made, picture, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(b.seen.finder)}}), nil
+	return append(made, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(b.seen.finder)}}), nil
 }
 
 func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
