@@ -158,7 +158,8 @@ func Recorded(c config.Component) (bool, error) {
 	if err != nil {
 		return false, console.Usage(err)
 	}
-	return !source.Info().Live, nil
+	i := source.Info()
+	return !i.Live && !i.Public, nil // frames that a server keeps are anyone's, and reading them twice moves the reader
 }
 
 // first holds the find for a film without a description.
