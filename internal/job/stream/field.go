@@ -284,10 +284,7 @@ func (b *firstBuilder) lanes(plan) int {
 
 func (b *firstBuilder) steps(_ plan, lanes int) ([]pipeline.NamedStep, error) {
 	made, err := b.pictures(lanes)
-	if err != nil {
-		return nil, err
-	}
-	return append(made, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(b.seen.finder)}}), nil
+	return append(made, pipeline.NamedStep{Name: "first contact", Steps: []pipeline.Step{field.NewTold(b.seen.finder)}}), err
 }
 
 func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
