@@ -46,13 +46,14 @@ type seen struct {
 	mu     sync.Mutex
 	begun  int
 	whole  bool
+	made   time.Time // of the bucket
 	values map[string]string
 }
 
-func (s *seen) Begin(*jetstream.StreamInfo) error {
+func (s *seen) Begin(info *jetstream.StreamInfo) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun, s.whole, s.values = s.begun+1, false, map[string]string{}
+	s.begun, s.whole, s.made, s.values = s.begun+1, false, info.Created, map[string]string{}
 	return nil
 }
 
@@ -66,7 +67,12 @@ func (s *seen) Take(e jetstream.KeyValueEntry) {
 	s.values[e.Key()] = string(e.Value())
 }
 
-func (s *seen) Look(info *jetstream.StreamInfo) bool { return info == nil }
+// Look finds a bucket that was made again between two looks, too.
+func (s *seen) Look(info *jetstream.StreamInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return info == nil || !info.Created.Equal(s.made)
+}
 
 // is says whether all of the nth making, or of a later one, has been read and has so many keys: a busy machine may begin one more.
 func (s *seen) is(nth, keys int) func() bool {

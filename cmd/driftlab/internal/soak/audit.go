@@ -119,6 +119,7 @@ func cameraAway(s *stream, text string) bool {
 
 // stream sums up one stream.
 func (a *auditor) stream(s *stream) sum {
+	s.kept.settle(s.program.began(s.name))
 	one := sum{stream: s, dropped: map[string]uint64{}, runs: len(s.kept.runs), messages: s.kept.messages, lost: s.kept.holes + s.kept.forgot}
 	ends := map[*keptRun]account{}
 	for _, printed := range s.program.printed(s.name) {

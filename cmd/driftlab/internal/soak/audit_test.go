@@ -97,6 +97,23 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
+// TestSettle: runs that share an identity's time, because the clock was stepped back, have the times at which the program said that they began.
+func TestSettle(t *testing.T) {
+	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
+	begun := []time.Time{at(0), at(30), at(30).Add(1), at(30).Add(2), at(200)}
+	starts := []time.Time{at(.5), at(31), at(90), at(150), at(201)}
+	k := &kept{}
+	for _, b := range begun {
+		k.runs = append(k.runs, &keptRun{begun: b})
+	}
+	k.settle(starts)
+	for second, run := range map[float64]int{10: 0, 40: 1, 89: 1, 100: 2, 160: 3, 300: 4} {
+		if got := k.of(at(second)); got != k.runs[run] {
+			t.Errorf("second %g is of the run that began at %v, expected run %d", second, got.begun, run)
+		}
+	}
+}
+
 // TestLost: what a program tracked and nobody keeps is lost, unless its spool refused it with a count; what was seen of a killed run is kept.
 func TestLost(t *testing.T) {
 	for _, test := range []struct {

@@ -41,6 +41,7 @@ type program struct {
 	last     string
 	waits    bool                   // this life left messages in its spool
 	refused  map[string][]time.Time // by stream: times when its log reported a full disk of the spool
+	starts   map[string][]time.Time // by stream: times when it said that it publishes
 }
 
 // account is the account that a stream prints at an end.
@@ -76,6 +77,7 @@ func (p *program) configure(life int) ([]string, error) {
 
 var (
 	accountLine = regexp.MustCompile(`^(?:(\S+): )?frames in (\d+), tracked (\d+), dropped (\d+), messages published`)
+	startLine   = regexp.MustCompile(`^publishing on \S+ under ` + regexp.QuoteMeta(subjects) + `(\S+)$`)
 	causeLine   = regexp.MustCompile(`^  dropped (\d+): (\S+)$`)
 	logLine     = regexp.MustCompile(`^time=(\S+) level=(\S+) msg=("(?:[^"\\]|\\.)*"|\S+)`)
 	logPart     = regexp.MustCompile(`\b(stream|cause)=(\S+)`)
@@ -93,6 +95,9 @@ func (p *program) hear(problem bool, text string) {
 	}
 	if strings.HasPrefix(text, "dashboard at ") {
 		p.ran = true
+	}
+	if m := startLine.FindStringSubmatch(text); m != nil {
+		p.starts[m[1]] = append(p.starts[m[1]], time.Now())
 	}
 	if problem {
 		p.rate(text)
@@ -131,6 +136,13 @@ func (p *program) told(stream string) []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.refused[stream])
+}
+
+// began returns the times when a stream said that it publishes.
+func (p *program) began(stream string) []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.starts[stream])
 }
 
 // close ends the program in order, as Ctrl-C does. Messages that its server did not confirm in time wait for the next run,

@@ -345,7 +345,7 @@ func (r *rig) addPrograms(disk string) error {
 			return err
 		}
 		g := &program{hub: p.hub, nats: p.nats, binary: p.binary, web: fmt.Sprintf("127.0.0.1:%d", port), wrong: r.audit.wrong,
-			lines: map[string][]time.Time{}, most: map[string]int{}, noted: map[string]bool{}, refused: map[string][]time.Time{}}
+			lines: map[string][]time.Time{}, most: map[string]int{}, noted: map[string]bool{}, refused: map[string][]time.Time{}, starts: map[string][]time.Time{}}
 		g.process = &process{name: p.name, folder: filepath.Join(r.folder, p.name), root: r.folder, args: g.configure, line: g.hear, ended: g.exited}
 		if err := os.Mkdir(g.process.folder, 0o700); err != nil {
 			return err
