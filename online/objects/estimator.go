@@ -75,6 +75,7 @@ type Estimator struct {
 	frozen  bool
 	reports []latent.Message
 	alarms  alarms
+	links   links
 }
 
 // New returns an empty estimator. Close frees it.
@@ -159,7 +160,8 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	if e.tracker != nil {
 		e.place(dst, f, points)
 	}
-	e.alarms.look(z, len(dst.Objects.ID))
+	e.links.fade()
+	e.alarms.look(z, len(dst.Objects.ID), &e.links)
 	e.watch(z)
 	dst.Alarms = append(dst.Alarms, e.alarms.on...)
 	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {
@@ -309,6 +311,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Sight, p *tracks.Point)
 	switch {
 	case p.Detection >= 0:
 		e.known.hits++
+		e.links.add(p.Link)
 	case p.Detection == tracks.Merged:
 		marks |= latent.Merged
 	default:
@@ -326,7 +329,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Sight, p *tracks.Point)
 	}
 	o := dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
-	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
+	o.D, o.Marks, o.Doubt, o.Link = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt), append(o.Link, p.Link)
 	x, y := math.NaN(), math.NaN()
 	if p.Detection >= 0 {
 		x, y = z.Spots.Found[p.Detection].X, z.Spots.Found[p.Detection].Y

@@ -32,6 +32,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 			}
 		}
 	}
+	p.Wrong, p.Unlinked = e.links.shares()
 	area := float64(e.size[0]) * float64(e.size[1])
 	p.PerPixel = float64(p.Count) / area
 	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
@@ -72,19 +73,48 @@ func (e *Estimator) Last() []latent.Message {
 	return e.reports
 }
 
+// Bounds of links_uncertain: the shares of wrong and of unknown links that begin it, and the least links in the window. The window forgets 2 % per frame.
+const (
+	mostWrong    = 0.05
+	mostUnlinked = 0.5
+	leastLinks   = 100
+	linksKept    = 0.98
+)
+
+// links counts the links of the last frames.
+type links struct{ wrong, known, unknown float64 } // expected wrong ones; ones of known and of unknown probability
+
+func (l *links) add(link float64) {
+	if math.IsNaN(link) {
+		l.unknown++
+		return
+	}
+	l.wrong, l.known = l.wrong+1-link, l.known+1
+}
+
+func (l *links) fade() {
+	l.wrong, l.known, l.unknown = linksKept*l.wrong, linksKept*l.known, linksKept*l.unknown
+}
+
+// shares returns the expected share of wrong links among the known ones, and the share of unknown ones; NaN without links.
+func (l *links) shares() (wrong, unknown float64) {
+	return l.wrong / l.known, l.unknown / (l.known + l.unknown)
+}
+
 // patience is the number of frames for which a condition holds before its alarm begins, or is absent before it ends: half a second at 50 frames/s.
 const patience = 25
 
 // alarms reports a field without objects, a field with too many, and a changed law of all objects.
 type alarms struct {
 	none, many condition
+	links      condition
 	population [populationChanges]condition
 	on         []string // codes
 	events     []latent.Event
 }
 
 func newAlarms() alarms {
-	return alarms{none: condition{after: patience}, many: condition{after: 1}, population: [populationChanges]condition{{after: 1}, {after: 1}}}
+	return alarms{none: condition{after: patience}, many: condition{after: 1}, links: condition{after: patience}, population: [populationChanges]condition{{after: 1}, {after: 1}}}
 }
 
 // condition is the trigger of an alarm.
@@ -109,7 +139,7 @@ func (c *condition) see(is bool) (changed bool) {
 }
 
 // look updates the alarms with a frame and its number of followed objects.
-func (a *alarms) look(z *latent.Sight, followed int) {
+func (a *alarms) look(z *latent.Sight, followed int, l *links) {
 	s := &z.Spots
 	if a.none.see(followed == 0 && len(s.Found) == 0) {
 		text := "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
@@ -121,12 +151,19 @@ func (a *alarms) look(z *latent.Sight, followed int) {
 	if a.many.see(s.Left > 0) {
 		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left))
 	}
+	wrong, unknown := l.shares()
+	if a.links.see(l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked)) {
+		a.tell(z, latent.LinksUncertain, &a.links, fmt.Sprintf("%.0f %% of the steps between frames are expected to join two objects, and for %.0f %% nobody can say: record faster, or label fewer objects; driftscope law --certain uses only certain steps", 100*wrong, 100*unknown))
+	}
 	a.on = a.on[:0]
 	if a.none.rings {
 		a.on = append(a.on, latent.NoObjects)
 	}
 	if a.many.rings {
 		a.on = append(a.on, latent.TooManyObjects)
+	}
+	if a.links.rings {
+		a.on = append(a.on, latent.LinksUncertain)
 	}
 }
 

@@ -150,6 +150,7 @@ func (t *Tracker) exchange() {
 			t.enter(b)
 			r.b = b
 		}
+		a.link, b.link = t.relinked(a, b, r), t.relinked(b, a, r)
 		for m := r.n; m <= t.n; m++ {
 			x, y := &a.at(m).sight, &b.at(m).sight
 			*x, *y = *y, *x
@@ -293,9 +294,37 @@ func (t *Tracker) again(k *track, n int) {
 	}
 }
 
-// doubt adds the odds of the other ways to the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only
+// relinked returns the probability of the link from the last place of a to its place in this update, which b had until the exchange of r; more is the log
+// odds of the exchange. If a had places since r.n, they are places of b now, and only a swap in this frame would make the link right. Otherwise the link is
+// right if the exchange is. The probability is unknown after a second exchange in the update, or if b was detected since the last place of a.
+func (t *Tracker) relinked(a, b *track, r *rival) float64 {
+	if a.turned == t.n || b.turned == t.n {
+		return math.NaN()
+	}
+	j, later := b.at(t.n).sight.detection, false
+	for m := t.n - 1; m >= r.n; m-- {
+		switch {
+		case !a.at(m).sight.own():
+			later = later || b.at(m).sight.own()
+		case later:
+			return math.NaN()
+		default:
+			return t.joint.link(a, j)
+		}
+	}
+	p := 1 / (1 + math.Exp(-r.more))
+	if b.begunBefore(t.n) {
+		p *= t.joint.link(b, j)
+	}
+	return p
+}
+
+// doubt sums the odds of the other ways of the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only
 // what they had in m. Without the second, later frames would make a doubt too small.
 func (t *Tracker) doubt(m int) {
+	for _, k := range t.live {
+		k.at(m).point.Doubt = 0
+	}
 	for i := range t.rivals {
 		r := &t.rivals[i]
 		if r.n != m {
@@ -308,35 +337,6 @@ func (t *Tracker) doubt(m int) {
 		r.a.at(m).point.Doubt += odds
 		if r.b != nil {
 			r.b.at(m).point.Doubt += odds
-		}
-	}
-}
-
-// thirds adds, for each track, the odds of ways that three tracks share in this update: one had the detection of the second, the second the detection of
-// the third, and the third the detection of the first, or none.
-func (t *Tracker) thirds() {
-	for i := range t.pairs {
-		a, b := t.live[t.pairs[i].Row], t.owner[t.pairs[i].Column]
-		if b == nil || a == b || b.born == t.n {
-			continue
-		}
-		own := a.at(t.n).sight.detection
-		first := t.pairs[i].Cost - t.cost(a, own) - t.cost(b, t.pairs[i].Column)
-		for _, q := range t.pairs[b.first:b.last] {
-			c := t.owner[q.Column]
-			if c == nil || c == a || c == b {
-				continue
-			}
-			more := first + q.Cost - t.cost(c, q.Column)
-			if more < margin {
-				odds := math.Exp(-more) // c has no detection
-				a.at(t.n).sight.thirds += odds
-				b.at(t.n).sight.thirds += odds
-				c.at(t.n).sight.thirds += odds
-			}
-			if back := t.cost(c, own); back != 0 && more+back < margin { // the other two tracks of the ring add their own share
-				a.at(t.n).sight.thirds += math.Exp(-more - back)
-			}
 		}
 	}
 }

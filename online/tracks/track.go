@@ -22,7 +22,6 @@ type sight struct {
 	births    float64 // extra births since the last update beyond one frame, px⁻²
 	object    float64 // density of d's score among objects
 	clutter   float64 // density of false maxima of d's score, px⁻²
-	thirds    float64 // odds that three tracks took turns in the frame, by the frames up to it
 }
 
 // sighted returns the sight of detection j of the frame.
@@ -36,6 +35,7 @@ func (o *sight) own() bool { return o.detection >= 0 }
 type step struct {
 	before state   // predicted
 	gain   float64 // gain of the track before this frame
+	link   float64 // probability of the detection, or of none, by the frames up to it; NaN if unknown
 	sight  sight
 	point  Point
 }
@@ -49,6 +49,7 @@ type track struct {
 	turned      int     // update of its last exchange
 	from        int     // first update that this exchange changed
 	exchange    int     // the number of that exchange
+	link        float64 // probability of the link to the detection that it took over in that update
 	gain        float64 // log likelihood ratio of its detections since birth, with the track against without
 	row         int     // in live
 	first, last int     // its pairs are pairs[first:last]

@@ -32,7 +32,8 @@ type Point struct {
 	Directed  float64 // probability that the motion is directed
 	Speed     float64 // of the directed motion, px/frame, and its standard deviation, per axis
 	SpeedSD   float64
-	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track: only from rivals, see doc.go
+	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track, see doc.go
+	Link      float64 // probability that the last point with a detection and this one are of one object; NaN if it is unknown, or one of them is missing
 	Exchanged bool    // from this update on, it continues another track: no step leads here from its last point
 	With      uint64  // the track that it is merged with or parts from in this frame; 0 for none
 }
@@ -85,6 +86,7 @@ type Tracker struct {
 	sights     []sight // of the detections of the frame
 	scratch    state
 	solver     numbers.Solver
+	joint      joint
 	pairs      []numbers.Pair
 	grid       numbers.Grid
 	widest     float64  // px within which there are mostNear detections on average
@@ -141,6 +143,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	}
 	t.assign(detections)
 	t.exchange()
+	t.link()
 	t.end()
 	t.population.n.frames += spell - 1
 	t.population.n.fade()
@@ -203,7 +206,7 @@ func (t *Tracker) assign(detections []Detection) {
 	}
 	t.births(detections)
 	t.meet(match)
-	t.thirds()
+	t.marginals(len(match))
 }
 
 // near reports whether a place lies within reach of the origin.
@@ -345,9 +348,6 @@ func (t *Tracker) report(m int) []Point {
 	if m < 1 {
 		return t.points
 	}
-	for _, k := range t.live {
-		k.at(m).point.Doubt = 0
-	}
 	t.doubt(m)
 	back := place{t.carried.x - t.clock[m%window].carried.x, t.carried.y - t.clock[m%window].carried.y}
 	for _, k := range t.live {
@@ -356,11 +356,8 @@ func (t *Tracker) report(m int) []Point {
 		}
 		p := k.at(m).point
 		p.Confirmed = k.state.confirmed
-		if m == t.n {
-			p.Doubt += k.at(m).sight.thirds
-		}
-		p.Doubt /= 1 + p.Doubt
 		p.Exchanged = k.turned == t.n && k.from < m
+		p.Link, p.Doubt = t.linked(k, m, p.Exchanged)
 		p.X, p.Y = p.X-back.x, p.Y-back.y
 		t.points = append(t.points, p)
 	}

@@ -24,9 +24,9 @@ func TestTracksTable(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 	want := [][]string{
-		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "x_located", "y_located"},
-		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "", ""},
-		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "", ""},
+		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "p_link", "x_located", "y_located"},
+		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "", "", ""},
+		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "", "", ""},
 	}
 	if got := readCSV(t, path); !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, expected %v", got, want)

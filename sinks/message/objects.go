@@ -26,6 +26,7 @@ type ObjectsRecord struct {
 	SD        Column         `json:"sd_px" unit:"px"`                // of the place, an axis
 	D         Column         `json:"diffusion_px2_s" unit:"px²/s"`   // so far; null before the second step
 	Doubt     Column         `json:"doubt" unit:"1"`                 // probability of being another object than the number says
+	Link      Column         `json:"p_link,omitempty" unit:"1"`      // probability that the step from its previous place is its own; null without one, or if too many objects are near to know
 	Marks     []latent.Mark  `json:"marks"`                          // what is special about it
 	State     []Column       `json:"state,omitempty" unit:"1"`       // a column a state of the population's law: the probability that the object is in it
 	Z         []Column       `json:"z,omitempty" unit:"latent"`      // a column a latent, of a model of objects: what they look like; null where not detected
@@ -144,6 +145,7 @@ func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte 
 	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
+	dst = appendShort(append(dst, `,"p_link":`...), o.Link)
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
 	if o.States > 0 {
 		dst = appendLatents(append(dst, `,"state":`...), o.State, o.States)
@@ -243,7 +245,11 @@ func checkObjects(r *ObjectsRecord) error {
 			return err
 		}
 	}
-	for _, column := range slices.Concat(r.Z, r.ZSD, r.State) {
+	columns := slices.Concat(r.Z, r.ZSD, r.State)
+	if r.Link != nil { // earlier versions have none
+		columns = append(columns, r.Link)
+	}
+	for _, column := range columns {
 		if err := sameObjects(n, len(column)); err != nil {
 			return err
 		}

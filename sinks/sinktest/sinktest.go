@@ -143,7 +143,7 @@ func Field(seq uint64) *latent.Estimate {
 		Latent: latent.Latent{Seq: seq, Time: Estimate(seq, 0).Latent.Time}, Latency: 1500 * time.Microsecond,
 		Objects: &latent.Objects{
 			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
-			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
+			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Link: []float64{math.NaN(), 0.75}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
 			LocX: []float64{math.NaN(), 639.25}, LocY: []float64{math.NaN(), 0.5}, States: 2, State: []float64{0.25, 0.75, math.NaN(), math.NaN()},
 			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}},
 		},
@@ -160,7 +160,7 @@ func Track(seq uint64) *latent.Track {
 
 // Population returns all objects of a field, without lengths in µm.
 func Population(seq uint64) *latent.Population {
-	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
+	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Wrong: 0.125, Unlinked: 0, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
 		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
 		ShiftX: 10, ShiftY: -10, DirectedN: 1,
 		Law: &latent.PopulationLaw{Seq: seq - 1, Tracks: 7, Steps: 35, Spread: latent.Bounds{Value: 0.5, Low: 0.25, High: 0.75}, Rates: []float64{0, 0.5, 0.25, 0}, Nats: 12, Says: "2 states",
@@ -187,7 +187,7 @@ func Crowd(seq uint64, n int) *latent.Estimate {
 			mark = latent.Predicted
 		}
 		o.ID, o.X, o.Y, o.SD, o.D = append(o.ID, uint64(i+1)), append(o.X, x), append(o.Y, x/2), append(o.SD, 0.1234), append(o.D, 1.2345)
-		o.Doubt, o.Marks = append(o.Doubt, 1/float64(i+2)), append(o.Marks, mark)
+		o.Doubt, o.Link, o.Marks = append(o.Doubt, 1/float64(i+2)), append(o.Link, 0.9), append(o.Marks, mark)
 		o.Earlier = append(o.Earlier, latent.Place{Seq: seq - 1, ID: uint64(i + 1), X: x, Y: x / 2, SD: 0.1234})
 	}
 	return e

@@ -204,6 +204,7 @@ const (
 	TooFewDimensions = "too_few_dimensions"
 	NoObjects        = "no_objects"
 	TooManyObjects   = "too_many_objects"
+	LinksUncertain   = "links_uncertain"
 
 	PopulationDiffusionChanged = "population_diffusion_changed"
 	PopulationMixtureChanged   = "population_mixture_changed"

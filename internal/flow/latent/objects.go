@@ -53,6 +53,7 @@ type Objects struct {
 	LocY    []float64
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
 	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
+	Link    []float64 // probability that the step from its previous place is its own; NaN if there is none, or if too many objects are near to know
 	Marks   []Mark
 	States  int       // of the population's law; 0 before the first law
 	State   []float64 // States per object: the probability of each in this frame; NaN if unknown
@@ -76,7 +77,7 @@ func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
 func (o *Objects) Reset() {
-	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], LocX: o.LocX[:0], LocY: o.LocY[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], LocX: o.LocX[:0], LocY: o.LocY[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Link: o.Link[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
 }
 
 func (o *Objects) copy(src *Objects) {
@@ -85,7 +86,7 @@ func (o *Objects) copy(src *Objects) {
 	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
 	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
 	o.LocX, o.LocY = append(old.LocX[:0], src.LocX...), append(old.LocY[:0], src.LocY...)
-	o.Doubt, o.State = append(old.Doubt[:0], src.Doubt...), append(old.State[:0], src.State...)
+	o.Doubt, o.Link, o.State = append(old.Doubt[:0], src.Doubt...), append(old.Link[:0], src.Link...), append(old.State[:0], src.State...)
 	o.Z, o.ZSD = append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
 }
 
@@ -156,6 +157,8 @@ type Population struct {
 	Births    uint64  // since the start
 	Deaths    uint64
 	Unjudged  uint64  // ended without a verdict, because the budget for verdicts was spent
+	Wrong     float64 // expected share of wrong links in the last frames; NaN before the first known one
+	Unlinked  float64 // share of the links of unknown probability
 	Unweighed uint64  // steps not used for a change of the law, because a frame had too many
 	Detected  float64 // share of an object's frames in which it is detected
 	Template  float64 // sd of the template, px

@@ -57,6 +57,7 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
+	r.objects.certain = r.options.Certain
 	return r, nil
 }
 

@@ -21,19 +21,21 @@ var perObject = []string{"speed", "zone"}
 
 // ofObjects asks a rule's condition of objects of a field, each as if it were the only one: its place is latent and centroid, px.
 type ofObjects struct {
-	which  string
-	number uint64
-	make   func() *Rule
-	states map[uint64]*objectState
-	frame  uint64
-	gone   []uint64
-	single latent.Estimate // reused
+	which   string
+	number  uint64
+	certain float64
+	make    func() *Rule
+	states  map[uint64]*objectState
+	frame   uint64
+	gone    []uint64
+	single  latent.Estimate // reused
 }
 
 // objectState is the state of the rule for one object.
 type objectState struct {
 	rule *Rule
 	seen uint64 // frame, as counted here
+	cuts uint64 // links that were not certain: no speed is taken across them
 	last latent.Estimate
 }
 
@@ -85,7 +87,12 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 	if !e.Objects.Here(i) {
 		return triggers
 	}
+	if o.certain > 0 && !(e.Objects.Link[i] >= o.certain) { // nor if it is unknown
+		s.cuts++
+		return triggers
+	}
 	o.alone(e, i)
+	o.single.Latent.Trajectory += s.cuts << 40
 	if t := s.rule.look(&o.single); t != nil {
 		t.Object = e.Objects.ID[i]
 		triggers = append(triggers, t)

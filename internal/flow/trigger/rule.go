@@ -21,8 +21,9 @@ type ruleOptions struct {
 	Name  string `yaml:"name"`
 	After int    `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
 	// Object is whom the rule is about in a field: any, nearest or a number; empty is the object that is followed.
-	Object string        `yaml:"object"`
-	Rest   time.Duration `yaml:"rest"` // between two beginnings, at least, by acquisition times
+	Object  string        `yaml:"object"`
+	Certain float64       `yaml:"certain"` // of rules with an object: least probability of the link to a place that counts; 0 asks for none
+	Rest    time.Duration `yaml:"rest"`    // between two beginnings, at least, by acquisition times
 }
 
 // promptly holds the default options: a rule fires with the first frame, because feedback should come soon. The kinds' margins keep out noise.
@@ -38,6 +39,10 @@ func (o *ruleOptions) check() error {
 		return fmt.Errorf("name: found %.80q, expected 1 to 64 letters, digits, - or _", o.Name)
 	case o.After < 1 || o.After > maxAfter:
 		return fmt.Errorf("after: found %d, expected 1 to %d frames", o.After, maxAfter)
+	case !(o.Certain >= 0 && o.Certain <= 1):
+		return fmt.Errorf("certain: found %g, expected a probability, 0 to 1", o.Certain)
+	case o.Certain > 0 && o.Object == "":
+		return errors.New("certain: is of rules with object: give one, or leave it out")
 	case o.Rest < 0 || o.Rest > maxRest:
 		return fmt.Errorf("rest: found %v, expected 0s to %v", o.Rest, maxRest)
 	}

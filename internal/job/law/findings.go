@@ -20,6 +20,7 @@ type Findings struct {
 	Single     int      `json:"single_places"` // tracks of one place, which have no step
 	Undetected int      `json:"undetected"`    // rows without a detection, left out
 	Unused     int      `json:"tracks_unused"` // beyond MaxTracks
+	Cuts       int      `json:"links_cut"`     // where --certain cut a track
 	Drift      Velocity `json:"drift"`         // common to all objects, subtracted
 	D          Mean     `json:"d"`
 	Spread     *Mean    `json:"spread,omitempty"` // sd of ln D from object to object within a state
@@ -90,7 +91,7 @@ func (f *Findings) print(w io.Writer) {
 	for _, left := range []struct {
 		n    int
 		what string
-	}{{f.Single, "tracks of one place tell nothing"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Outside, "steps outside of the map"}} {
+	}{{f.Single, "tracks of one place tell nothing"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Cuts, "steps left out, less certain than --certain"}, {f.Outside, "steps outside of the map"}} {
 		if left.n > 0 {
 			fmt.Fprintf(w, "; %d %s", left.n, left.what)
 		}

@@ -32,6 +32,8 @@ type Command struct {
 	Width      float64           `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
 	Height     float64           `help:"The same for its height." placeholder:"PX"`
 
+	Certain float64 `help:"Cut tracks where the probability of a step, p_link in a table of run --objects, is below this, or unknown; 0 cuts none." default:"0" placeholder:"P"`
+
 	Interactions bool    `help:"Look for a force between objects by their distance."`
 	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
 	Over         string  `help:"Write the probability of every state at every step of every track to this CSV file." placeholder:"OUT.csv" type:"path"`
@@ -65,6 +67,8 @@ func (c *Command) check() error {
 		return fmt.Errorf("--focal-depth: found %g, expected µm of 0 or more", c.FocalDepth)
 	case c.FocalDepth > 0 && c.PixelUM == 0:
 		return errors.New("--focal-depth is in µm: give --pixel-um as well")
+	case !(c.Certain >= 0 && c.Certain <= 1):
+		return fmt.Errorf("--certain: found %g, expected a probability, 0 to 1", c.Certain)
 	case c.States < 0 || c.States > states.MostStates:
 		return fmt.Errorf("--states: found %d, expected 0 to %d", c.States, states.MostStates)
 	}
@@ -133,15 +137,16 @@ type film struct {
 	exposure float64 // s
 
 	single, undetected, unused int // tracks of one place; rows; tracks beyond MaxTracks
+	cuts                       int // of tracks, by --certain
 }
 
 // open reads the tracks.
 func (c *Command) open() (*film, error) {
-	all, left, err := read(c.Tracks, c.Columns)
+	all, left, cuts, err := read(c.Tracks, c.Columns, c.Certain)
 	if err != nil {
 		return nil, err
 	}
-	f := &film{all: all, dt: c.DT, pixel: 1, unit: "px", exposure: c.Exposure, undetected: left}
+	f := &film{all: all, dt: c.DT, pixel: 1, unit: "px", exposure: c.Exposure, undetected: left, cuts: cuts}
 	if c.PixelUM > 0 {
 		f.pixel, f.unit = c.PixelUM, "µm"
 	}
@@ -157,7 +162,7 @@ func (c *Command) open() (*film, error) {
 
 // find returns the findings of a film, and writes the tables of objects that the options name.
 func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
-	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift, Tracks: len(f.used)}
+	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Cuts: f.cuts, Drift: f.drift, Tracks: len(f.used)}
 	e, ok := exact.Infer(f.exactTracks(), exact.Options{Exposure: c.Exposure / c.DT, Each: true, Say: func(what string) {
 		phases.Next(fmt.Sprintf("%s of %d tracks", what, len(f.used)))
 	}})

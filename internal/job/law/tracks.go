@@ -1,6 +1,7 @@
 package law
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ const MaxTracks = 100_000
 
 // columns names optional columns of run's own tables: whether a place was detected, and the detected place. Their x and y belong to the track, which is
 // smoother. D from x and y would be too small.
-var columns = []string{"marks", "x_located", "y_located"}
+var columns = []string{"marks", "x_located", "y_located", "p_link"}
 
 // track is the places of one object, with its number in the table.
 type track struct {
@@ -25,9 +26,10 @@ type track struct {
 	points []tracking.Point
 }
 
-// read returns the tracks of a table, in the order of their numbers. It drops and counts places that run's own tables mark as not detected.
-func read(path string, as map[string]string) (tracks []track, left int, err error) {
-	byNumber := map[int64][]tracking.Point{}
+// read returns the tracks of a table, in the order of their numbers. It drops and counts places that run's own tables mark as not detected. Above 0, certain
+// cuts tracks where a link is less probable, and counts the cuts.
+func read(path string, as map[string]string, certain float64) (tracks []track, left, cuts int, err error) {
+	byNumber, cut := map[int64][]tracking.Point{}, map[int64]map[int]bool{}
 	err = tracking.RowsWith(path, as, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
 		detected, err := locate(&at, values, absent)
 		if err != nil {
@@ -37,20 +39,62 @@ func read(path string, as map[string]string) (tracks []track, left int, err erro
 			left++
 			return nil
 		}
+		doubtful, err := uncertain(values[3], absent[3], certain)
+		if err != nil {
+			return err
+		}
+		if doubtful {
+			if cut[particle] == nil {
+				cut[particle] = map[int]bool{}
+			}
+			cut[particle][at.Frame] = true
+		}
 		byNumber[particle] = append(byNumber[particle], at)
 		return nil
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	inOrder, err := tracking.InOrder(byNumber)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
+		return nil, 0, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	for i, number := range slices.Sorted(maps.Keys(byNumber)) {
-		tracks = append(tracks, track{number, inOrder[i]})
+		parts := track{number, inOrder[i]}.cut(cut[number])
+		tracks, cuts = append(tracks, parts...), cuts+len(parts)-1
 	}
-	return tracks, left, nil
+	return tracks, left, cuts, nil
+}
+
+// errNoLinks reports --certain without probabilities.
+var errNoLinks = errors.New("--certain: the table has no column p_link: give a table of run --objects, or leave it out")
+
+// uncertain reports whether the link that leads to a place is less probable than asked for. An unknown one is.
+func uncertain(value string, absent bool, certain float64) (bool, error) {
+	switch {
+	case certain == 0:
+		return false, nil
+	case absent:
+		return false, errNoLinks
+	case value == "":
+		return true, nil
+	}
+	link, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(link >= 0 && link <= 1) {
+		return false, fmt.Errorf("p_link is %.40q, expected a probability, 0 to 1, or nothing", value)
+	}
+	return link < certain, nil
+}
+
+// cut splits a track before every frame in which its number is uncertain.
+func (t track) cut(before map[int]bool) (parts []track) {
+	from := 0
+	for i := range t.points {
+		if i > from && before[t.points[i].Frame] {
+			parts, from = append(parts, track{t.number, t.points[from:i]}), i
+		}
+	}
+	return append(parts, track{t.number, t.points[from:]})
 }
 
 // locate replaces a place by the detected place if the table has one, and reports whether it was detected.

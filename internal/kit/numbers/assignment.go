@@ -39,12 +39,16 @@ func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
 		s.augment(int32(r), int32(columns))
 	}
 	for r, c := range s.colOf {
-		if int(c) >= columns {
+		if s.paid[r] -= s.v[c]; int(c) >= columns {
 			s.colOf[r] = -1
 		}
 	}
 	return s.colOf
 }
+
+// Prices returns the prices of the rows and columns of the last Solve, none above 0. The cost of a pair exceeds the sum of its two prices by the least that
+// an assignment with it costs more than the best one, at least.
+func (s *Solver) Prices() (rows, columns []float64) { return s.paid, s.v[:len(s.v)-len(s.paid)] }
 
 // sort orders the pairs by row, each row's dummy column last.
 func (s *Solver) sort(rows, columns int, pairs []Pair) {

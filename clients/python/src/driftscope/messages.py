@@ -240,6 +240,8 @@ class Objects(Timed):
     left_out: int
     #: what is special about it
     marks: list[int]
+    #: probability that the step from its previous place is its own; null without one, or if too many objects are near to know (1)
+    p_link: list[float] | None = None
     #: side of a pixel; 0 where not known (µm)
     pixel_um: float
     #: of the place, an axis (px)
@@ -471,6 +473,10 @@ class Population(Timed):
     #: of the lease under which a worker runs the stream; later is greater
     epoch: int | None = None
     law: PopulationLaw | None = None
+    #: share of the steps for which it is unknown (1)
+    links_unknown: float | None = None
+    #: expected share of wrong steps in the last frames; null before the first (1)
+    links_wrong: float | None = None
     #: where it is another than before, every ten seconds, and at the end
     map: PopulationMap | None = None
     #: of the frame up to which the map was learnt; none before there is one

@@ -1,0 +1,348 @@
+package tracks
+
+import "math"
+
+// Bounds on the sums over joint assignments. A group of tracks beyond them has no known probabilities.
+const (
+	openMost  = 12      // detections of a group that are open at once: 4,096 ways to take them
+	groupMost = 200     // tracks of a group
+	waysMost  = 1 << 15 // ways of a group, over its tracks
+	waysEach  = 256     // ways of a frame, per track
+	pastsMost = 3.0     // nats below which the other past of a rival counts
+)
+
+// thin are weights below which a pair does not count: every assignment with it is so much less likely than the best. The second is for groups beyond the
+// bounds.
+var thin = [...]float64{1e-3, 1e-2}
+
+// joint sums over all assignments of the tracks and detections of a frame. Its memory is reused.
+type joint struct {
+	edges   []edge
+	mixed   []float64 // by pair: what the other pasts of its track add to its likelihood ratio
+	rows    []jointRow
+	columns []jointColumn
+	up      []int32 // by row: the union of rows that share detections
+	order   []int32 // of the rows of a group
+	sums    []float64
+	back    []float64
+	spent   int
+}
+
+// edge is a pair that counts. Its weight is its share of the best assignment.
+type edge struct {
+	column int32
+	bit    uint32
+	weight float64
+	share  float64 // probability
+}
+
+type jointRow struct {
+	first, last int32 // edges
+	next        int32 // row of the same group, -1
+	alone       float64
+	share       float64 // probability of no detection
+	begin       int32   // of its sums
+	size, open  int32   // of its sums before it, and with its own detections
+	retired     uint32
+}
+
+type jointColumn struct {
+	row   int32 // one with it
+	rows  int32 // that still want it
+	bit   uint32
+	alone float64
+}
+
+// mix adds to the pairs of a track what they would be worth if it had the other past of a rival: odds is the likelihood of that past over its own.
+func (t *Tracker) mix(k *track, other *way, odds float64) {
+	if k.over > 0 || !other.begun || other.lost || other.state.over() {
+		return
+	}
+	h, p := &t.scratch, &t.population
+	*h = other.state
+	h.predict(t.clock[t.n%window].gap, p)
+	missing := 1 - k.at(t.n).before.exists*p.detected
+	t.joint.rows[k.row].alone += odds * (1 - h.exists*p.detected) / missing
+	for i := k.first; i < k.last; i++ {
+		o := &t.sights[t.pairs[i].Column]
+		t.joint.mixed[i] += odds * h.exists * p.detected * h.motion.density(&o.d, p) * o.object / (missing * (o.clutter + (p.births+o.births)*o.object))
+	}
+}
+
+// marginals computes the probability of every pair, given the frames so far: the sum of the weights of all joint assignments with it over the sum of all.
+// By the prices of the solver, the weight of a pair is exp(-reduced cost), so that the best assignment has weight 1.
+func (t *Tracker) marginals(rows int) {
+	s := &t.joint
+	prices, columns := t.solver.Prices()
+	s.edges, s.columns, s.up = s.edges[:0], s.columns[:0], s.up[:0]
+	s.mixed, s.rows = append(s.mixed[:0], make([]float64, len(t.pairs))...), append(s.rows[:0], make([]jointRow, rows)...)
+	for i := range t.rivals {
+		if r := &t.rivals[i]; r.n < t.n && r.more < pastsMost && r.led >= r.a.exchange && (r.b == nil || r.led >= r.b.exchange) {
+			odds := math.Exp(-r.more)
+			if t.mix(r.a, &t.ways[i].ba, odds); r.b != nil {
+				t.mix(r.b, &t.ways[i].ab, odds)
+			}
+		}
+	}
+	s.columns = append(s.columns, make([]jointColumn, len(columns))...)
+	for i, k := range t.live[:rows] {
+		r := &s.rows[i]
+		r.first, r.next, r.alone = int32(len(s.edges)), -1, (1+r.alone)*math.Exp(prices[i])
+		s.up = append(s.up, int32(i))
+		for j := k.first; j < k.last; j++ {
+			p := &t.pairs[j]
+			v := columns[p.Column]
+			more := p.Cost - prices[i] - v
+			weight := math.Exp(-more)
+			if s.mixed[j] > 0 {
+				weight += s.mixed[j] * math.Exp(prices[i]+v)
+			}
+			if weight < thin[0] {
+				continue
+			}
+			s.edges = append(s.edges, edge{column: int32(p.Column), weight: weight})
+			c := &s.columns[p.Column]
+			if c.rows++; c.rows == 1 {
+				c.row, c.alone = int32(i), math.Exp(v)
+			} else {
+				s.up[s.root(int32(i))] = s.root(c.row)
+			}
+		}
+		r.last = int32(len(s.edges))
+	}
+	for i := rows - 1; i >= 0; i-- { // a list per group, at its root
+		if root := s.root(int32(i)); root != int32(i) {
+			s.rows[i].next, s.rows[root].next = s.rows[root].next, int32(i)
+		}
+	}
+	s.spent = 0
+	for i, k := range t.live[:rows] {
+		if s.up[i] == int32(i) && k.over == 0 {
+			s.sum(int32(i), rows*waysEach)
+		}
+	}
+}
+
+// linked returns the Link and the Doubt of a point of update m. In the newest update both come from the sums over joint assignments. After later updates,
+// or if the sums are unknown, they come from rivals.
+func (t *Tracker) linked(k *track, m int, exchanged bool) (link, doubt float64) {
+	at := k.at(m)
+	link, doubt = at.link, at.point.Doubt/(1+at.point.Doubt)
+	switch {
+	case math.IsNaN(link):
+	case m < t.n:
+		link = 1 - doubt
+	case k.turned < t.n:
+		doubt = 1 - link
+	}
+	if at.sight.detection < 0 || m == k.born && !exchanged || m < t.n && exchanged {
+		link = math.NaN()
+	}
+	return link, doubt
+}
+
+// link records the probability of what every track has in this update.
+func (t *Tracker) link() {
+	for _, k := range t.live {
+		at := k.at(t.n)
+		if at.link = k.link; k.turned < t.n {
+			at.link = t.joint.link(k, at.sight.detection)
+		}
+	}
+}
+
+// link returns the probability that a track has detection j, or none if j is below 0. It is NaN if unknown, and for a track that began in this frame.
+func (s *joint) link(k *track, j int) float64 {
+	if k.row >= len(s.rows) {
+		return math.NaN()
+	}
+	r := &s.rows[k.row]
+	for _, e := range s.edges[r.first:r.last] {
+		if int(e.column) == j {
+			return e.share
+		}
+	}
+	if j < 0 {
+		return r.share
+	}
+	return 0 * r.share // negligible, or unknown
+}
+
+func (s *joint) root(i int32) int32 {
+	for s.up[i] != i {
+		s.up[i] = s.up[s.up[i]]
+		i = s.up[i]
+	}
+	return i
+}
+
+// sum computes the probabilities of a group. The ways to take the open detections, those that other tracks want too, are the states of a forward and a
+// backward pass over its tracks.
+func (s *joint) sum(root int32, most int) {
+	if !s.plan(root, most, thin[0]) && !s.plan(root, most, thin[1]) {
+		for i := root; i >= 0; i = s.rows[i].next {
+			r := &s.rows[i]
+			r.share = math.NaN()
+			for e := r.first; e < r.last; e++ {
+				s.edges[e].share = math.NaN()
+			}
+		}
+		return
+	}
+	f := s.sums[:1]
+	f[0] = 1
+	for at, i := range s.order {
+		r := &s.rows[i]
+		s.back = append(s.back[:0], make([]float64, r.open)...)
+		g := s.back
+		for mask, v := range s.sums[r.begin : r.begin+r.size] {
+			if v == 0 {
+				continue
+			}
+			g[mask] += v * r.alone
+			for e := r.first; e < r.last; e++ {
+				if bit := s.edges[e].bit; uint32(mask)&bit == 0 {
+					g[uint32(mask)|bit] += v * s.edges[e].weight
+				}
+			}
+		}
+		for e := r.first; e < r.last; e++ {
+			if bit := s.edges[e].bit; r.retired&bit != 0 {
+				alone := s.columns[s.edges[e].column].alone
+				for mask := range g {
+					if uint32(mask)&bit == 0 {
+						g[mask] = g[mask]*alone + g[uint32(mask)|bit]
+						g[uint32(mask)|bit] = 0
+					}
+				}
+			}
+		}
+		if at+1 < len(s.order) {
+			next := &s.rows[s.order[at+1]]
+			copy(s.sums[next.begin:next.begin+next.size], g)
+		}
+	}
+	s.back = append(s.back[:0], 1)
+	for at := len(s.order) - 1; at >= 0; at-- {
+		r := &s.rows[s.order[at]]
+		for len(s.back) < int(r.open) {
+			s.back = append(s.back, 0)
+		}
+		g := s.back[:r.open]
+		for e := r.last - 1; e >= r.first; e-- {
+			if bit := s.edges[e].bit; r.retired&bit != 0 {
+				alone := s.columns[s.edges[e].column].alone
+				for mask := range g {
+					if uint32(mask)&bit == 0 {
+						g[uint32(mask)|bit] = g[mask]
+						g[mask] *= alone
+					}
+				}
+			}
+		}
+		f := s.sums[r.begin : r.begin+r.size]
+		r.share = 0
+		for mask, v := range f {
+			alone := r.alone * g[mask]
+			r.share += v * alone
+			for e := r.first; e < r.last; e++ {
+				if bit := s.edges[e].bit; uint32(mask)&bit == 0 {
+					with := s.edges[e].weight * g[uint32(mask)|bit]
+					s.edges[e].share += v * with
+					alone += with
+				}
+			}
+			g[mask] = alone
+		}
+		s.back = s.back[:r.size]
+	}
+	all := s.back[0]
+	for _, i := range s.order {
+		r := &s.rows[i]
+		r.share /= all
+		for e := r.first; e < r.last; e++ {
+			s.edges[e].share /= all
+		}
+	}
+}
+
+// plan orders the tracks of a group so that few detections are open at once, and places their sums. It drops pairs of less than a weight. It reports whether
+// the sums are within the bounds.
+func (s *joint) plan(root int32, most int, least float64) bool {
+	s.order = s.order[:0]
+	for i := root; i >= 0; i = s.rows[i].next {
+		if s.order = append(s.order, i); len(s.order) > groupMost {
+			return false
+		}
+		r := &s.rows[i]
+		for e := r.first; e < r.last; e++ {
+			s.columns[s.edges[e].column].bit, s.columns[s.edges[e].column].rows = 0, 0
+		}
+	}
+	for _, i := range s.order {
+		r := &s.rows[i]
+		kept := r.first
+		for e := r.first; e < r.last; e++ {
+			if s.edges[e].weight >= least {
+				s.columns[s.edges[e].column].rows++
+				s.edges[kept] = s.edges[e]
+				kept++
+			}
+		}
+		r.last = kept
+	}
+	open, size := uint32(0), 1 // open bits
+	begin := 0
+	for at := range s.order {
+		best, fewest := at, math.MaxInt
+		for k := at; k < len(s.order); k++ { // the track that leaves the fewest detections open
+			r, more, touches := &s.rows[s.order[k]], 0, false
+			for e := r.first; e < r.last; e++ {
+				c := &s.columns[s.edges[e].column]
+				if touches = touches || c.bit != 0; c.bit == 0 {
+					more++
+				}
+				if c.rows == 1 {
+					more--
+				}
+			}
+			if !touches {
+				more += openMost
+			}
+			if more < fewest {
+				best, fewest = k, more
+			}
+		}
+		s.order[at], s.order[best] = s.order[best], s.order[at]
+		r := &s.rows[s.order[at]]
+		r.begin, r.size, r.retired = int32(begin), int32(size), 0
+		begin += size
+		for e := r.first; e < r.last; e++ {
+			c := &s.columns[s.edges[e].column]
+			if c.bit == 0 {
+				c.bit = ^open & (open + 1)
+				open |= c.bit
+			}
+			s.edges[e].bit = c.bit
+			if c.rows--; c.rows == 0 {
+				r.retired |= c.bit
+			}
+		}
+		for size = 1; size <= int(open); size *= 2 {
+		}
+		if r.open = int32(size); size > 1<<openMost {
+			return false
+		}
+		s.spent += size * int(r.last-r.first+1)
+		if begin+size > waysMost || s.spent > most {
+			return false
+		}
+		open &^= r.retired
+		for size = 1; size <= int(open); size *= 2 {
+		}
+	}
+	if len(s.sums) < begin+size {
+		s.sums = append(s.sums, make([]float64, begin+size-len(s.sums))...)
+	}
+	return true
+}

@@ -1,0 +1,172 @@
+package tracks
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"driftscope/ingest/sim/field"
+	"driftscope/internal/suite"
+)
+
+// film returns the detections of a simulated field, and the object of each, or -1 for noise. SNR 4 misses 3 % of the places, and SNR 2 misses 15 %. Places
+// have the Cramér-Rao error of the SNR. Maxima of noise above the least score come at the rate of a Gaussian field.
+func film(t testing.TB, o field.Options) (frames [][]Detection, of [][]int) {
+	f, err := field.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const least = 3.5
+	misses, score := 0.03, 11.0
+	if o.SNR < 4 {
+		misses, score = 0.15, 5.5
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 77))
+	sd, noise := f.Bound(), float64(o.Width*o.Height)*clutterDensity(least, 1.4)/least
+	frames, of = make([][]Detection, o.Frames), make([][]int, o.Frames)
+	add := func(frame, object int, x, y, score float64) {
+		frames[frame] = append(frames[frame], Detection{X: x, Y: y, VarX: sd * sd, VarY: sd * sd, Score: score})
+		of[frame] = append(of[frame], object)
+	}
+	for i, track := range f.Tracks {
+		for _, p := range track {
+			if rng.Float64() >= misses {
+				add(p.Frame, i, p.X+sd*rng.NormFloat64(), p.Y+sd*rng.NormFloat64(), max(score+rng.NormFloat64(), least))
+			}
+		}
+	}
+	for frame := range frames {
+		for rest := noise; rng.Float64() < rest; rest-- {
+			add(frame, -1, float64(o.Width)*rng.Float64(), float64(o.Height)*rng.Float64(), math.Sqrt(least*least+2*rng.ExpFloat64()))
+		}
+	}
+	return frames, of
+}
+
+// calibration counts links in ten bins of Link: their number, the sum of Link, and the right ones; and links of unknown probability.
+type calibration struct {
+	n, said, right [10]float64
+	unknown        float64
+}
+
+// add counts the links of the confirmed tracks of a field, from the twentieth frame on. A link is right if the last detection of the number and this one
+// are of one object.
+func (c *calibration) add(t testing.TB, o field.Options, lag int) {
+	frames, of := film(t, o)
+	k, err := New(Options{Width: float64(o.Width), Height: float64(o.Height), Template: 1.4, Lag: lag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := map[uint64]int{}
+	for f, here := range frames {
+		for _, p := range k.Update(uint64(f), here) {
+			if p.Detection < 0 {
+				if !math.IsNaN(p.Link) {
+					t.Fatalf("frame %d: a link of %g without a detection", p.Frame, p.Link)
+				}
+				continue
+			}
+			object := of[p.Frame][p.Detection]
+			before, linked := last[p.ID]
+			last[p.ID] = object
+			switch {
+			case !linked || !p.Confirmed || p.Frame < 20:
+			case math.IsNaN(p.Link):
+				c.unknown++
+			default:
+				i := min(int(10*p.Link), 9)
+				c.n[i], c.said[i] = c.n[i]+1, c.said[i]+p.Link
+				if before == object && object >= 0 {
+					c.right[i]++
+				}
+			}
+		}
+	}
+}
+
+// wrong returns the expected share of wrong links, the true one, and the share of unknown ones.
+func (c *calibration) wrong() (expected, wrong, unknown float64) {
+	n, said, right := 0.0, 0.0, 0.0
+	for i := range c.n {
+		n, said, right = n+c.n[i], said+c.said[i], right+c.right[i]
+	}
+	return 1 - said/n, 1 - right/n, c.unknown / (n + c.unknown)
+}
+
+// String lists the bins of at least 100 links: their mean Link, the share of right links beyond it, and their number.
+func (c *calibration) String() (text string) {
+	expected, wrong, unknown := c.wrong()
+	text = fmt.Sprintf("expected %.4f wrong %.4f unknown %.4f:", expected, wrong, unknown)
+	for i, n := range c.n {
+		if n >= 100 {
+			text += fmt.Sprintf(" %.2f%+.3f(%.0f)", c.said[i]/n, (c.right[i]-c.said[i])/n, n)
+		}
+	}
+	return text
+}
+
+// TestLinks verifies that in each of ten bins of Link with at least 500 links the share of right ones is within 0.03 of the mean Link, and that
+// the expected share of wrong links is within a factor 1.3 of the true one. The seeds 101 to 103 served to develop it; the test has others.
+func TestLinks(t *testing.T) {
+	suite.Calculation(t)
+	for _, o := range []field.Options{
+		{Scenario: field.Vesicle, Density: 100, SNR: 4}, {Scenario: field.Vesicle, Density: 500, SNR: 4}, {Scenario: field.Vesicle, Density: 500, SNR: 2},
+		{Scenario: field.Receptor, Density: 100, SNR: 2}, {Scenario: field.Receptor, Density: 500, SNR: 4}, {Scenario: field.Receptor, Density: 500, SNR: 2},
+		{Scenario: field.Directed, Density: 100, SNR: 2}, {Scenario: field.Directed, Density: 500, SNR: 4}, {Scenario: field.Directed, Density: 500, SNR: 2},
+	} {
+		var c calibration
+		seeds := uint64(2)
+		if !testing.Short() {
+			seeds = 10
+		}
+		for seed := range seeds {
+			o.Width, o.Height, o.Frames, o.Seed = 512, 512, 100, seed+1
+			c.add(t, o, 0)
+		}
+		t.Logf("%s %d SNR %g: %v", o.Scenario, o.Density, o.SNR, &c)
+		for i, n := range c.n {
+			if n >= 500 && math.Abs(c.said[i]-c.right[i]) > 0.03*n {
+				t.Errorf("%s, %d objects, SNR %g: of %.0f links of probability %.3f %.3f are right", o.Scenario, o.Density, o.SNR, n, c.said[i]/n, c.right[i]/n)
+			}
+		}
+		if expected, wrong, unknown := c.wrong(); unknown > 0.02 || o.Density > 100 && (expected > 1.3*wrong || wrong > 1.3*expected) {
+			t.Errorf("%s, %d objects, SNR %g: %v", o.Scenario, o.Density, o.SNR, &c)
+		}
+	}
+}
+
+// BenchmarkLinks reports the time of the probabilities of links as a share of the rest of an update, with 500 objects of sds from 1 to 3 px per frame in
+// 512x512 px. It computes them twice in the frames in which no track began or ended.
+func BenchmarkLinks(b *testing.B) {
+	const n, side = 500, 512.0
+	rng := rand.New(rand.NewPCG(41, 42))
+	at := make([]Detection, n)
+	for i := range at {
+		at[i] = seen(rng, side*rng.Float64(), side*rng.Float64())
+	}
+	k, err := New(Options{Width: side, Height: side, Template: 1.4})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var links, twice time.Duration
+	frame := uint64(0)
+	for b.Loop() {
+		for i := range at {
+			sd := 1 + 2*float64(i)/n
+			x, y := at[i].X+sd*rng.NormFloat64(), at[i].Y+sd*rng.NormFloat64()
+			at[i].X, at[i].Y = min(max(x, -x), 2*side-x), min(max(y, -y), 2*side-y) // walls are mirrors
+		}
+		begin := time.Now()
+		k.Update(frame, at)
+		spent := time.Since(begin)
+		if frame++; frame > 50 && len(k.live) == len(k.joint.rows) {
+			begin = time.Now()
+			k.marginals(len(k.live))
+			links += time.Since(begin)
+			twice += spent
+		}
+	}
+	b.ReportMetric(links.Seconds()/(twice-links).Seconds(), "of-the-rest")
+}
