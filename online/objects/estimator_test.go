@@ -297,6 +297,42 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+// TestUncertainLinks verifies the alarm and the figures for 40 objects that nearly touch and jump by their distance in every frame, and none for objects
+// that hardly move.
+func TestUncertainLinks(t *testing.T) {
+	for sd, alarm := range map[float64]bool{0.3: false, 6: true} {
+		e, dst, rng := newEstimator(t, Config{}), &latent.Estimate{}, rand.New(rand.NewPCG(61, 62))
+		at := make([][2]float64, 40)
+		for i := range at {
+			at[i] = [2]float64{100 + 12*float64(i%8), 100 + 12*float64(i/8)}
+		}
+		begun, reports := 0, []*latent.Population{}
+		for seq := range uint64(200) {
+			z := &latent.Sight{Head: latent.Head{Seq: seq, Time: time.Unix(0, int64(seq)*2e7)}}
+			z.Spots.Width, z.Spots.Height, z.Spots.Template = side, side, 1.5
+			for i := range at {
+				z.Spots.Found = append(z.Spots.Found, latent.Spot{X: at[i][0] + sd*rng.NormFloat64(), Y: at[i][1] + sd*rng.NormFloat64(), VarX: 0.01, VarY: 0.01, Score: 12})
+			}
+			if _, err := e.Update(dst, z); err != nil {
+				t.Fatal(err)
+			}
+			if len(dst.Objects.Link) != len(dst.Objects.ID) {
+				t.Fatalf("%d probabilities of %d objects", len(dst.Objects.Link), len(dst.Objects.ID))
+			}
+			for _, a := range e.Alarms() {
+				if a.Code == latent.LinksUncertain && a.Level == latent.Warning {
+					begun++
+				}
+			}
+			reports = append(reports, of[*latent.Population](e.Reports())...)
+		}
+		last := reports[len(reports)-1]
+		if (begun > 0) != alarm || (last.Wrong > 0.05 || last.Unlinked > 0.5) != alarm {
+			t.Errorf("steps of %g px: %d alarms, %.3f wrong, %.3f unknown", sd, begun, last.Wrong, last.Unlinked)
+		}
+	}
+}
+
 // TestRefused verifies that frames of another size, of no size, and from the past are refused.
 func TestRefused(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}

@@ -141,7 +141,7 @@ func (t *Tracker) linked(k *track, m int, exchanged bool) (link, doubt float64) 
 	return link, doubt
 }
 
-// link records the probability of what every track has in this update.
+// link records, for each track, the probability of its detection, or of none, in this update.
 func (t *Tracker) link() {
 	for _, k := range t.live {
 		at := k.at(t.n)

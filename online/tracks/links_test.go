@@ -107,8 +107,9 @@ func (c *calibration) String() (text string) {
 	return text
 }
 
-// TestLinks verifies that in each of ten bins of Link with at least 500 links the share of right ones is within 0.03 of the mean Link, and that
-// the expected share of wrong links is within a factor 1.3 of the true one. The seeds 101 to 103 served to develop it; the test has others.
+// TestLinks verifies that in each of ten bins of Link with at least 500 links the share of right ones is within 0.03 of the mean Link, beyond two standard
+// errors of the bin. The expected share of wrong links is within a factor 1.3 of the true one above 1 %: below, the laws of motion decide. The seeds 101 to
+// 103 served to develop it; the test has others.
 func TestLinks(t *testing.T) {
 	suite.Calculation(t)
 	for _, o := range []field.Options{
@@ -127,13 +128,163 @@ func TestLinks(t *testing.T) {
 		}
 		t.Logf("%s %d SNR %g: %v", o.Scenario, o.Density, o.SNR, &c)
 		for i, n := range c.n {
-			if n >= 500 && math.Abs(c.said[i]-c.right[i]) > 0.03*n {
+			share := c.said[i] / max(n, 1)
+			if n >= 500 && math.Abs(share-c.right[i]/n) > 0.03+2*math.Sqrt(share*(1-share)/n) {
 				t.Errorf("%s, %d objects, SNR %g: of %.0f links of probability %.3f %.3f are right", o.Scenario, o.Density, o.SNR, n, c.said[i]/n, c.right[i]/n)
 			}
 		}
-		if expected, wrong, unknown := c.wrong(); unknown > 0.02 || o.Density > 100 && (expected > 1.3*wrong || wrong > 1.3*expected) {
+		if expected, wrong, unknown := c.wrong(); unknown > 0.02 || wrong > 0.01 && (expected > 1.3*wrong || wrong > 1.3*expected) {
 			t.Errorf("%s, %d objects, SNR %g: %v", o.Scenario, o.Density, o.SNR, &c)
 		}
+	}
+}
+
+// place is a detection of an object, of noise if below 0.
+type placed struct {
+	Detection
+	object int
+}
+
+// linksOf follows a film of frames by number, and returns the mean Link of the confirmed tracks in frames from a frame on, the share of right ones, and the
+// number of known and unknown ones.
+func linksOf(t *testing.T, from, to uint64, films []map[uint64][]placed) (said, right, known, unknown float64) {
+	t.Helper()
+	for _, film := range films {
+		k, last := tracker(t), map[uint64]int{}
+		for frame := range to {
+			here, there := film[frame]
+			if !there {
+				continue
+			}
+			detections := make([]Detection, len(here))
+			for i := range here {
+				detections[i] = here[i].Detection
+			}
+			for _, p := range k.Update(frame, detections) {
+				if p.Detection < 0 {
+					continue
+				}
+				object := here[p.Detection].object
+				before, linked := last[p.ID]
+				last[p.ID] = object
+				switch {
+				case p.Link < 0 || p.Link > 1+1e-9:
+					t.Fatalf("frame %d: a probability of %g", frame, p.Link)
+				case !linked || !p.Confirmed || frame < from:
+				case math.IsNaN(p.Link):
+					unknown++
+				default:
+					known, said = known+1, said+p.Link
+					if before == object {
+						right++
+					}
+				}
+			}
+		}
+	}
+	return said / known, right / known, known, unknown
+}
+
+// TestHardLinks verifies that probabilities stay honest: all objects cross in one frame; two lie on each other for 100 frames and part; a camera loses a
+// second. The mean of the known ones exceeds the share of right ones by at most 0.1: no law of motion foresees any of this.
+func TestHardLinks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	for name, c := range map[string]struct {
+		from, to uint64
+		films    int
+		least    float64 // known links
+		film     func() map[uint64][]placed
+	}{
+		"all cross": {29, 33, 20, 200, func() map[uint64][]placed {
+			film := map[uint64][]placed{}
+			var way, speed [24]float64
+			for i := range way {
+				way[i], speed[i] = 2*math.Pi*rng.Float64(), 2+2*rng.Float64()
+			}
+			for f := range uint64(40) {
+				for i := range way {
+					u := speed[i] * (float64(f) - 30)
+					film[f] = append(film[f], placed{seen(rng, 128+u*math.Cos(way[i]), 128+u*math.Sin(way[i])), i})
+				}
+			}
+			return film
+		}},
+		"two on each other": {121, 124, 60, 60, func() map[uint64][]placed {
+			film := map[uint64][]placed{}
+			x := [2]float64{120, 136}
+			for f := range uint64(130) {
+				apart := f < 20 || f > 120
+				for i := range x {
+					if apart && f > 20 && i == 1 && f == 121 {
+						x[1] = x[0] + 3
+					}
+					x[i] += 0.7 * rng.NormFloat64()
+					if apart || i == 0 {
+						film[f] = append(film[f], placed{seen(rng, x[i], 128), i})
+					}
+				}
+			}
+			return film
+		}},
+		"a second lost": {80, 81, 100, 400, func() map[uint64][]placed {
+			film := map[uint64][]placed{}
+			at := make([][2]float64, 10)
+			for i := range at {
+				at[i] = [2]float64{256 * rng.Float64(), 256 * rng.Float64()}
+			}
+			for f := range uint64(81) {
+				for i := range at {
+					for axis := range 2 {
+						v := at[i][axis] + (0.5+float64(i)/10)*rng.NormFloat64()
+						at[i][axis] = min(max(v, -v), 512-v)
+					}
+					if f < 30 || f == 80 {
+						film[f] = append(film[f], placed{seen(rng, at[i][0], at[i][1]), i})
+					}
+				}
+			}
+			return film
+		}},
+	} {
+		var films []map[uint64][]placed
+		for range c.films {
+			films = append(films, c.film())
+		}
+		said, right, known, unknown := linksOf(t, c.from, c.to, films)
+		t.Logf("%s: %.3f, right %.3f, %g known, %g unknown", name, said, right, known, unknown)
+		if said > right+0.1 || known < c.least {
+			t.Errorf("%s: %g links of probability %.3f on average, %.3f are right, %g are unknown", name, known, said, right, unknown)
+		}
+	}
+}
+
+// TestCrowdedLinks verifies that 5,000 objects in 512x512 px stay within the bounds of work and memory, allocate nothing per frame, and that many links are
+// unknown.
+func TestCrowdedLinks(t *testing.T) {
+	frames, _ := film(t, field.Options{Scenario: field.Vesicle, Density: 5000, SNR: 4, Width: 512, Height: 512, Frames: 6, Seed: 1})
+	k, err := New(Options{Width: 512, Height: 512, Template: 1.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown, linked := 0, 0
+	for f, here := range frames {
+		for _, p := range k.Update(uint64(f), here) {
+			if p.Detection < 0 || !p.Confirmed {
+				continue
+			}
+			if linked++; math.IsNaN(p.Link) {
+				unknown++
+			} else if p.Link < 0 || p.Link > 1+1e-9 {
+				t.Fatalf("frame %d: a probability of %g", f, p.Link)
+			}
+		}
+		if s := &k.joint; s.spent > len(s.rows)*waysEach+1<<openMost*mostNear || len(s.sums) > waysMost+1<<openMost {
+			t.Fatalf("frame %d: %d ways of %d tracks, %d sums", f, s.spent, len(s.rows), len(s.sums))
+		}
+	}
+	t.Logf("%d of %d links are unknown", unknown, linked)
+	if linked < 2000 || unknown < linked/2 {
+		t.Errorf("%d of %d links are unknown", unknown, linked)
 	}
 }
 

@@ -68,6 +68,33 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestObjectsCertain: a place counts only if the link to it is certain enough, and no speed is taken across a link that is not.
+func TestObjectsCertain(t *testing.T) {
+	places := func() []*latent.Estimate {
+		return dish(map[uint64]float64{1: 10}, map[uint64]float64{1: 11}, map[uint64]float64{1: 110}, map[uint64]float64{1: 111}, map[uint64]float64{1: 112}, map[uint64]float64{1: 10})
+	}
+	for text, want := range map[string]string{
+		"zone: {name: a, object: any, certain: 0.9, centroid_px: {x: [100, 200], y: [0, 100]}}": "3+ 5-",
+		"zone: {name: a, object: any, certain: 0.4, centroid_px: {x: [100, 200], y: [0, 100]}}": "2+ 5-",
+		"speed: {name: a, object: any, certain: 0.9, centroid_px_s: 500, over: 100ms}":          "5+",
+		"speed: {name: a, object: any, centroid_px_s: 500, over: 100ms}":                        "2+ 3- 5+",
+	} {
+		film := places()
+		for i, link := range []float64{math.NaN(), 0.99, 0.5, 0.99, 0.99, 0.95} {
+			film[i].Objects.Link = []float64{link}
+		}
+		rules, got := madeOfObjects(t, text), []string{}
+		for _, e := range film {
+			for _, g := range rules.Watch(e) {
+				got = append(got, fmt.Sprintf("%d%s", g.Seq, map[bool]string{true: "+", false: "-"}[g.On]))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: found %v, expected %s", text, got, want)
+		}
+	}
+}
+
 // TestObjectsRefused: the option is of fields, and of rules that know a place alone.
 func TestObjectsRefused(t *testing.T) {
 	for _, c := range []struct {
@@ -77,6 +104,8 @@ func TestObjectsRefused(t *testing.T) {
 	}{
 		{"zone: {name: a, object: any, box: {z1: [0, 1]}}", false, "set objects.enabled"},
 		{"lost: {name: a, object: any}", true, "object: is of [speed zone]"},
+		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: is of rules with object"},
+		{"zone: {name: a, object: any, certain: 1.5, box: {z1: [0, 1]}}", true, "certain: found 1.5, expected a probability"},
 		{"zone: {name: a, object: every, box: {z1: [0, 1]}}", true, `found "every", expected any, nearest`},
 		{"zone: {name: a, object: '0', box: {z1: [0, 1]}}", true, `found "0"`},
 		{"speed: {name: a, object: any, drift: 2}", true, "drift: an object by itself has none"},

@@ -16,7 +16,7 @@ func TestNew(t *testing.T) {
 		"lost: {name: a, after: 0}":                  "after: found 0, expected 1 to 10000 frames",
 		"lost: {name: a, rest: -1s}":                 "rest: found -1s, expected 0s to 24h0m0s",
 		"lost: {name: a, rest: 25h}":                 "rest: found 25h0m0s",
-		"lost: {name: a, margin: 1}":                 `c.yaml:3: unknown key "triggers[0].lost.margin"; known keys here: after, alarms, name, object, rest`,
+		"lost: {name: a, margin: 1}":                 `c.yaml:3: unknown key "triggers[0].lost.margin"; known keys here: after, alarms, certain, name, object, rest`,
 		"zone: {name: a, box: {z1: [0, 1]}, end: 1}": `unknown key "triggers[0].zone.end"`,
 	})
 }

@@ -125,6 +125,54 @@ func TestLocated(t *testing.T) {
 	}
 }
 
+// TestCertain: at steps whose probability is below --certain, or unknown, a track is cut; otherwise two objects that exchange their numbers every ten frames
+// make D too large, 40 px apart.
+func TestCertain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var b bytes.Buffer
+	b.WriteString("frame,particle,x,y,p_link\n")
+	for pair := range 20 {
+		at := [2][2]float64{{100, 100}, {140, 100}}
+		for frame := range 60 {
+			link := ""
+			switch {
+			case frame%10 > 0:
+				link = "0.99"
+			case frame%20 > 0:
+				link = "0.5"
+			}
+			for i := range at {
+				fmt.Fprintf(&b, "%d,%d,%g,%g,%s\n", frame, 2*pair+(i+frame/10)%2, at[i][0], at[i][1], link)
+				at[i][0], at[i][1] = at[i][0]+math.Sqrt(2*2*0.02)*rng.NormFloat64(), at[i][1]+math.Sqrt(2*2*0.02)*rng.NormFloat64()
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "tracks.csv")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := printed(t, Command{Tracks: path, DT: 0.02, Certain: 0.95}); f.Cuts != 40*5 || f.Tracks != 40*6 || !(f.D.Interval[0] < 2 && 2 < f.D.Interval[1]) {
+		t.Errorf("%d cuts, %d tracks, D %+v, expected 200, 240 and 2", f.Cuts, f.Tracks, f.D)
+	}
+	if f := printed(t, Command{Tracks: path, DT: 0.02}); f.Cuts != 0 || f.Tracks != 40 {
+		t.Errorf("%d cuts, %d tracks, expected none and 40", f.Cuts, f.Tracks)
+	}
+	for text, want := range map[string]string{
+		"frame,particle,x,y\n0,1,1,1\n":          "--certain: the table has no column p_link",
+		"frame,particle,x,y,p_link\n0,1,1,1,2\n": `p_link is "2", expected a probability`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Command{Tracks: path, DT: 1, Certain: 0.95}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	if err := (&Command{Tracks: path, DT: 1, Certain: 2}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--certain: found 2") {
+		t.Errorf("found %v", err)
+	}
+}
+
 // TestText: what a person reads, and the drift kept where that is wanted.
 func TestText(t *testing.T) {
 	suite.Calculation(t)

@@ -21,6 +21,7 @@ type run struct {
 	own, perfect        tracking.Score
 	rmse, bound, width  float64
 	locate, track, both []float64 // ms per frame on one core
+	links               links     // of perfect detections
 	blur                []float64 // ms of OpenCV's blur per frame: a measure of the machine
 }
 
@@ -41,7 +42,7 @@ func follow(o field.Options, lag int) (*run, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	var errs isolated
 	var places []tracking.Point
-	blur := newBlur(o.Height, o.Width)
+	blur, judge := newBlur(o.Height, o.Width), newLinkJudge(f)
 	defer blur.close()
 	for frame := range o.Frames {
 		f.Draw(frame, counts)
@@ -94,13 +95,15 @@ func follow(o field.Options, lag int) (*run, error) {
 		for _, p := range visible {
 			detections = append(detections, tracks.Detection{X: p.X + noise*rng.NormFloat64(), Y: p.Y + noise*rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise, Score: 10})
 		}
+		judge.see(visible)
 		if points := perfect.tracker.Update(uint64(frame), detections); frame >= lag {
+			judge.add(frame-lag, points)
 			perfect.add(frame-lag, points)
 		}
 	}
 	own.flush()
 	perfect.flush()
-	r.rmse = errs.rmse()
+	r.rmse, r.links = errs.rmse(), judge.links
 	truth := truths(f)
 	r.own, r.perfect = tracking.Judge(truth, own.tracks()), tracking.Judge(truth, perfect.tracks())
 	return r, nil

@@ -6,6 +6,7 @@ import (
 
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/online/tracks"
 )
 
 // faint is the fraction of full light below which an object is invisible; bleached objects end there.
@@ -31,6 +32,54 @@ func truths(f *field.Field) (all [][]tracking.Point) {
 		all = append(all, points)
 	}
 	return all
+}
+
+// links are the steps of known probability: their number, the expected wrong ones and the true wrong ones.
+type links struct{ n, expected, wrong float64 }
+
+// linkJudge compares the probabilities of steps with the truth.
+type linkJudge struct {
+	links
+	object map[field.Point]int // by place
+	of     [][]int             // objects of the detections, by frame
+	last   map[uint64]int      // object of the last detection of a number
+}
+
+func newLinkJudge(f *field.Field) *linkJudge {
+	j := &linkJudge{object: map[field.Point]int{}, last: map[uint64]int{}}
+	for i, track := range f.Tracks {
+		for _, p := range track {
+			j.object[p] = i
+		}
+	}
+	return j
+}
+
+// see adds the detected places of the next frame.
+func (j *linkJudge) see(visible []field.Point) {
+	objects := make([]int, len(visible))
+	for i, p := range visible {
+		objects[i] = j.object[p]
+	}
+	j.of = append(j.of, objects)
+}
+
+// add adds the points of a frame.
+func (j *linkJudge) add(frame int, points []tracks.Point) {
+	for i := range points {
+		p := &points[i]
+		if p.Detection < 0 {
+			continue
+		}
+		before, linked := j.last[p.ID]
+		object := j.of[frame][p.Detection]
+		if j.last[p.ID] = object; !linked || !p.Confirmed || math.IsNaN(p.Link) {
+			continue
+		}
+		if j.n, j.expected = j.n+1, j.expected+1-p.Link; before != object {
+			j.wrong++
+		}
+	}
 }
 
 // isolation is the distance of an isolated spot from all others, px: beyond the reach of two templates.
