@@ -66,6 +66,9 @@ type row struct {
 	JSC   float64 `json:"jsc"`
 	JSCT  float64 `json:"jsct"`
 
+	Wrong    float64 `json:"links_wrong"`          // share of wrong steps of perfect detections
+	Expected float64 `json:"links_wrong_expected"` // the same, by their probabilities
+
 	RMSE   float64 `json:"rmse_px"` // isolated spots, per axis
 	Bound  float64 `json:"crlb_px"`
 	Width  float64 `json:"template_px"` // sd, as measured
@@ -172,6 +175,7 @@ func (c *Command) check() error {
 func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 	r := row{Scenario: string(o.Scenario), Density: o.Density, SNR: o.SNR, Size: o.Width, Lag: c.Lag}
 	var own, perfect []tracking.Score
+	var steps links
 	var errors_, widths, locate, track, both, blurs []float64
 	for seed := range c.Seeds {
 		if err := ctx.Err(); err != nil {
@@ -187,8 +191,10 @@ func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 		locate, track, both = append(locate, run.locate...), append(track, run.track...), append(both, run.both...)
 		blurs = append(blurs, run.blur...)
 		r.Bound = run.bound
+		steps.n, steps.expected, steps.wrong = steps.n+run.links.n, steps.expected+run.links.expected, steps.wrong+run.links.wrong
 	}
 	r.Measured, r.Perfect = medians(own), medians(perfect)
+	r.Wrong, r.Expected = steps.wrong/max(steps.n, 1), steps.expected/max(steps.n, 1)
 	r.Alpha, r.Beta, r.JSC, r.JSCT = r.Measured.Alpha, r.Measured.Beta, r.Measured.JSC, r.Measured.JSCT
 	r.RMSE, r.Width, r.Locate, r.Track = bench.Median(errors_), bench.Median(widths), bench.Median(locate), bench.Median(track)
 	r.Blur = bench.Median(blurs)
@@ -222,11 +228,11 @@ func medians(scores []tracking.Score) measures {
 // print prints a Markdown table.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "%d frames, medians of seeds 1 to %d\n\n", f.Frames, f.Seeds)
-	fmt.Fprintln(w, "| scenario | size | objects | SNR | lag | alpha | beta | JSC | JSCT | perfect: alpha | beta | RMSE, px | CRLB, px | locate, ms | track, ms | p99, ms | path, frames/s | p50, ms | p99, ms | MiB |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| scenario | size | objects | SNR | lag | alpha | beta | JSC | JSCT | perfect: alpha | beta | wrong steps | expected | RMSE, px | CRLB, px | locate, ms | track, ms | p99, ms | path, frames/s | p50, ms | p99, ms | MiB |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range f.Fields {
-		fmt.Fprintf(w, "| %s | %d | %d | %g | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f | %s | %s | %s | %s |\n", r.Scenario, r.Size, r.Density, r.SNR, r.Lag, r.Alpha, r.Beta, r.JSC, r.JSCT,
-			r.Perfect.Alpha, r.Perfect.Beta, r.RMSE, r.Bound, r.Locate, r.Track, r.Both, orNone(r.FPS, 0), orNone(r.P50, 1), orNone(r.P99, 1), orNone(r.Peak, 0))
+		fmt.Fprintf(w, "| %s | %d | %d | %g | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.4f | %.4f | %.3f | %.3f | %.2f | %.2f | %.2f | %s | %s | %s | %s |\n", r.Scenario, r.Size, r.Density, r.SNR, r.Lag, r.Alpha, r.Beta, r.JSC, r.JSCT,
+			r.Perfect.Alpha, r.Perfect.Beta, r.Wrong, r.Expected, r.RMSE, r.Bound, r.Locate, r.Track, r.Both, orNone(r.FPS, 0), orNone(r.P50, 1), orNone(r.P99, 1), orNone(r.Peak, 0))
 	}
 	f.printPeer(w)
 }
