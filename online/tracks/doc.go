@@ -29,9 +29,10 @@
 // in each frame. Without a lag, published points are not corrected: after an exchange a number continues from its points before the frame. With a lag,
 // points are published later, so fewer are wrong.
 //
-// The Doubt of a point is o/(1+o). o is the summed likelihood of the other ways of its frame with one rival each, divided by the likelihood of the way
-// taken. With a lag and after later frames, a rival has two other ways: the two tracks exchange everything since then, or only what they had in that
-// frame. The update of the frame also adds the ways that three tracks share. o does not cover errors of the motion models.
+// The Link of a point is the probability that the step from the last point with a detection is of one object: a sum over all joint assignments of the
+// frame, and over the other pasts of each track. After later frames it is 1/(1+o). o is the summed likelihood of the other ways of its frame with one rival
+// each, divided by the likelihood of the way taken: the two tracks exchange everything since then, or only what they had in that frame. Doubt is 1 - Link,
+// but after an exchange it has the place, not the step, in view. Neither covers errors of the motion models.
 //
 //	motion.go      the motions of a track
 //	speeds.go      the law of the speeds of runs
@@ -39,6 +40,7 @@
 //	track.go       a track: its state, and its update by a frame
 //	tracker.go     Tracker: prediction, gates, assignment, births and deaths
 //	rivals.go      exchanges between tracks in the last frames
+//	joint.go       sums over joint assignments: the probability of every link
 //	rows.go        Rows: a table of confirmed tracks
 //
 // Track numbers are unique and never reused. Use a Tracker from one goroutine. After warm-up it allocates nothing per object and frame.

@@ -2,12 +2,20 @@ package tracks
 
 import "math"
 
+// The probability that track i has detection j is
+//
+//	P(i, j) = Σ_A∋(i,j) Π w / Σ_A Π w      A: every way to give each detection to one track at most, and each track one detection at most
+//
+// The weight of a pair is w(i, j) = e D p(x) f(s) / ((1 - e D) (c(s) + b f(s))), see doc.go. If the track has rivals, numerator and denominator are sums
+// over its own past and their pasts, each with its odds. Tracks that share detections form a group. The sums of a group go over its tracks, one after
+// another. Their state is which of the open detections are taken: the ones that a track before and a track after want (a forward and a backward pass).
+
 // Bounds on the sums over joint assignments. A group of tracks beyond them has no known probabilities.
 const (
 	openMost  = 12      // detections of a group that are open at once: 4,096 ways to take them
 	groupMost = 200     // tracks of a group
-	waysMost  = 1 << 15 // ways of a group, over its tracks
-	waysEach  = 256     // ways of a frame, per track
+	waysMost  = 1 << 15 // states of a group, over its tracks
+	waysEach  = 256     // states times pairs of a frame, per track
 	pastsMost = 3.0     // nats below which the other past of a rival counts
 )
 
@@ -21,36 +29,38 @@ type joint struct {
 	mixed   []float64 // by pair: what the other pasts of its track add to its likelihood ratio
 	rows    []jointRow
 	columns []jointColumn
-	up      []int32 // by row: the union of rows that share detections
-	order   []int32 // of the rows of a group
-	sums    []float64
-	back    []float64
-	spent   int
+	up      []int32   // by row: the union of rows that share detections
+	order   []int32   // of the rows of a group
+	sums    []float64 // by row of the group and state: over all ways of the rows before
+	back    []float64 // by state: over all ways of the rows after
+	spent   int       // states times edges of the frame
 }
 
 // edge is a pair that counts. Its weight is its share of the best assignment.
 type edge struct {
 	column int32
-	bit    uint32
+	bit    uint32 // of the column
 	weight float64
 	share  float64 // probability
 }
 
+// jointRow is a track.
 type jointRow struct {
-	first, last int32 // edges
-	next        int32 // row of the same group, -1
-	alone       float64
+	first, last int32   // edges
+	next        int32   // row of the same group, -1
+	alone       float64 // weight of no detection
 	share       float64 // probability of no detection
 	begin       int32   // of its sums
-	size, open  int32   // of its sums before it, and with its own detections
-	retired     uint32
+	size, open  int32   // number of states before it, and with its own detections
+	retired     uint32  // bits of detections that no later row wants
 }
 
+// jointColumn is a detection.
 type jointColumn struct {
-	row   int32 // one with it
-	rows  int32 // that still want it
-	bit   uint32
-	alone float64
+	row   int32   // one that has it
+	rows  int32   // number of later rows that want it
+	bit   uint32  // in a state; 0 before the first row that wants it
+	alone float64 // weight of no track
 }
 
 // mix adds to the pairs of a track what they would be worth if it had the other past of a rival: odds is the likelihood of that past over its own.
@@ -151,9 +161,10 @@ func (t *Tracker) link() {
 	}
 }
 
-// link returns the probability that a track has detection j, or none if j is below 0. It is NaN if unknown, and for a track that began in this frame.
+// link returns the probability that a track has detection j, or none if j is below 0. It is NaN if unknown, also because detections within reach are left
+// out, and for a track that began in this frame.
 func (s *joint) link(k *track, j int) float64 {
-	if k.row >= len(s.rows) {
+	if k.row >= len(s.rows) || k.short {
 		return math.NaN()
 	}
 	r := &s.rows[k.row]
@@ -189,8 +200,7 @@ func (s *joint) sum(root int32, most int) {
 		}
 		return
 	}
-	f := s.sums[:1]
-	f[0] = 1
+	s.sums[0] = 1
 	for at, i := range s.order {
 		r := &s.rows[i]
 		s.back = append(s.back[:0], make([]float64, r.open)...)
@@ -257,6 +267,9 @@ func (s *joint) sum(root int32, most int) {
 		s.back = s.back[:r.size]
 	}
 	all := s.back[0]
+	if math.IsInf(all, 1) { // unknown
+		all = math.NaN()
+	}
 	for _, i := range s.order {
 		r := &s.rows[i]
 		r.share /= all

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"driftscope/ingest/sim/field"
+	"driftscope/internal/kit/numbers"
 	"driftscope/internal/suite"
 )
 
@@ -120,7 +121,7 @@ func TestLinks(t *testing.T) {
 		var c calibration
 		seeds := uint64(2)
 		if !testing.Short() {
-			seeds = 10
+			seeds = 5
 		}
 		for seed := range seeds {
 			o.Width, o.Height, o.Frames, o.Seed = 512, 512, 100, seed+1
@@ -139,7 +140,64 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// place is a detection of an object, of noise if below 0.
+// everyWay adds the weights of all joint assignments of rows from a row on, to their sum and to each pair of theirs.
+func everyWay(pairs [][]numbers.Pair, row int, taken uint, weight float64, own []numbers.Pair, sum func(weight float64, own []numbers.Pair)) {
+	if row == len(pairs) {
+		sum(weight, own)
+		return
+	}
+	everyWay(pairs, row+1, taken, weight, own, sum)
+	for _, p := range pairs[row] {
+		if bit := uint(1) << p.Column; taken&bit == 0 {
+			everyWay(pairs, row+1, taken|bit, weight*math.Exp(-p.Cost), append(own, p), sum)
+		}
+	}
+}
+
+// TestMarginals compares the probabilities of pairs with the sum over every assignment of seven tracks and eight detections. Pairs of less than a
+// thousandth of the best assignment do not count, so they differ by a few thousandths.
+func TestMarginals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	const rows, columns = 7, 8
+	for trial := range 300 {
+		k, pairs := tracker(t), make([][]numbers.Pair, rows)
+		for i := range pairs {
+			track := k.fresh()
+			k.enter(track)
+			track.first = len(k.pairs)
+			for j := range columns {
+				if rng.Float64() < 0.4 {
+					k.pairs = append(k.pairs, numbers.Pair{Row: i, Column: j, Cost: 3 * rng.NormFloat64()})
+				}
+			}
+			track.last = len(k.pairs)
+			pairs[i] = k.pairs[track.first:]
+		}
+		k.solver.Solve(rows, columns, k.pairs)
+		k.marginals(rows)
+		all, own := 0.0, map[[2]int]float64{}
+		everyWay(pairs, 0, 0, 1, nil, func(weight float64, of []numbers.Pair) {
+			all += weight
+			for _, p := range of {
+				own[[2]int{p.Row, p.Column}] += weight
+			}
+		})
+		for i, track := range k.live {
+			none := 1.0
+			for j := range columns {
+				want := own[[2]int{i, j}] / all
+				if none -= want; math.Abs(k.joint.link(track, j)-want) > 5e-3 {
+					t.Fatalf("trial %d: track %d has detection %d with probability %g, expected %g", trial, i, j, k.joint.link(track, j), want)
+				}
+			}
+			if math.Abs(k.joint.link(track, -1)-none) > 5e-3 {
+				t.Fatalf("trial %d: track %d has no detection with probability %g, expected %g", trial, i, k.joint.link(track, -1), none)
+			}
+		}
+	}
+}
+
+// placed is a detection of an object, of noise if below 0.
 type placed struct {
 	Detection
 	object int

@@ -53,6 +53,7 @@ type track struct {
 	gain        float64 // log likelihood ratio of its detections since birth, with the track against without
 	row         int     // in live
 	first, last int     // its pairs are pairs[first:last]
+	short       bool    // it may lack pairs: t.widest is less than its reach
 	steps       []step
 }
 

@@ -182,6 +182,7 @@ func (t *Tracker) assign(detections []Detection) {
 		missing := 1 - k.state.exists*p.detected
 		b, d, f := m.reach(0.1, p)
 		far := max(b, f+math.Hypot(m.fx-m.bx, m.fy-m.by), d+math.Hypot(m.dx-m.bx, m.dy-m.by))
+		k.short = far > t.widest
 		t.near(m.bx, m.by, far, detections, func(j int) {
 			x, y := detections[j].X, detections[j].Y
 			if near(x-m.bx, y-m.by, b) || near(x-m.dx, y-m.dy, d) || near(x-m.fx, y-m.fy, f) {

@@ -10,7 +10,8 @@ import (
 // object writes one object of a frame. The first columns have their names in pandas, trackpy and TrackMate.
 func (t *table) object(seq uint64, o *latent.Objects, i int) {
 	d := o.Latents
-	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Link[i], o.Marks[i])
+	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Marks[i])
+	t.number("p_link", o.Link[i])
 	t.located(message.At(o.LocX, i), message.At(o.LocY, i))
 	t.numbers("z", o.Z[d*i:], d)
 	t.numbers("z_sd", o.ZSD[d*i:], d)
@@ -18,7 +19,8 @@ func (t *table) object(seq uint64, o *latent.Objects, i int) {
 
 // earlier writes an object of an earlier frame. Its d latents are unknown.
 func (t *table) earlier(p *latent.Place, d int) {
-	t.place(p, d, math.NaN(), math.NaN(), math.NaN(), 0)
+	t.place(p, d, math.NaN(), math.NaN(), 0)
+	t.number("p_link", math.NaN())
 	t.located(math.NaN(), math.NaN())
 	t.numbers("z", nil, d)
 	t.numbers("z_sd", nil, d)
@@ -30,7 +32,7 @@ func (t *table) located(x, y float64) {
 	t.number("y_located", y)
 }
 
-func (t *table) place(p *latent.Place, latents int, d, doubt, link float64, marks latent.Mark) {
+func (t *table) place(p *latent.Place, latents int, d, doubt float64, marks latent.Mark) {
 	t.begin(shape{dims: latents})
 	t.whole("frame", p.Seq)
 	t.whole("particle", p.ID)
@@ -41,7 +43,6 @@ func (t *table) place(p *latent.Place, latents int, d, doubt, link float64, mark
 	t.number("doubt", doubt)
 	t.whole("marks", uint64(marks))
 	t.flag("filled", p.Filled)
-	t.number("p_link", link)
 }
 
 // track writes an event of an object's track: the fields of a TrackRecord.
