@@ -84,8 +84,8 @@ func (l *Law) Cut() { l.from.known, l.step.known = false, false }
 // Path returns the length of the object's path, px.
 func (l *Law) Path() float64 { return l.path }
 
-// Steps returns the number of steps.
-func (l *Law) Steps() uint64 { return uint64(l.sums.steps) }
+// Steps returns the sum of the weights of the steps, rounded.
+func (l *Law) Steps() uint64 { return uint64(math.Round(l.sums.steps)) }
 
 // Drift returns the mean velocity, px/s.
 func (l *Law) Drift() (x, y float64) {

@@ -161,8 +161,8 @@ func TestLed(t *testing.T) {
 	}
 }
 
-// TestDoubt verifies that in each of ten bins the share of wrong detections equals Doubt, per frame and three frames later, to 0.06: ways that four
-// tracks share do not count, and here each track has four others within two steps. Without exchanges of a single frame the error is 0.10 with a lag. A
+// TestDoubt verifies that in each of ten bins the share of wrong detections equals Doubt, per frame and three frames later, to 0.06: with a lag,
+// ways that three tracks share do not count, and here each track has four others within two steps. Without exchanges of a single frame the error is 0.10 with a lag. A
 // lone object has no doubt.
 func TestDoubt(t *testing.T) {
 	suite.Calculation(t)
