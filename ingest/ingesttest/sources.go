@@ -1,5 +1,7 @@
 // Package ingesttest holds helpers for tests of sources: sources made from YAML and read to their end, files of known pixels,
 // and the corpus of TIFF files.
+//
+// Cameras and streams of these tests: Camera is a real RTSP server whose packet loss and clock the test controls.
 package ingesttest
 
 import (

@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"ingest/printed":                       {},
 	"ingest/recorder":                      {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/rtsp":                          {},
-	"ingest/rtsp/rtsptest":                 {"ingest/avcodec", "ingest/avcodec/avcodectest"}, // for tests
+	"ingest/ingesttest":                 {"ingest/avcodec", "ingest/avcodec/avcodectest"}, // for tests
 	"ingest/sim":                           {"ingest/tiff"},
 	"ingest/sim/field":                     {"ingest/sim"},
 	"ingest/tiff":                          {},

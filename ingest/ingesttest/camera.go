@@ -1,5 +1,4 @@
-// Package rtsptest is a network camera for tests: a real RTSP server whose packet loss and clock the test controls.
-package rtsptest
+package ingesttest
 
 import (
 	"bytes"
@@ -23,8 +22,8 @@ import (
 	"driftscope/ingest/avcodec/avcodectest"
 )
 
-// Options configures a camera.
-type Options struct {
+// CameraOptions configures a camera.
+type CameraOptions struct {
 	Codec     avcodec.Codec // 0 means MJPEG
 	Reordered bool
 	GOP       int // 0 means 10
@@ -54,7 +53,7 @@ const (
 // Camera serves its film until the test ends.
 type Camera struct {
 	t       testing.TB
-	o       Options
+	o       CameraOptions
 	film    []avcodectest.Unit
 	packets func(data []byte) []*rtp.Packet
 	address string
@@ -68,8 +67,8 @@ type Camera struct {
 	done   sync.WaitGroup
 }
 
-// Start starts a camera.
-func Start(t testing.TB, o Options) *Camera {
+// StartCamera starts a camera.
+func StartCamera(t testing.TB, o CameraOptions) *Camera {
 	t.Helper()
 	if o.GOP == 0 {
 		o.GOP = 10

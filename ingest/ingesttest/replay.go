@@ -1,4 +1,4 @@
-package rtsptest
+package ingesttest
 
 import (
 	"bufio"
