@@ -14,7 +14,6 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/avcodec"
-	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
@@ -77,10 +76,10 @@ func watch(t *testing.T, s pipeline.Source, n int) []filmed {
 func seen(t *testing.T, f *frame.Frame) filmed {
 	t.Helper()
 	m := f.Mat()
-	if m.Type() != gocv.MatTypeCV8UC3 || m.Cols() != avcodectest.Width || m.Rows() != avcodectest.Height {
+	if m.Type() != gocv.MatTypeCV8UC3 || m.Cols() != ingesttest.Width || m.Rows() != ingesttest.Height {
 		t.Fatalf("frame %d is %dx%d of type %v", f.Seq, m.Cols(), m.Rows(), m.Type())
 	}
-	one := filmed{shows: avcodectest.Recognise(ingesttest.BytesOf(t, f), 3, ingesttest.Pictures), seq: f.Seq, dropped: f.Meta.Dropped, t: f.Time}
+	one := filmed{shows: ingesttest.Recognise(ingesttest.BytesOf(t, f), 3, ingesttest.Pictures), seq: f.Seq, dropped: f.Meta.Dropped, t: f.Time}
 	for _, e := range f.Meta.Events {
 		one.events = append(one.events, e.Code+": "+e.Text)
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/suite"
 )
@@ -46,7 +45,7 @@ func TestGStreamerServer(t *testing.T) {
 	film := filepath.Join(t.TempDir(), "film.yuv")
 	var raw []byte
 	for i := range ingesttest.Pictures {
-		raw = append(append(raw, avcodectest.Picture(i)...), bytes.Repeat([]byte{128}, avcodectest.Width*avcodectest.Height/2)...)
+		raw = append(append(raw, ingesttest.CodedPicture(i)...), bytes.Repeat([]byte{128}, ingesttest.Width*ingesttest.Height/2)...)
 	}
 	if err := os.WriteFile(film, raw, 0o600); err != nil {
 		t.Fatal(err)

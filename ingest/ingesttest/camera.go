@@ -19,7 +19,6 @@ import (
 	"github.com/pion/rtp"
 
 	"driftscope/ingest/avcodec"
-	"driftscope/ingest/avcodec/avcodectest"
 )
 
 // CameraOptions configures a camera.
@@ -54,7 +53,7 @@ const (
 type Camera struct {
 	t       testing.TB
 	o       CameraOptions
-	film    []avcodectest.Unit
+	film    []Unit
 	packets func(data []byte) []*rtp.Packet
 	address string
 	udp     [2]string
@@ -76,10 +75,10 @@ func StartCamera(t testing.TB, o CameraOptions) *Camera {
 	c := &Camera{t: t, o: o, address: free(t, "tcp")}
 	if o.Codec == 0 {
 		for i := range Pictures {
-			c.film = append(c.film, avcodectest.Unit{Data: avcodectest.JPEG(t, i), Number: i, Key: true})
+			c.film = append(c.film, Unit{Data: JPEG(t, i), Number: i, Key: true})
 		}
 	} else {
-		c.film = avcodectest.Stream{Codec: o.Codec, GOP: o.GOP, Reordered: o.Reordered}.Encode(t, Pictures)
+		c.film = Stream{Codec: o.Codec, GOP: o.GOP, Reordered: o.Reordered}.Encode(t, Pictures)
 	}
 	if o.UDP {
 		c.udp = pair(t)

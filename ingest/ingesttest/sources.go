@@ -2,6 +2,7 @@
 // and the corpus of TIFF files.
 //
 // Cameras and streams of these tests: Camera is a real RTSP server whose packet loss and clock the test controls.
+// Stream makes H.264 and H.265 with FFmpeg's encoders. Each of its pictures shows its own number.
 package ingesttest
 
 import (

@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"infer/sdevae/video":                   {"infer/sdevae/numeric"},
 	"ingest":                               {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console"},
 	"ingest/avcodec":                       {},
-	"ingest/avcodec/avcodectest":           {"ingest/avcodec"}, // for tests
+	"ingest/ingesttest":           {"ingest/avcodec"}, // for tests
 	"ingest/bounded":                       {},
 	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/printed", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"ingest/printed":                       {},
 	"ingest/recorder":                      {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/rtsp":                          {},
-	"ingest/ingesttest":                 {"ingest/avcodec", "ingest/avcodec/avcodectest"}, // for tests
+	"ingest/ingesttest":                 {"ingest/avcodec", "ingest/ingesttest"}, // for tests
 	"ingest/sim":                           {"ingest/tiff"},
 	"ingest/sim/field":                     {"ingest/sim"},
 	"ingest/tiff":                          {},

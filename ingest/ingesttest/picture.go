@@ -1,4 +1,4 @@
-package avcodectest
+package ingesttest
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ const (
 	dark, bright  = 40, 200
 )
 
-// Picture returns picture i. Every block is dark or bright at random, so a part of another picture is detected.
-func Picture(i int) []byte {
+// CodedPicture returns picture i. Every block is dark or bright at random, so a part of another picture is detected.
+func CodedPicture(i int) []byte {
 	grey := make([]byte, Width*Height)
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	for y := 0; y < Height; y += block {
@@ -37,7 +37,7 @@ func Picture(i int) []byte {
 // first row; step is the bytes per pixel.
 func Recognise(grey []byte, step, n int) int {
 	for i := range n {
-		if same(grey, step, Picture(i)) {
+		if same(grey, step, CodedPicture(i)) {
 			return i
 		}
 	}
@@ -52,7 +52,7 @@ func same(grey []byte, step int, want []byte) bool {
 			for p := range block * block {
 				sum += int(grey[((y+p/block)*Width+x+p%block)*step])
 			}
-			if mean := sum / (block * block); mean < level(want[y*Width+x])-tolerance || mean > level(want[y*Width+x])+tolerance {
+			if mean := sum / (block * block); mean < luma(want[y*Width+x])-tolerance || mean > luma(want[y*Width+x])+tolerance {
 				return false
 			}
 		}
@@ -62,8 +62,8 @@ func same(grey []byte, step int, want []byte) bool {
 
 const tolerance = 16
 
-// level returns the decoded value of v: coders map 16..235 to 0..255.
-func level(v byte) int { return (int(v) - 16) * 255 / 219 }
+// luma returns the decoded value of v: coders map 16..235 to 0..255.
+func luma(v byte) int { return (int(v) - 16) * 255 / 219 }
 
 // JPEG returns picture i as a colour JPEG file, as cameras send it.
 func JPEG(t testing.TB, i int) []byte {
@@ -82,9 +82,9 @@ func JPEG(t testing.TB, i int) []byte {
 
 // Shown returns picture i as a camera shows it, in grey values 0 to 255.
 func Shown(i int) []byte {
-	grey := Picture(i)
+	grey := CodedPicture(i)
 	for p, v := range grey {
-		grey[p] = byte(level(v))
+		grey[p] = byte(luma(v))
 	}
 	return grey
 }

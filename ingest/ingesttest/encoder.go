@@ -1,5 +1,4 @@
-// Package avcodectest makes H.264 and H.265 test streams with FFmpeg's encoders. Each picture shows its own number.
-package avcodectest
+package ingesttest
 
 /*
 #cgo pkg-config: libavcodec libavutil
@@ -49,7 +48,7 @@ func (s Stream) Encode(t testing.TB, n int) []Unit {
 	for i := range n + 1 {
 		var grey *C.uint8_t // nil at the end
 		if i < n {
-			grey = (*C.uint8_t)(unsafe.SliceData(Picture(i)))
+			grey = (*C.uint8_t)(unsafe.SliceData(CodedPicture(i)))
 		}
 		if code := C.driftscope_encoder_send(e, grey, C.int64_t(i)); code < 0 {
 			t.Fatalf("picture %d cannot be coded: error %d", i, int(code))

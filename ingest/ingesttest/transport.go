@@ -1,4 +1,4 @@
-package avcodectest
+package ingesttest
 
 import (
 	"errors"
