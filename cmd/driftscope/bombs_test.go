@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"driftscope/ingest"
-	"driftscope/ingest/czi/czitest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/nd2/nd2test"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
@@ -151,7 +151,7 @@ func TestBombs(t *testing.T) {
 
 // bombCZI is a film whose first picture is packed.
 func bombCZI(data []byte) []byte {
-	f := czitest.Film(2, 1, 1)
+	f := ingesttest.CZIFilm(2, 1, 1)
 	f.Pictures[0].Compression, f.Pictures[0].Data = 5, data
 	return f.Bytes()
 }

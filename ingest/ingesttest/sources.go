@@ -3,6 +3,7 @@
 //
 // Cameras and streams of these tests: Camera is a real RTSP server whose packet loss and clock the test controls.
 // Stream makes H.264 and H.265 with FFmpeg's encoders. Each of its pictures shows its own number.
+// CZI and ND2 files come from the same format descriptions as their readers: no writing program was at hand.
 package ingesttest
 
 import (

@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/printed", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
-	"ingest/czi/czitest":                   {}, // for tests
+	"ingest/ingesttest":                   {}, // for tests
 	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/fits":                          {"ingest/tiff"},
 	"ingest/follow":                        {"ingest/format"},

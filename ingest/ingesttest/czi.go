@@ -1,6 +1,4 @@
-// Package czitest writes CZI files for tests, from the same format descriptions as the reader; no writing program was at
-// hand.
-package czitest
+package ingesttest
 
 import (
 	"bytes"
@@ -8,16 +6,16 @@ import (
 	"math"
 )
 
-// Axis is the position and length of a subblock along an axis.
-type Axis struct {
+// CZIAxis is the position and length of a subblock along an axis.
+type CZIAxis struct {
 	Letter      string
 	Start, Size int
 	Stored      int // 0 means Size
 }
 
-// Picture is a subblock.
-type Picture struct {
-	Axes        []Axis
+// CZIPicture is a subblock.
+type CZIPicture struct {
+	Axes        []CZIAxis
 	Pixel       int
 	Compression int
 	Data        []byte // as it is stored
@@ -25,9 +23,9 @@ type Picture struct {
 	Part        int
 }
 
-// File describes the contents of a file.
-type File struct {
-	Pictures []Picture
+// CZI describes the contents of a file.
+type CZI struct {
+	Pictures []CZIPicture
 	Metadata string
 	Stamps   []float64 // seconds
 	Spare    int       // bytes between segments
@@ -35,15 +33,15 @@ type File struct {
 	Unended  bool // without a directory
 }
 
-// At returns the axes of a whole picture.
-func At(t, c, z, width, height int) []Axis {
-	return []Axis{{Letter: "X", Size: width}, {Letter: "Y", Size: height}, {Letter: "C", Start: c, Size: 1}, {Letter: "Z", Start: z, Size: 1}, {Letter: "T", Start: t, Size: 1}}
+// CZIAt returns the axes of a whole picture.
+func CZIAt(t, c, z, width, height int) []CZIAxis {
+	return []CZIAxis{{Letter: "X", Size: width}, {Letter: "Y", Size: height}, {Letter: "C", Start: c, Size: 1}, {Letter: "Z", Start: z, Size: 1}, {Letter: "T", Start: t, Size: 1}}
 }
 
 var little = binary.LittleEndian
 
-// segment appends a segment and returns its offset.
-func segment(b *[]byte, name string, data []byte, spare int) int64 {
+// cziSegment appends a segment and returns its offset.
+func cziSegment(b *[]byte, name string, data []byte, spare int) int64 {
 	at := len(*b)
 	head := make([]byte, 32)
 	copy(head, name)
@@ -55,7 +53,7 @@ func segment(b *[]byte, name string, data []byte, spare int) int64 {
 }
 
 // entry returns the directory entry of a picture at an offset.
-func (p *Picture) entry(at int64) []byte {
+func (p *CZIPicture) entry(at int64) []byte {
 	b := make([]byte, 32)
 	copy(b, "DV")
 	little.PutUint32(b[2:], uint32(p.Pixel))
@@ -79,7 +77,7 @@ func (p *Picture) entry(at int64) []byte {
 }
 
 // Bytes writes the file.
-func (f *File) Bytes() []byte {
+func (f *CZI) Bytes() []byte {
 	b := make([]byte, 32+512) // the header, filled in last
 	var directory bytes.Buffer
 	for i := range f.Pictures {
@@ -94,7 +92,7 @@ func (f *File) Bytes() []byte {
 			data = append(data, make([]byte, 256-len(data))...)
 		}
 		data = append(append(data, p.Tags...), p.Data...)
-		segment(&b, "ZISRAWSUBBLOCK", data, f.Spare)
+		cziSegment(&b, "ZISRAWSUBBLOCK", data, f.Spare)
 		directory.Write(entry)
 	}
 	head := make([]byte, 80)
@@ -103,12 +101,12 @@ func (f *File) Bytes() []byte {
 	if !f.Unended {
 		list := make([]byte, 128)
 		little.PutUint32(list, uint32(len(f.Pictures)))
-		little.PutUint64(head[52:], uint64(segment(&b, "ZISRAWDIRECTORY", append(list, directory.Bytes()...), f.Spare)))
+		little.PutUint64(head[52:], uint64(cziSegment(&b, "ZISRAWDIRECTORY", append(list, directory.Bytes()...), f.Spare)))
 	}
 	if f.Metadata != "" {
 		data := make([]byte, 256)
 		little.PutUint32(data, uint32(len(f.Metadata)))
-		little.PutUint64(head[60:], uint64(segment(&b, "ZISRAWMETADATA", append(data, f.Metadata...), f.Spare)))
+		little.PutUint64(head[60:], uint64(cziSegment(&b, "ZISRAWMETADATA", append(data, f.Metadata...), f.Spare)))
 	}
 	if f.Stamps != nil {
 		little.PutUint64(head[72:], uint64(f.attach(&b)))
@@ -122,7 +120,7 @@ func (f *File) Bytes() []byte {
 }
 
 // attach writes the time stamps and a directory that points to them, after another attachment.
-func (f *File) attach(b *[]byte) int64 {
+func (f *CZI) attach(b *[]byte) int64 {
 	attachment := func(name, kind string, content []byte) (entry []byte) {
 		entry = make([]byte, 128)
 		copy(entry, "A1")
@@ -133,7 +131,7 @@ func (f *File) attach(b *[]byte) int64 {
 		little.PutUint32(data, uint32(len(content)))
 		data = append(data, entry...)
 		data = append(data, make([]byte, 112)...)
-		segment(b, "ZISRAWATTACH", append(data, content...), f.Spare)
+		cziSegment(b, "ZISRAWATTACH", append(data, content...), f.Spare)
 		return entry
 	}
 	stamps := make([]byte, 8)
@@ -146,7 +144,7 @@ func (f *File) attach(b *[]byte) int64 {
 	little.PutUint32(list, 2)
 	list = append(list, attachment("Thumbnail", "JPG", []byte("x"))...)
 	list = append(list, attachment("TimeStamps", "CZTIMS", stamps)...)
-	return segment(b, "ZISRAWATTDIR", list, f.Spare)
+	return cziSegment(b, "ZISRAWATTDIR", list, f.Spare)
 }
 
 // Words returns 16-bit numbers in the byte order of a picture.
@@ -157,10 +155,10 @@ func Words(values ...uint16) (b []byte) {
 	return b
 }
 
-// Film returns a file with the given numbers of times, channels and slices, of 4 by 3 pixels of 16 bits. Pixel n of a picture
+// CZIFilm returns a file with the given numbers of times, channels and slices, of 4 by 3 pixels of 16 bits. Pixel n of a picture
 // is 1000 t + 100 c + 20 z + n.
-func Film(times, channels, slices int) *File {
-	f := &File{Spare: 16}
+func CZIFilm(times, channels, slices int) *CZI {
+	f := &CZI{Spare: 16}
 	for t := range times {
 		for c := range channels {
 			for z := range slices {
@@ -168,7 +166,7 @@ func Film(times, channels, slices int) *File {
 				for n := range 12 {
 					values = append(values, uint16(1000*t+100*c+20*z+n))
 				}
-				f.Pictures = append(f.Pictures, Picture{Axes: At(t, c, z, 4, 3), Pixel: 1, Data: Words(values...)})
+				f.Pictures = append(f.Pictures, CZIPicture{Axes: CZIAt(t, c, z, 4, 3), Pixel: 1, Data: Words(values...)})
 			}
 		}
 	}
