@@ -19,7 +19,6 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/ingest/ingesttest"
-	"driftscope/ingest/nd2/nd2test"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
@@ -116,7 +115,7 @@ func TestBombs(t *testing.T) {
 		"zarr blosc, by a part":   bombZarr(small, `{"id":"blosc","cname":"zstd"}`, bloscBomb(small*small, bombOf(t, "zstd", bombBytes))),
 		"zarr blosc, large":       bombZarr(large, `{"id":"blosc","cname":"zstd"}`, bloscBomb(large*large, bombOf(t, "zstd", bombBytes))),
 		"czi zstd":                {"a.czi": bombCZI(bombOf(t, "zstd", bombBytes))},
-		"nd2 zlib":                {"a.nd2": nd2test.File("Ver3.0", nd2test.Attributes(4, 3, 1, 16, nd2test.Record{"eCompression", int32(0)}), nd2test.Picture(0, 0, bombOf(t, "zlib", bombBytes)))},
+		"nd2 zlib":                {"a.nd2": ingesttest.ND2("Ver3.0", ingesttest.ND2Attributes(4, 3, 1, 16, ingesttest.ND2Record{"eCompression", int32(0)}), ingesttest.ND2Picture(0, 0, bombOf(t, "zlib", bombBytes)))},
 	}
 	tried := map[string]bool{}
 	for name, files := range bombs {

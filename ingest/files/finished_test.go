@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/ingest/nd2/nd2test"
 )
 
 // h5py is a file that h5py wrote (ingest/hdf5/testdata/SOURCE.txt).
@@ -42,9 +41,9 @@ func cziFile(t testing.TB, f *ingesttest.CZI, change func(*ingesttest.CZI)) (pat
 }
 
 // nd2File writes an ND2 file.
-func nd2File(t testing.TB, chunks ...nd2test.Chunk) (path string) {
+func nd2File(t testing.TB, chunks ...ingesttest.ND2Chunk) (path string) {
 	t.Helper()
-	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.nd2"), nd2test.File("Ver3.0", chunks...))
+	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.nd2"), ingesttest.ND2("Ver3.0", chunks...))
 }
 
 // TestFinished: files of all three kinds give the frames of one channel and slice in their order, with their own times.
@@ -58,10 +57,10 @@ func TestFinished(t *testing.T) {
 	stamped := func(f *ingesttest.CZI) { f.Stamps = []float64{3, 3.25, 5} }
 	falling := func(f *ingesttest.CZI) { f.Stamps = []float64{3, 5, 4} }
 	plain := func(*ingesttest.CZI) {}
-	one, loops := nd2test.Film(3, 2, 20), nd2test.Loops(nd2test.Times(3, 30))
-	still := []nd2test.Chunk{nd2test.Attributes(4, 3, 1, 16), loops}
+	one, loops := ingesttest.ND2Film(3, 2, 20), ingesttest.ND2Loops(ingesttest.ND2Times(3, 30))
+	still := []ingesttest.ND2Chunk{ingesttest.ND2Attributes(4, 3, 1, 16), loops}
 	for n := range 3 {
-		still = append(still, nd2test.Picture(n, 0, nd2test.Pixels(n, 1)))
+		still = append(still, ingesttest.ND2Picture(n, 0, ingesttest.ND2Pixels(n, 1)))
 	}
 	for _, c := range []struct {
 		kind, path, options string
@@ -85,7 +84,7 @@ func TestFinished(t *testing.T) {
 		{"nd2", nd2File(t, one...), "channel: 2", []float64{0, 0.02, 0.04}, []float64{100, 1100, 2100}, "", "", true},
 		{"nd2", nd2File(t, append(one, loops)...), "channel: 1, dt: 2", []float64{0, 2, 4}, []float64{0, 1000, 2000}, "", "", true},
 		{"nd2", nd2File(t, still...), "", []float64{0, 0.03, 0.06}, []float64{0, 1000, 2000}, "described_interval", "", true},
-		{"nd2", nd2File(t, append(nd2test.Film(3, 1, 20), nd2test.Loops(nd2test.Slices(3)))...), "", []float64{0, 0.02, 0.04}, []float64{0, 1000, 2000}, "slices_as_frames", "", true},
+		{"nd2", nd2File(t, append(ingesttest.ND2Film(3, 1, 20), ingesttest.ND2Loops(ingesttest.ND2Slices(3)))...), "", []float64{0, 0.02, 0.04}, []float64{0, 1000, 2000}, "slices_as_frames", "", true},
 	} {
 		s := openRecording(t, c.kind, fmt.Sprintf("{path: %q, %s}", c.path, c.options))
 		if s.Info().Frames != len(c.corners)+len(strings.Fields(c.skipped)) || s.Info().Timed != c.timed {
@@ -109,7 +108,7 @@ func TestPixelSize(t *testing.T) {
 		"czi": cziFile(t, ingesttest.CZIFilm(2, 1, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Scaling><Items><Distance Id="X"><Value>1.1e-7</Value></Distance><Distance Id="Y"><Value>1.1e-7</Value></Distance></Items></Scaling></Metadata></a>`
 		}),
-		"nd2": nd2File(t, append(nd2test.Film(2, 1, 20), nd2test.Level("ImageCalibrationLV|0!", "SLxCalibration", nd2test.Record{"dCalibration", 0.11}))...),
+		"nd2": nd2File(t, append(ingesttest.ND2Film(2, 1, 20), ingesttest.ND2Level("ImageCalibrationLV|0!", "SLxCalibration", ingesttest.ND2Record{"dCalibration", 0.11}))...),
 	} {
 		s := openRecording(t, kind, fmt.Sprintf("{path: %q, dt: 1}", path))
 		for n := range 2 {

@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"ingest/mpegts":                        {},
 	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline", "internal/flow/store"},
 	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
-	"ingest/nd2/nd2test":                   {}, // for tests
+	"ingest/ingesttest":                   {}, // for tests
 	"ingest/ndarray":                       {"ingest/bounded", "ingest/tiff"},
 	"ingest/ndtiff":                        {"ingest/tiff"},
 	"ingest/picture":                       {"ingest/format", "ingest/printed", "ingest/tiff", "internal/flow/frame"},
