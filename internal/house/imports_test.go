@@ -42,11 +42,11 @@ var mayImport = map[string][]string{
 	"ingest/avcodec":                       {},
 	"ingest/ingesttest":           {"ingest/avcodec"}, // for tests
 	"ingest/bounded":                       {},
-	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/printed", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/picture", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
-	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/picture", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/fits":                          {"ingest/tiff"},
 	"ingest/follow":                        {"ingest/format"},
 	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
@@ -59,8 +59,8 @@ var mayImport = map[string][]string{
 	"ingest/ingesttest":                   {}, // for tests
 	"ingest/ndarray":                       {"ingest/bounded", "ingest/tiff"},
 	"ingest/ndtiff":                        {"ingest/tiff"},
-	"ingest/picture":                       {"ingest/format", "ingest/printed", "ingest/tiff", "internal/flow/frame"},
-	"ingest/printed":                       {},
+	"ingest/picture":                       {"ingest/format", "ingest/picture", "ingest/tiff", "internal/flow/frame"},
+	"ingest/picture":                       {},
 	"ingest/recorder":                      {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/rtsp":                          {},
 	"ingest/ingesttest":                 {"ingest/avcodec", "ingest/ingesttest"}, // for tests

@@ -1,4 +1,4 @@
-package printed
+package picture
 
 /*
 #cgo pkg-config: opencv4
