@@ -3,7 +3,6 @@ package ingesttest
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"unicode/utf16"

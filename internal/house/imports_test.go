@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"ingest/avcodec":                       {},
 	"ingest/ingesttest":           {"ingest/avcodec"}, // for tests
 	"ingest/bounded":                       {},
-	"ingest/camera":                        {"ingest/avcodec", "ingest/gst", "ingest/mpegts", "ingest/picture", "ingest/picture", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/camera":                        {"ingest/avcodec", "ingest/camera", "ingest/mpegts", "ingest/picture", "ingest/picture", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"ingest/fits":                          {"ingest/tiff"},
 	"ingest/follow":                        {"ingest/format"},
 	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
-	"ingest/gst":                           {},
+	"ingest/camera":                           {},
 	"ingest/hdf5":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
 	"ingest/ingesttest":                    {"ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"}, // for tests
 	"ingest/mpegts":                        {},

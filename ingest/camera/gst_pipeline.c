@@ -1,4 +1,4 @@
-#include "pipeline.h"
+#include "gst_pipeline.h"
 
 #include <string.h>
 

@@ -1,11 +1,9 @@
-// Package gst reads raw video from GStreamer pipelines. OpenCV can, too, but it returns the time of the pipeline's newest
-// frame instead of the returned frame's, gives no reason if a pipeline does not start, and waits without limit.
-package gst
+package camera
 
 /*
 #cgo pkg-config: gstreamer-1.0 gstreamer-app-1.0 gstreamer-video-1.0
 #include <stdlib.h>
-#include "pipeline.h"
+#include "gst_pipeline.h"
 */
 import "C"
 
@@ -18,25 +16,25 @@ import (
 	"unsafe"
 )
 
-// Format is the memory layout of a frame's pixels.
-type Format int
+// rawFormat is the memory layout of a frame's pixels.
+type rawFormat int
 
 // The formats that Pull returns; others are an error.
 const (
-	Gray8  Format = iota + 1 // 1 byte a pixel
-	Gray16                   // 2 bytes, low byte first
-	BGR                      // 3 bytes
+	gray8  rawFormat = iota + 1 // 1 byte a pixel
+	gray16                      // 2 bytes, low byte first
+	bgr                         // 3 bytes
 )
 
 // Bytes is the length of a pixel.
-func (f Format) Bytes() int { return [...]int{0, 1, 2, 3}[f] }
+func (f rawFormat) Bytes() int { return [...]int{0, 1, 2, 3}[f] }
 
-// ErrNothing reports that no frame came in time, which is not a failure of the pipeline.
-var ErrNothing = errors.New("no frame came in time")
+// errNothing reports that no frame came in time, which is not a failure of the pipeline.
+var errNothing = errors.New("no frame came in time")
 
-// Picture is a frame in GStreamer's memory, valid until the next Pull or Close.
-type Picture struct {
-	Format        Format
+// rawPicture is a frame in GStreamer's memory, valid until the next Pull or Close.
+type rawPicture struct {
+	Format        rawFormat
 	Width, Height int
 	PTS           time.Duration // presentation time stamp; negative if the buffer has none
 	Rate          float64       // frames per second from the caps; 0 if unknown
@@ -47,18 +45,18 @@ type Picture struct {
 }
 
 // Raw returns all bytes of the buffer, regardless of its caps. They are valid until the next Pull or Close.
-func (p Picture) Raw() []byte { return p.raw }
+func (p rawPicture) Raw() []byte { return p.raw }
 
-// Pipeline is a running pipeline. Use it from one goroutine.
-type Pipeline struct{ c *C.driftscope_gst }
+// gstPipeline is a running pipeline. Use it from one goroutine.
+type gstPipeline struct{ c *C.driftscope_gst }
 
-// Open starts a pipeline from a description in the syntax of gst-launch-1.0, which must end in an appsink. The error is one
+// openPipeline starts a pipeline from a description in the syntax of gst-launch-1.0, which must end in an appsink. The error is one
 // line from GStreamer. Many elements report errors later, through Pull.
-func Open(description string) (*Pipeline, error) {
+func openPipeline(description string) (*gstPipeline, error) {
 	if strings.ContainsRune(description, 0) {
 		return nil, errors.New("a pipeline with a zero byte in it")
 	}
-	p := &Pipeline{(*C.driftscope_gst)(C.calloc(1, C.sizeof_driftscope_gst))}
+	p := &gstPipeline{(*C.driftscope_gst)(C.calloc(1, C.sizeof_driftscope_gst))}
 	text := C.CString(description)
 	defer C.free(unsafe.Pointer(text))
 	if problem := C.driftscope_gst_open(p.c, text); problem != nil {
@@ -75,29 +73,29 @@ func line(text *C.char) string {
 }
 
 // Pull waits for the next frame, and returns ErrNothing after timeout. At the end of the stream it returns io.EOF.
-func (p *Pipeline) Pull(timeout time.Duration) (Picture, error) {
+func (p *gstPipeline) Pull(timeout time.Duration) (rawPicture, error) {
 	var text *C.char
 	switch C.driftscope_gst_pull(p.c, C.guint64(max(timeout, 0)), &text) {
 	case C.DRIFTSCOPE_GST_NOTHING:
-		return Picture{}, ErrNothing
+		return rawPicture{}, errNothing
 	case C.DRIFTSCOPE_GST_ENDED:
-		return Picture{}, io.EOF
+		return rawPicture{}, io.EOF
 	case C.DRIFTSCOPE_GST_FAILED:
-		return Picture{}, errors.New(line(text))
+		return rawPicture{}, errors.New(line(text))
 	}
 	return p.picture()
 }
 
 // picture describes the mapped frame.
-func (p *Pipeline) picture() (Picture, error) {
+func (p *gstPipeline) picture() (rawPicture, error) {
 	frame := &p.c.picture
 	info := &frame.info
-	formats := map[C.GstVideoFormat]Format{C.GST_VIDEO_FORMAT_GRAY8: Gray8, C.GST_VIDEO_FORMAT_GRAY16_LE: Gray16, C.GST_VIDEO_FORMAT_BGR: BGR}
+	formats := map[C.GstVideoFormat]rawFormat{C.GST_VIDEO_FORMAT_GRAY8: gray8, C.GST_VIDEO_FORMAT_GRAY16_LE: gray16, C.GST_VIDEO_FORMAT_BGR: bgr}
 	format, known := formats[info.finfo.format]
 	if !known {
-		return Picture{}, fmt.Errorf("pixels of format %s, GRAY8, GRAY16_LE or BGR expected", C.GoString(info.finfo.name))
+		return rawPicture{}, fmt.Errorf("pixels of format %s, GRAY8, GRAY16_LE or BGR expected", C.GoString(info.finfo.name))
 	}
-	out := Picture{
+	out := rawPicture{
 		Format: format, Width: int(info.width), Height: int(info.height), PTS: -1,
 		data: unsafe.Pointer(frame.data[0]), stride: int(info.stride[0]),
 		raw: unsafe.Slice((*byte)(frame._map[0].data), int(frame._map[0].size)),
@@ -109,13 +107,13 @@ func (p *Pipeline) picture() (Picture, error) {
 		out.Rate = float64(info.fps_n) / float64(info.fps_d)
 	}
 	if row := out.Width * format.Bytes(); out.Width < 1 || out.Height < 1 || out.stride < row {
-		return Picture{}, fmt.Errorf("a frame of %dx%d pixels in rows of %d bytes", out.Width, out.Height, out.stride)
+		return rawPicture{}, fmt.Errorf("a frame of %dx%d pixels in rows of %d bytes", out.Width, out.Height, out.stride)
 	}
 	return out, nil
 }
 
 // CopyTo writes the pixels to dst, row by row without gaps. dst holds exactly Width*Height*Format.Bytes() bytes.
-func (p Picture) CopyTo(dst []byte) error {
+func (p rawPicture) CopyTo(dst []byte) error {
 	row := p.Width * p.Format.Bytes()
 	if len(dst) != row*p.Height {
 		return fmt.Errorf("%d bytes for a frame of %d", len(dst), row*p.Height)
@@ -131,7 +129,7 @@ func (p Picture) CopyTo(dst []byte) error {
 }
 
 // Close stops the pipeline. Repeated calls are safe.
-func (p *Pipeline) Close() {
+func (p *gstPipeline) Close() {
 	if p.c == nil {
 		return
 	}
@@ -140,8 +138,8 @@ func (p *Pipeline) Close() {
 	p.c = nil
 }
 
-// Has reports whether an element, such as aravissrc, is installed. GStreamer may scan its plugins first, which takes seconds.
-func Has(element string) bool {
+// hasElement reports whether an element, such as aravissrc, is installed. GStreamer may scan its plugins first, which takes seconds.
+func hasElement(element string) bool {
 	name := C.CString(element)
 	defer C.free(unsafe.Pointer(name))
 	return C.driftscope_gst_has(name) != 0

@@ -1,4 +1,4 @@
-package gst
+package camera
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 func TestPipeline(t *testing.T) {
 	for _, c := range []struct {
 		caps   string
-		format Format
+		format rawFormat
 		white  []byte // the first pixel of videotestsrc's white
 	}{
-		{"GRAY8", Gray8, []byte{235}}, // video range: 16 to 235
-		{"GRAY16_LE", Gray16, []byte{0xeb, 0xeb}},
-		{"BGR", BGR, []byte{255, 255, 255}},
+		{"GRAY8", gray8, []byte{235}}, // video range: 16 to 235
+		{"GRAY16_LE", gray16, []byte{0xeb, 0xeb}},
+		{"BGR", bgr, []byte{255, 255, 255}},
 	} {
-		p, err := Open("videotestsrc num-buffers=3 pattern=white ! video/x-raw,format=" + c.caps + ",width=5,height=3,framerate=20/1 ! appsink sync=false")
+		p, err := openPipeline("videotestsrc num-buffers=3 pattern=white ! video/x-raw,format=" + c.caps + ",width=5,height=3,framerate=20/1 ! appsink sync=false")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestPipeline(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range pixels {
-				if want := c.white[i%len(c.white)]; v != want && c.format != Gray16 || v < 0xea {
+				if want := c.white[i%len(c.white)]; v != want && c.format != gray16 || v < 0xea {
 					t.Fatalf("%s: byte %d is %d, %d expected", c.caps, i, v, want)
 				}
 			}
@@ -65,7 +65,7 @@ func TestPipelineRefused(t *testing.T) {
 		"":                                         "pipeline",
 		"appsink ! appsink ! appsink":              "link",
 	} {
-		p, err := Open(description)
+		p, err := openPipeline(description)
 		if err == nil {
 			p.Close()
 		}
@@ -77,14 +77,14 @@ func TestPipelineRefused(t *testing.T) {
 
 // TestPipelineLate: a frame that does not come in time is not the end, and an unknown format is told by its name.
 func TestPipelineLate(t *testing.T) {
-	p, err := Open("videotestsrc is-live=true ! video/x-raw,format=RGB,width=8,height=8,framerate=2/1 ! appsink sync=false")
+	p, err := openPipeline("videotestsrc is-live=true ! video/x-raw,format=RGB,width=8,height=8,framerate=2/1 ! appsink sync=false")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	for {
 		_, err = p.Pull(10 * time.Millisecond)
-		if !errors.Is(err, ErrNothing) {
+		if !errors.Is(err, errNothing) {
 			break
 		}
 	}
@@ -95,7 +95,7 @@ func TestPipelineLate(t *testing.T) {
 }
 
 func TestHas(t *testing.T) {
-	if !Has("appsink") || Has("nosuchsink") {
+	if !hasElement("appsink") || hasElement("nosuchsink") {
 		t.Error("appsink is installed and nosuchsink is not")
 	}
 }
