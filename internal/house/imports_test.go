@@ -51,13 +51,13 @@ var mayImport = map[string][]string{
 	"ingest/follow":                        {"ingest/format"},
 	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
 	"ingest/camera":                           {},
-	"ingest/hdf5":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
+	"ingest/hdf5":                          {"ingest/bounded", "ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                    {"ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"}, // for tests
 	"ingest/mpegts":                        {},
 	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline", "internal/flow/store"},
 	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
-	"ingest/ndarray":                       {"ingest/bounded", "ingest/tiff"},
+	"ingest/bounded":                       {"ingest/bounded", "ingest/tiff"},
 	"ingest/ndtiff":                        {"ingest/tiff"},
 	"ingest/picture":                       {"ingest/format", "ingest/picture", "ingest/tiff", "internal/flow/frame"},
 	"ingest/picture":                       {},
@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"ingest/tiff":                          {},
 	"ingest/timing":                        {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/wire":                          {"ingest/tiff"},
-	"ingest/zarr":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
+	"ingest/zarr":                          {"ingest/bounded", "ingest/bounded", "ingest/tiff"},
 	"internal/flow/bus":                    {"internal/flow/rights", "internal/kit/console"},
 	"internal/flow/bus/bustest":            {"internal/suite", "internal/suite/link"}, // for tests
 	"internal/flow/config":                 {"internal/kit/console"},

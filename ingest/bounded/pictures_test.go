@@ -1,4 +1,4 @@
-package ndarray
+package bounded
 
 import (
 	"encoding/binary"

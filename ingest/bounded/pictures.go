@@ -1,15 +1,14 @@
-package ndarray
+package bounded
 
 import (
 	"slices"
 
-	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
 // MaxChunk bounds an unpacked chunk, and the total of chunks kept for the next picture. MaxPacked bounds a stored chunk.
 const (
-	MaxChunk  = bounded.MaxUnpacked
+	MaxChunk  = MaxUnpacked
 	MaxPacked = MaxChunk + MaxChunk/8
 )
 
@@ -88,7 +87,7 @@ func (p *Pictures) Tile(n int) (grid []int) {
 func (p *Pictures) Read(dst *tiff.Image, at Place) (missing int, err error) {
 	offset := p.First(at)
 	dst.Width, dst.Height, dst.Channels, dst.Depth = p.width, p.height, 1, p.array.Samples.Depth()
-	dst.Pix = bounded.Resized(dst.Pix, dst.Width*dst.Height*dst.Depth.Bytes())
+	dst.Pix = Resized(dst.Pix, dst.Width*dst.Height*dst.Depth.Bytes())
 	if p.kept.tiles != nil && !slices.Equal(p.kept.grid, p.grid) {
 		p.Forget()
 	}

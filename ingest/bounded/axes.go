@@ -1,4 +1,4 @@
-package ndarray
+package bounded
 
 // The axes of a picture. All but the last two may be missing.
 const (
@@ -7,14 +7,14 @@ const (
 	Z
 	Y
 	X
-	Count
+	AxisCount
 )
 
-// Names are the letters of the axes, in this order.
-const Names = "tczyx"
+// AxisNames are the letters of the axes, in this order.
+const AxisNames = "tczyx"
 
 // Axes maps each axis of a picture to an axis of the array, or -1.
-type Axes [Count]int
+type Axes [AxisCount]int
 
 // NoAxes has no axis set.
 var NoAxes = Axes{-1, -1, -1, -1, -1}
