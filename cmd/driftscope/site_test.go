@@ -24,7 +24,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 )
 
@@ -34,7 +33,7 @@ type trialSite struct {
 	folder  string // of certificates and contexts
 	servers []*bustest.Server
 	leaf    *bustest.Server
-	uplinks []*link.Link // from the leaf node to the first two servers
+	uplinks []*suite.Link // from the leaf node to the first two servers
 }
 
 // trialPassword is everybody's.

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"ingest/wire":                          {"ingest/tiff"},
 	"ingest/zarr":                          {"ingest/bounded", "ingest/bounded", "ingest/tiff"},
 	"internal/flow/bus":                    {"internal/flow/rights", "internal/kit/console"},
-	"internal/flow/bus/bustest":            {"internal/suite", "internal/suite/link"}, // for tests
+	"internal/flow/bus/bustest":            {"internal/suite", "internal/suite"}, // for tests
 	"internal/flow/config":                 {"internal/kit/console"},
 	"internal/flow/frame":                  {},
 	"internal/flow/latent":                 {},
@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 	"internal/site/pool":                   {"internal/flow/bus", "internal/flow/latent", "internal/kit/console", "online/combine", "sinks/message"},
 	"internal/site/work":                   {"internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/reach", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/batch", "sinks/message", "sinks/natsink"},
 	"internal/suite":                       {"internal/kit/system"}, // for tests
-	"internal/suite/link":                  {},                      // for tests and studies
+	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite/mats":                  {"internal/suite"},      // for tests
 	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},

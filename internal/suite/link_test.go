@@ -1,4 +1,4 @@
-package link
+package suite
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func echoed(t *testing.T) (*Link, func() net.Conn) {
 			go func() { defer c.Close(); io.Copy(c, c) }()
 		}
 	}()
-	l, err := New(echo.Addr().String())
+	l, err := NewLink(echo.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

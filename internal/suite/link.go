@@ -1,5 +1,4 @@
-// Package link forwards TCP connections to servers, and fails like a network, for tests and studies of network failures.
-package link
+package suite
 
 import (
 	"errors"
@@ -21,8 +20,8 @@ const (
 	Slowed     // every byte arrives later by Lag
 )
 
-// Lag is the delay of a slowed link, each direction.
-const Lag = 300 * time.Millisecond
+// LinkLag is the delay of a slowed link, each direction.
+const LinkLag = 300 * time.Millisecond
 
 // Link forwards its own ports to servers, one each. It may be used from any goroutine.
 type Link struct {
@@ -37,8 +36,8 @@ type Link struct {
 	shut   bool
 }
 
-// New forwards to these addresses, host:port.
-func New(to ...string) (*Link, error) {
+// NewLink forwards to these addresses, host:port.
+func NewLink(to ...string) (*Link, error) {
 	l := &Link{ends: map[net.Conn]bool{}}
 	l.turns = sync.NewCond(&l.mu)
 	for _, address := range to {
@@ -153,7 +152,7 @@ func (l *Link) carry(to, from net.Conn, born int) {
 		n, err := from.Read(buffer)
 		way, losses := l.pass()
 		if way == Slowed {
-			time.Sleep(Lag)
+			time.Sleep(LinkLag)
 		}
 		dead := losses != born
 		if n > 0 && !dead {
