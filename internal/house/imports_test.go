@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	"internal/site/work":                   {"internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/reach", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/batch", "sinks/message", "sinks/natsink"},
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
-	"internal/suite/mats":                  {"internal/suite"},      // for tests
+	"internal/suite":                  {"internal/suite"},      // for tests
 	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/align":                         {},
