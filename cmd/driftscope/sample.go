@@ -24,7 +24,7 @@ import (
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/evaluation"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 	"driftscope/online/sampling"
@@ -56,7 +56,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return console.Usage(err)
 	}
-	model, err := model.OpenScene(c.Model)
+	model, err := reach.OpenSceneModel(c.Model)
 	if err != nil {
 		return console.Usage(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 	"driftscope/online/align"
@@ -70,7 +70,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := model.OpenScene(c.Model)
+	model, err := reach.OpenSceneModel(c.Model)
 	if err != nil {
 		return nil, console.Usage(err)
 	}

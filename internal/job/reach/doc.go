@@ -1,4 +1,4 @@
-// Package reach holds submitted configurations to the files, devices, programs and addresses that a worker allows.
+// Package reach says what a configuration names and may name. It holds submitted configurations to the files, devices, programs and addresses that a worker allows.
 //
 // The tag reaches of an option's field says what the option reaches:
 //
@@ -14,4 +14,6 @@
 //	reach.go   reads the tags of options
 //	allow.go   Allowed: the rights that a worker gives; Hold applies them
 //	path.go    resolves links and ..
+//
+// model.go opens the models that users name: files, and those inside the program.
 package reach
