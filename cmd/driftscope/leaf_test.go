@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/job/stream/leasetest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
 )
 
@@ -34,6 +34,6 @@ func TestLeafLink(t *testing.T) {
 		t.Errorf("published: %v\n%s", err, publish.log.String())
 	}
 	t.Logf("%s%s", publish.out.String(), publish.log.String())
-	leasetest.Once(t, "bead", s.kept("bead", frames), frames)
+	jobtest.Once(t, "bead", s.kept("bead", frames), frames)
 	end()
 }

@@ -89,10 +89,10 @@ var mayImport = map[string][]string{
 	"internal/job/reach":                   {"configs", "infer", "internal/kit/console"},
 	"internal/job/reach":                   {"internal/flow/config", "internal/job/reach"},
 	"internal/job/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/flow/config", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console", "internal/kit/numbers", "preprocess", "preprocess/illumination"},
-	"internal/job/recording/recordingtest": {}, // for tests
+	"internal/job/jobtest": {}, // for tests
 	"internal/job/replay":                  {"infer/field", "internal/flow/bus", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/evaluation/tracking", "internal/job/recording", "internal/kit/console", "sinks/message", "sinks/natsink"},
 	"internal/job/stream":                  {"infer", "infer/card", "infer/field", "infer/finder", "infer/sdevae", "ingest", "ingest/recorder", "internal/flow/bus", "internal/flow/config", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/flow/trigger", "internal/job/reach", "internal/job/reach", "internal/job/recording", "internal/kit/console", "internal/kit/system", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
-	"internal/job/stream/leasetest":        {"ingest", "ingest/natsource", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/flow/pipeline", "sinks/message"}, // for tests
+	"internal/job/jobtest":        {"ingest", "ingest/natsource", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/flow/pipeline", "sinks/message"}, // for tests
 	"internal/job/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/flow/frame", "internal/flow/latent", "internal/job/census", "internal/job/reach", "internal/job/recording", "internal/kit/console", "internal/kit/system"},
 	"internal/kit/archive":                 {},
 	"internal/kit/console":                 {"internal/kit/system"},

@@ -1,5 +1,4 @@
-// Package leasetest is shared by tests of streams under leases: a film with kept frames, and the stream's kept results.
-package leasetest
+package jobtest
 
 import (
 	"testing"
@@ -16,18 +15,18 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Film publishes frames of the simulated molecule. The server keeps them.
-type Film struct {
+// KeptFilm publishes frames of the simulated molecule. The server keeps them.
+type KeptFilm struct {
 	Conn   *bus.Conn
 	t      testing.TB
 	to     *natsource.DurablePublisher
 	source pipeline.Source
 }
 
-// NewFilm creates a film on a subject of a server. It ends with the test.
-func NewFilm(t testing.TB, at, subject string, replicas int) *Film {
+// NewKeptFilm creates a film on a subject of a server. It ends with the test.
+func NewKeptFilm(t testing.TB, at, subject string, replicas int) *KeptFilm {
 	t.Helper()
-	f := &Film{t: t}
+	f := &KeptFilm{t: t}
 	var err error
 	if f.Conn, err = bus.Connect(t.Context(), bus.Options{URL: at, Patience: natsource.FramePatience}); err != nil {
 		t.Fatal(err)
@@ -54,7 +53,7 @@ func NewFilm(t testing.TB, at, subject string, replicas int) *Film {
 }
 
 // Next publishes n frames, and returns when the server has kept them.
-func (f *Film) Next(n int) {
+func (f *KeptFilm) Next(n int) {
 	f.t.Helper()
 	for range n {
 		frame, err := f.source.Read(f.t.Context())

@@ -1,5 +1,6 @@
-// Package recordingtest writes films of which the answer is known, for tests.
-package recordingtest
+// Package jobtest has what tests of jobs share: specimens and recordings as files (files.go), and a film of kept frames for streams under
+// leases, with the stream's kept results (kept.go).
+package jobtest
 
 import (
 	"bytes"
