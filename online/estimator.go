@@ -7,14 +7,14 @@ import (
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/filter"
-	"driftscope/online/refine"
+	"driftscope/online/regression"
 	"driftscope/online/trajectory"
 )
 
 // Estimator learns the law of motion from latents, doc.go. Call its methods from one goroutine.
 type Estimator struct {
 	config     Config
-	worker     *refine.Worker
+	worker     *regression.Worker
 	forecaster *filter.Forecaster
 	law        law
 	frozen     bool
@@ -34,7 +34,7 @@ type law struct {
 	field      *drift.Field
 	refinement Refinement
 	pending    *trajectory.Track // latents since the last slice began
-	given      refine.Job        // the running slice's input
+	given      regression.Job    // the running slice's input
 	gapped     bool              // latents behind pending's last are missing
 	inFlight   bool              // a slice has begun and has not been applied
 	due        uint64            // the frame at which it applies
@@ -48,20 +48,20 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, worker: refine.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
+		config: c, law: l, worker: regression.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
 // begin returns the state before the first latent.
-func begin(c Config) (law, *refine.Learner) {
-	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
+func begin(c Config) (law, *regression.Learner) {
+	learner := regression.NewLearner(regression.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
 		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
 		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
 		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
 		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
 		pending: trajectory.NewTrack(c.Dim, c.Replay),
-		given:   refine.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
+		given:   regression.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}
 	l.banks.Describe(&l.sde)
 	return l, learner

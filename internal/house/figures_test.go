@@ -34,7 +34,7 @@ var measured = map[string]struct {
 }
 
 var (
-	framePath = []string{"infer", "infer/field", "infer/locate", "internal/flow/frame", "internal/flow/pipeline", "internal/job/stream", "online", "online/objects", "online/refine", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
+	framePath = []string{"infer", "infer/field", "infer/locate", "internal/flow/frame", "internal/flow/pipeline", "internal/job/stream", "online", "online/objects", "online/regression", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
 	training  = []string{"infer/sdevae/...", "internal/job/recording", "internal/job/training"}
 )
 

@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite":                  {"internal/suite"},      // for tests
-	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/regression", "online/trajectory"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/align":                         {},
 	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/trajectory"},
@@ -128,7 +128,7 @@ var mayImport = map[string][]string{
 	"online/onlinetest":                    {"internal/flow/latent"}, // for tests
 	"online/pooled":                        {"internal/kit/archive", "internal/kit/system", "online/maps", "online/states"},
 	"online/population":                    {"internal/kit/archive"},
-	"online/refine":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
+	"online/regression":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/regression":                    {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/trajectory"},
 	"online/sampling":                      {"online/drift"},
 	"online/states":                        {},

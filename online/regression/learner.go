@@ -1,4 +1,4 @@
-package refine
+package regression
 
 import (
 	"math/rand/v2"
@@ -10,7 +10,6 @@ import (
 	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/regression"
 	"driftscope/online/trajectory"
 )
 
@@ -124,8 +123,8 @@ func (l *Learner) Banks() *diffusion.Banks { return l.banks }
 
 // slice learns from memory. j.In holds its latest latents.
 func (l *Learner) slice(j Job) {
-	w := regression.NewWhitener(j.Found, j.Activity, l.prior)
-	p, hidden := regression.NewPosterior(w, l.memory.Dim(), j.cancel), 0.0
+	w := NewWhitener(j.Found, j.Activity, l.prior)
+	p, hidden := NewPosterior(w, l.memory.Dim(), j.cancel), 0.0
 	if len(w.Active()) > 0 {
 		s := w.Steps(l.memory)
 		if s.Len() < 2 { // latents that each begin a trajectory have no scale: the drift stays
@@ -151,7 +150,7 @@ func (l *Learner) slice(j Job) {
 
 // learn fits p to the steps of memory since the drift last changed, if the change is believed at these odds, and forgets the rest. It returns
 // the steps used.
-func (l *Learner) learn(p *regression.Posterior, s *regression.Steps, odds float64) (*regression.Steps, error) {
+func (l *Learner) learn(p *Posterior, s *Steps, odds float64) (*Steps, error) {
 	l.longest = max(l.longest, floats.Sum(l.memory.DT()))
 	s.PartOf(l.longest)
 	at, s, err := p.LearnSinceChange(s, odds)

@@ -1,4 +1,4 @@
-package refine
+package regression
 
 import (
 	"driftscope/internal/kit/archive"

@@ -1,4 +1,4 @@
-package refine
+package regression
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/archive"
 	"driftscope/online/drift"
-	"driftscope/online/regression"
 	"driftscope/online/trajectory"
 )
 
@@ -24,7 +23,7 @@ const (
 
 // layOut evaluates the drift on a plane of the first two dimensions that move, or on the only one, and returns nil if none moves. p is the
 // posterior of the correction. carried is the drift including it.
-func layOut(p *regression.Posterior, t *trajectory.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
+func layOut(p *Posterior, t *trajectory.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
 	active := p.Active()
 	if len(active) == 0 {
 		return nil
