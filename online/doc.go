@@ -4,9 +4,8 @@
 //
 // It is pure Go. Estimator combines the packages below. Each has its own equations:
 //
-//	trajectory    which latents form increments, over which Δt; lists of latents
 //	drift         μ: the network and its gradient, the tangent, the correction               (1) to (3)
-//	diffusion     σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
+//	diffusion     which latents form increments; σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
 //	filter        the Kalman filter over all dimensions, and forecasts                       (14)
 //	alarm         which frames are held back; evidence that the law has changed              (15), (16)
 //	calibration   latents to pixels                                                          (17) to (19)
@@ -16,8 +15,8 @@
 //	sampling      from a law to paths
 //	align         from latents to a truth
 //
-// Numbers of equations are unique across these packages. Imports follow the list: trajectory and drift import none of the others.
-// diffusion imports these two. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
+// Numbers of equations are unique across these packages. Imports follow the list: drift imports none of the others.
+// diffusion imports drift. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
 // not import the Estimator.
 //
 // # One latent

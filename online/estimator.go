@@ -8,7 +8,6 @@ import (
 	"driftscope/online/drift"
 	"driftscope/online/filter"
 	"driftscope/online/regression"
-	"driftscope/online/trajectory"
 )
 
 // Estimator learns the law of motion from latents, doc.go. Call its methods from one goroutine.
@@ -23,7 +22,7 @@ type Estimator struct {
 // law holds everything an Estimator has learnt. A checkpoint holds it too, with the learner at the start of the running slice.
 type law struct {
 	frame   uint64 // latents so far
-	clock   trajectory.Clock
+	clock   diffusion.Clock
 	banks   *diffusion.Banks
 	sde     latent.SDE // as last published
 	units   *calibration.Calibration
@@ -33,11 +32,11 @@ type law struct {
 
 	field      *drift.Field
 	refinement Refinement
-	pending    *trajectory.Track // latents since the last slice began
-	given      regression.Job    // the running slice's input
-	gapped     bool              // latents behind pending's last are missing
-	inFlight   bool              // a slice has begun and has not been applied
-	due        uint64            // the frame at which it applies
+	pending    *diffusion.Track // latents since the last slice began
+	given      regression.Job   // the running slice's input
+	gapped     bool             // latents behind pending's last are missing
+	inFlight   bool             // a slice has begun and has not been applied
+	due        uint64           // the frame at which it applies
 }
 
 // New returns an estimator without latents. Its drift is c.Prior, or zero. Close frees it.
@@ -56,12 +55,12 @@ func New(c Config) (*Estimator, error) {
 func begin(c Config) (law, *regression.Learner) {
 	learner := regression.NewLearner(regression.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
-		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
+		clock: diffusion.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
 		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
 		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
 		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
-		pending: trajectory.NewTrack(c.Dim, c.Replay),
-		given:   regression.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
+		pending: diffusion.NewTrack(c.Dim, c.Replay),
+		given:   regression.Job{In: diffusion.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}
 	l.banks.Describe(&l.sde)
 	return l, learner
@@ -75,7 +74,7 @@ func begin(c Config) (law, *regression.Learner) {
 // If z is not usable, Update changes nothing and returns ErrLatent. If z's time is not after the last, Update cuts the trajectory, so that
 // one bad clock reading costs one increment, and returns ErrTimeOrder. dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := trajectory.Check(z, e.config.Dim); err != nil {
+	if err := diffusion.Check(z, e.config.Dim); err != nil {
 		return err
 	}
 	l := &e.law

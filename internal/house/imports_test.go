@@ -106,13 +106,13 @@ var mayImport = map[string][]string{
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite":                  {"internal/suite"},      // for tests
-	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/regression", "online/trajectory"},
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/regression", "online/diffusion"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/align":                         {},
-	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/trajectory"},
+	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/diffusion"},
 	"online/change":                        {"online/states"},
 	"online/combine":                       {},
-	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/trajectory"},
+	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/diffusion"},
 	"online/drift":                         {"internal/kit/archive"},
 	"online/exact":                         {},
 	"online/exact/exacttest":               {"online/exact"},
@@ -123,19 +123,19 @@ var mayImport = map[string][]string{
 	"online/maps/mapstest":                 {"internal/flow/latent", "online/drift", "online/offline"}, // for tests and benchmarks
 	"online/motion":                        {},
 	"online/motion/motiontest":             {}, // for tests and benchmarks
-	"online/objects":                       {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/trajectory"},
-	"online/offline":                       {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
+	"online/objects":                       {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/diffusion"},
+	"online/offline":                       {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/regression", "online/diffusion"},
 	"online/onlinetest":                    {"internal/flow/latent"}, // for tests
 	"online/pooled":                        {"internal/kit/archive", "internal/kit/system", "online/maps", "online/states"},
 	"online/population":                    {"internal/kit/archive"},
-	"online/regression":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
-	"online/regression":                    {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/trajectory"},
+	"online/regression":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/diffusion"},
+	"online/regression":                    {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/diffusion"},
 	"online/sampling":                      {"online/drift"},
 	"online/states":                        {},
 	"online/switching":                     {"internal/kit/archive"},
 	"online/switching/switchingtest":       {}, // for tests
 	"online/tracks":                        {"internal/kit/archive", "internal/kit/numbers"},
-	"online/trajectory":                    {"internal/flow/latent", "internal/kit/archive"},
+	"online/diffusion":                    {"internal/flow/latent", "internal/kit/archive"},
 	"preprocess":                           {"internal/flow/frame", "internal/flow/pipeline", "internal/kit/numbers", "preprocess/illumination"},
 	"preprocess/illumination":              {"internal/kit/numbers"},
 	"sinks":                                {"internal/flow/bus", "internal/flow/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},

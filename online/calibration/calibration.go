@@ -7,7 +7,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
-	"driftscope/online/trajectory"
 )
 
 // Conditions for giving latents a length, doc.go.
@@ -65,7 +64,7 @@ func (c *Calibration) Add(centroid, z []float64, dt float64) {
 		clear(c.now)
 		clear(c.before)
 	}
-	if len(centroid) != axes || !(math.Abs(centroid[0]) <= trajectory.MaxLatent && math.Abs(centroid[1]) <= trajectory.MaxLatent) {
+	if len(centroid) != axes || !(math.Abs(centroid[0]) <= diffusion.MaxLatent && math.Abs(centroid[1]) <= diffusion.MaxLatent) {
 		c.linked = false
 		return
 	}

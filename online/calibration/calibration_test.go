@@ -10,7 +10,6 @@ import (
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // trueSpread is D of σ = 1 under the map, px²/s.
@@ -26,7 +25,7 @@ func trueSpread() float64 {
 func calibrate(t *testing.T, known *drift.Network, pixelUM float64, seen []latent.Latent) (u latent.Units) {
 	t.Helper()
 	var sde latent.SDE
-	c, banks, clock := New(2, pixelUM, 1), diffusion.NewBanks(2, 1, 0), trajectory.Clock{}
+	c, banks, clock := New(2, pixelUM, 1), diffusion.NewBanks(2, 1, 0), diffusion.Clock{}
 	tangent, field := drift.NewTangent(2), drift.NewField(known, drift.NoCorrection(2))
 	refresh := func() {
 		if banks.Refresh() {

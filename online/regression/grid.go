@@ -8,8 +8,8 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/archive"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // Size and extent of the displayed grid.
@@ -23,7 +23,7 @@ const (
 
 // layOut evaluates the drift on a plane of the first two dimensions that move, or on the only one, and returns nil if none moves. p is the
 // posterior of the correction. carried is the drift including it.
-func layOut(p *Posterior, t *trajectory.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
+func layOut(p *Posterior, t *diffusion.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
 	active := p.Active()
 	if len(active) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func lattice(axes int) (points [][]float64) {
 }
 
 // visited returns the mean and standard deviation of a track per dimension.
-func visited(t *trajectory.Track) (mean, sd []float64) {
+func visited(t *diffusion.Track) (mean, sd []float64) {
 	for i := range t.Dim() {
 		column := make([]float64, t.Len())
 		for k := range column {

@@ -8,7 +8,6 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // The standard errors are honest: over three films of each law, with noise and without, the published drift is off by one of them in the mean square at
@@ -60,7 +59,7 @@ func TestFieldKnowsItsError(t *testing.T) {
 func fieldOf(s onlinetest.Scene, r float64, film uint64) (*latent.Field, []float64) {
 	seen, _ := s.Film(600, r, onlinetest.Rand(4000+film))
 	d := len(s.From)
-	l, j := NewLearner(Config{Dim: d, Replay: len(seen), Seed: film}), Job{In: trajectory.NewTrack(d, len(seen))}
+	l, j := NewLearner(Config{Dim: d, Replay: len(seen), Seed: film}), Job{In: diffusion.NewTrack(d, len(seen))}
 	for range d {
 		j.Found, j.Activity = append(j.Found, diffusion.Estimate{V: 1, FilterNoise: r * onlinetest.Step}), append(j.Activity, latent.Active)
 	}

@@ -10,7 +10,6 @@ import (
 	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // leastOdds is the smallest ratio of evidence at which a change of the drift is believed; a priori a change and none are equally likely.
@@ -32,8 +31,8 @@ type Learner struct {
 	prior      *drift.Network
 	alarms     float64 // frames between false changes
 	seed       uint64
-	memory     *trajectory.Track
-	buffer     *trajectory.Track // memory of the next Learner
+	memory     *diffusion.Track
+	buffer     *diffusion.Track  // memory of the next Learner
 	longest    float64           // longest time that memory has covered, s
 	before     *diffusion.Banks  // of all latents up to memory's first, each about the drift in use when it left memory; replaced, never written
 	banks      *diffusion.Banks  // of all latents up to memory's last, with those in memory about this slice's drift; replaced at every slice
@@ -47,7 +46,7 @@ type Learner struct {
 
 // Job is one slice of work: new latents, and what was found of the dimensions. All are lent, read only, until the slice ends.
 type Job struct {
-	In       *trajectory.Track
+	In       *diffusion.Track
 	Found    []diffusion.Estimate
 	Activity []latent.Activity
 	cancel   *drift.Cancel
@@ -60,7 +59,7 @@ func NewLearner(c Config) *Learner {
 	}
 	return &Learner{
 		before: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
-		prior:  c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: trajectory.NewTrack(c.Dim, c.Replay+1), buffer: trajectory.NewTrack(c.Dim, c.Replay+1),
+		prior:  c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: diffusion.NewTrack(c.Dim, c.Replay+1), buffer: diffusion.NewTrack(c.Dim, c.Replay+1),
 		correction: drift.NoCorrection(c.Dim),
 	}
 }
@@ -94,7 +93,7 @@ func (l *Learner) After(j Job) *Learner {
 }
 
 // take adds new latents to memory and moves the banks before it up to its new first latent.
-func (l *Learner) take(in *trajectory.Track) {
+func (l *Learner) take(in *diffusion.Track) {
 	before := l.memory.Len()
 	l.giveUp(max(0, in.Len()-l.memory.Room()))
 	if l.memory.Len() == 0 && in.Len() > 0 {

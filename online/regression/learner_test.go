@@ -12,7 +12,6 @@ import (
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // TestMemoryWithFewTransitions: of latents that nearly all began a trajectory there is little to learn, and below two transitions nothing: the
@@ -24,7 +23,7 @@ func TestMemoryWithFewTransitions(t *testing.T) {
 			found[i], activity[i] = diffusion.Estimate{V: 1}, latent.Active
 		}
 		slice := func(l *Learner, transitions int) *Learner {
-			in, rng := trajectory.NewTrack(dim, 64+1), onlinetest.Rand(1)
+			in, rng := diffusion.NewTrack(dim, 64+1), onlinetest.Rand(1)
 			for k := range 64 + 1 {
 				m, dt := make([]float64, dim), 0.0
 				for i := range m {
@@ -83,7 +82,7 @@ func TestSavedBesideASlice(t *testing.T) {
 func doubleWell() (*Learner, Job) {
 	s := onlinetest.Named("Wasserstein double well")
 	seen, _ := s.Film(1000, 0, onlinetest.Rand(5))
-	l, in := NewLearner(Config{Dim: 1, Replay: len(seen), Seed: 1}), trajectory.NewTrack(1, len(seen))
+	l, in := NewLearner(Config{Dim: 1, Replay: len(seen), Seed: 1}), diffusion.NewTrack(1, len(seen))
 	for k := range seen {
 		in.Add(seen[k].Mean, min(float64(k), 1)*onlinetest.Step)
 	}
@@ -99,7 +98,7 @@ func TestBanksOfASlice(t *testing.T) {
 	rng, z, n := onlinetest.Rand(9), [2]float64{1, 0}, 0
 	rho, sin, cos := math.Exp(-0.5*onlinetest.Step), math.Sin(0.19), math.Cos(0.19)
 	for range parts {
-		in := trajectory.NewTrack(2, part)
+		in := diffusion.NewTrack(2, part)
 		for range part {
 			dt := onlinetest.Step
 			if n == 0 || n == 450 {

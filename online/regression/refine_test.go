@@ -7,7 +7,6 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // A slice believes a change as rarely as alarms are asked for: that of a circle that reverses at the odds of an ordinary stream, which are
@@ -18,7 +17,7 @@ func TestChangeIsAsRareAsAlarms(t *testing.T) {
 	path := onlinetest.Turned([2]onlinetest.Drift{onlinetest.Circle, back}, 1, 1000, 1300, onlinetest.Rand(0))
 	known := diffusion.Estimate{V: 1}
 	for alarms, want := range map[float64]uint64{1e5: 1, 1e200: 0} {
-		l, in := NewLearner(Config{Dim: 2, Replay: 1300, AlarmFrames: alarms}), trajectory.NewTrack(2, 300)
+		l, in := NewLearner(Config{Dim: 2, Replay: 1300, AlarmFrames: alarms}), diffusion.NewTrack(2, 300)
 		for k := range path[:1299] {
 			in.Add(path[k], min(float64(k), 1)*onlinetest.Step)
 			if in.Len() < 300 && k+1 < 1299 {
