@@ -4,16 +4,13 @@
 //
 // It is pure Go. Estimator combines the packages below. Each has its own equations:
 //
-//	drift         μ: the network and its gradient, the tangent, the correction               (1) to (3)
+//	drift         μ: the network and its gradient, the tangent, the correction; from a law to paths   (1) to (3)
 //	diffusion     which latents form increments; σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
 //	filter        the Kalman filter over all dimensions, and forecasts                       (14)
 //	alarm         which frames are held back; evidence that the law has changed              (15), (16)
 //	calibration   latents to pixels                                                          (17) to (19)
-//	regression    the drift as a posterior mean over groups of drifts                        (7) to (13), (21), (22)
-//	refine        repeats that regression, beside the frame path
-//	offline       a whole recording: Fit, Measure, Smooth, Separate                          without the Estimator
-//	sampling      from a law to paths
-//	align         from latents to a truth
+//	regression    the drift as a posterior mean over groups of drifts, repeated beside the frame path   (7) to (13), (21), (22)
+//	offline       a whole recording: Fit, Measure, Smooth, Separate; from latents to a truth   without the Estimator
 //
 // Numbers of equations are unique across these packages. Imports follow the list: drift imports none of the others.
 // diffusion imports drift. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does

@@ -130,7 +130,7 @@ var mayImport = map[string][]string{
 	"online/population":                    {"internal/kit/archive"},
 	"online/regression":                        {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online/diffusion", "online/drift", "online/regression", "online/diffusion"},
 	"online/regression":                    {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/diffusion"},
-	"online/sampling":                      {"online/drift"},
+	"online/drift":                      {"online/drift"},
 	"online/states":                        {},
 	"online/switching":                     {"internal/kit/archive"},
 	"online/switching/switchingtest":       {}, // for tests
@@ -163,7 +163,7 @@ var never = []struct{ from, target, reason string }{
 	{"online", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "runtime/cgo", "reading a recording needs no C"},
 	{"online/align", "runtime/cgo", "arithmetic needs no C"},
-	{"online/sampling", "runtime/cgo", "arithmetic needs no C"},
+	{"online/drift", "runtime/cgo", "arithmetic needs no C"},
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},

@@ -1,4 +1,4 @@
-package sampling
+package drift
 
 import (
 	"errors"
@@ -7,16 +7,14 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
-
-	"driftscope/online/drift"
 )
 
 // Law is a law of motion to draw paths of, dz = μ(z) dt + σ dW. Its methods only read it, and draw all that is random from the
 // generator they are given.
 type Law struct {
-	Drift *drift.Network // μ, latent/s; nil is none
-	Sigma []float64      // the diagonal of σ, latent/s^½
-	Step  float64        // the longest step of Euler and Maruyama, s
+	Drift *Network  // μ, latent/s; nil is none
+	Sigma []float64 // the diagonal of σ, latent/s^½
+	Step  float64   // the longest step of Euler and Maruyama, s
 }
 
 // Bounds on a path, and how thoroughly a bridge is conditioned.
@@ -41,7 +39,7 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 		return nil, err
 	}
 	d, h := len(l.Sigma), dt/float64(between)
-	out, mu, scratch := mat.NewDense(n, d, nil), make([]float64, d), new(drift.Scratch)
+	out, mu, scratch := mat.NewDense(n, d, nil), make([]float64, d), new(Scratch)
 	out.SetRow(0, from)
 	for i := 1; i < n; i++ {
 		z := out.RawRowView(i)
@@ -54,7 +52,7 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 				z[c] += mu[c]*h + sigma*math.Sqrt(h)*rng.NormFloat64()
 			}
 		}
-		if !drift.Finite(z) {
+		if !Finite(z) {
 			return nil, fmt.Errorf("after %.4g s %w", float64(i)*dt, ErrEscaped)
 		}
 	}
@@ -105,7 +103,7 @@ type bridge struct {
 	rng *rand.Rand
 
 	mu, next, nextMu []float64 // drift at z; a proposal for a part of z, and its drift
-	scratch          drift.Scratch
+	scratch          Scratch
 }
 
 // brownian redraws all of z but its first and last row, as a Brownian bridge in steps of h: with k steps left to the end b

@@ -1,4 +1,4 @@
-package sampling
+package drift
 
 import (
 	"fmt"
@@ -10,13 +10,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-
-	"driftscope/online/drift"
 )
 
 // spring is a small network of μ(z) = -κz in d dimensions.
-func spring(d int, kappa float64) *drift.Network {
-	n := &drift.Network{Dim: d, Hidden: []int{1}, Centre: make([]float64, d), Scale: 1}
+func spring(d int, kappa float64) *Network {
+	n := &Network{Dim: d, Hidden: []int{1}, Centre: make([]float64, d), Scale: 1}
 	n.Weights = make([]float64, n.Size())
 	skip := n.Weights[len(n.Weights)-d*d:]
 	for i := range d {
