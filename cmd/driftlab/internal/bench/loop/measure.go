@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/stream"
 	"driftscope/internal/suite"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 	"driftscope/sinks"
 )
 
@@ -213,7 +213,7 @@ func (c *camera) alignment(seen *witness) (func(z []float64) [2]float64, error) 
 	if len(z) == 0 {
 		return nil, errors.New("nothing was tracked: measure for longer")
 	}
-	m, err := align.Affine(mat.NewDense(len(z)/2, 2, z), mat.NewDense(len(z)/2, 2, truth))
+	m, err := offline.Affine(mat.NewDense(len(z)/2, 2, z), mat.NewDense(len(z)/2, 2, truth))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package align
+package offline
 
 import (
 	"math"
