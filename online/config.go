@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"driftscope/online/drift"
-	"driftscope/online/filter"
 )
 
 // leastReplay is the smallest memory worth a slice, in transitions.
@@ -54,7 +53,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.AlarmFrames == 0 {
 		c.AlarmFrames = 1e5
 	}
-	if err := filter.CheckHorizons(c.Forecast); err != nil {
+	if err := CheckHorizons(c.Forecast); err != nil {
 		return c, fmt.Errorf("online: %w", err)
 	}
 	switch {

@@ -30,7 +30,7 @@
 //	pixels                calibration           the object's centroid beside the latent
 //	alarms                alarm.Monitor.Update  begin or end
 //	drift at the latent   drift.Field
-//	forecasts             filter.Forecaster
+//	forecasts             Forecaster
 //
 // # Files
 //

@@ -6,7 +6,6 @@ import (
 	"driftscope/online/calibration"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/filter"
 	"driftscope/online/regression"
 )
 
@@ -14,7 +13,7 @@ import (
 type Estimator struct {
 	config     Config
 	worker     *regression.Worker
-	forecaster *filter.Forecaster
+	forecaster *Forecaster
 	law        law
 	frozen     bool
 }
@@ -27,7 +26,7 @@ type law struct {
 	sde     latent.SDE // as last published
 	units   *calibration.Calibration
 	tangent *drift.Tangent // of field, about the banks' filtered latent
-	filter  *filter.Kalman
+	filter  *Kalman
 	alarms  *alarm.Monitor
 
 	field      *drift.Field
@@ -47,7 +46,7 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, worker: regression.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
+		config: c, law: l, worker: regression.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: NewForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
@@ -56,7 +55,7 @@ func begin(c Config) (law, *regression.Learner) {
 	learner := regression.NewLearner(regression.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
 		clock: diffusion.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
-		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
+		tangent: drift.NewTangent(c.Dim), filter: NewKalman(c.Dim),
 		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
 		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
 		pending: diffusion.NewTrack(c.Dim, c.Replay),
@@ -116,7 +115,7 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	if l.banks.Transitions > 0 {
 		step = l.banks.Seconds / l.banks.Transitions
 	}
-	law := filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step}
+	law := Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step}
 	e.forecaster.Forecast(dst, l.filter, law)
 	if e.config.Lead != nil {
 		dst.Lead = e.config.Lead()

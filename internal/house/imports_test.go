@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite":                  {"internal/suite"},      // for tests
-	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/regression", "online/diffusion"},
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online", "online/regression", "online/diffusion"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/offline":                         {},
 	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/diffusion"},
@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"online/drift":                         {"internal/kit/archive"},
 	"online/exact":                         {},
 	"online/exact/exacttest":               {"online/exact"},
-	"online/filter":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
+	"online":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/interactions":                  {"internal/kit/archive", "internal/kit/numbers"},
 	"online/interactions/pairstest":        {}, // for tests
 	"online/maps":                          {"internal/kit/archive"},

@@ -1,4 +1,6 @@
-// Package filter estimates the present latent from all frames so far, and forecasts it.
+// # Filter and forecasts
+//
+// Kalman estimates the present latent from all frames so far, and forecasts it.
 //
 // It is the full factorisation q(z | x, z before): what the law makes of all earlier frames, times the encoder's Gaussian. That is the
 // extended Kalman filter over all dimensions together (kalman.go). With J = ∂μ/∂z about the banks' filtered latent c, renewed every d/2
@@ -14,4 +16,4 @@
 //
 // Forecasts (forecast.go) iterate the first line of (14) from the filtered latent on, in steps of a frame, μ anew at each. They know nothing
 // of the law's own uncertainty. Tests hold the filter equal to conditioning the whole Gaussian at once, and forecasts to their intervals.
-package filter
+package online
