@@ -3,7 +3,6 @@ package online
 import (
 	"driftscope/internal/flow/latent"
 	"driftscope/online/alarm"
-	"driftscope/online/calibration"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
@@ -24,7 +23,7 @@ type law struct {
 	clock   diffusion.Clock
 	banks   *diffusion.Banks
 	sde     latent.SDE // as last published
-	units   *calibration.Calibration
+	units   *Calibration
 	tangent *drift.Tangent // of field, about the banks' filtered latent
 	filter  *Kalman
 	alarms  *alarm.Monitor
@@ -57,7 +56,7 @@ func begin(c Config) (law, *regression.Learner) {
 		clock: diffusion.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
 		tangent: drift.NewTangent(c.Dim), filter: NewKalman(c.Dim),
 		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
-		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
+		units:  NewCalibration(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
 		pending: diffusion.NewTrack(c.Dim, c.Replay),
 		given:   regression.Job{In: diffusion.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}

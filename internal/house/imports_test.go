@@ -106,10 +106,10 @@ var mayImport = map[string][]string{
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite":                  {"internal/suite"},      // for tests
-	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online", "online/regression", "online/diffusion"},
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online", "online/diffusion", "online/drift", "online", "online/regression", "online/diffusion"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/offline":                         {},
-	"online/calibration":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/diffusion"},
+	"online":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/diffusion"},
 	"online/change":                        {"online/states"},
 	"online/combine":                       {},
 	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/diffusion"},

@@ -1,4 +1,4 @@
-package calibration
+package online
 
 import (
 	"math"
@@ -47,8 +47,8 @@ type result struct {
 	px    latent.Spread
 }
 
-// New returns a Calibration without data. pixelUM is the side of a pixel in the specimen, µm, 0 if unknown. forget is γ.
-func New(dim int, pixelUM, forget float64) *Calibration {
+// NewCalibration returns a Calibration without data. pixelUM is the side of a pixel in the specimen, µm, 0 if unknown. forget is γ.
+func NewCalibration(dim int, pixelUM, forget float64) *Calibration {
 	k := axes + dim
 	return &Calibration{
 		pixel: pixelUM, forget: forget, last: make([]float64, k), now: make([]float64, k), before: make([]float64, k),

@@ -1,4 +1,4 @@
-package calibration
+package online
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func trueSpread() float64 {
 func calibrate(t *testing.T, known *drift.Network, pixelUM float64, seen []latent.Latent) (u latent.Units) {
 	t.Helper()
 	var sde latent.SDE
-	c, banks, clock := New(2, pixelUM, 1), diffusion.NewBanks(2, 1, 0), diffusion.Clock{}
+	c, banks, clock := NewCalibration(2, pixelUM, 1), diffusion.NewBanks(2, 1, 0), diffusion.Clock{}
 	tangent, field := drift.NewTangent(2), drift.NewField(known, drift.NoCorrection(2))
 	refresh := func() {
 		if banks.Refresh() {
@@ -148,7 +148,7 @@ func TestCalibrationIsRefused(t *testing.T) {
 }
 
 func BenchmarkCalibration(b *testing.B) {
-	c := New(16, 0, 1)
+	c := NewCalibration(16, 0, 1)
 	rng := onlinetest.Rand(1)
 	z, centroid := onlinetest.Normals(16, rng), onlinetest.Normals(2, rng)
 	found, activity := make([]diffusion.Estimate, 16), make([]latent.Activity, 16)
