@@ -2,33 +2,32 @@
 //
 //	dz = μ(z) dt + σ dW,  σ diagonal.
 //
-// It is pure Go. Estimator combines the packages below. Each has its own equations:
+// It is pure Go. Estimator combines what follows. Each has its own equations:
 //
-//	drift         μ: the network and its gradient, the tangent, the correction; from a law to paths   (1) to (3)
-//	diffusion     which latents form increments; σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
-//	filter        the Kalman filter over all dimensions, and forecasts                       (14)
-//	alarm         which frames are held back; evidence that the law has changed              (15), (16)
-//	calibration   latents to pixels                                                          (17) to (19)
+//	drift         μ: the network and its gradient, the tangent, the correction; from a law to paths     (1) to (3)
+//	diffusion     which latents form increments; σ², the noise and their intervals; a walk, a trap      (4) to (6), (20), (23), (24)
+//	filter.go     the Kalman filter over all dimensions, and forecasts                                  (14)
+//	alarms.go     which frames are held back; evidence that the law has changed                         (15), (16)
+//	pixels.go     latents to pixels                                                                     (17) to (19)
 //	regression    the drift as a posterior mean over groups of drifts, repeated beside the frame path   (7) to (13), (21), (22)
-//	offline       a whole recording: Fit, Measure, Smooth, Separate; from latents to a truth   without the Estimator
+//	offline       a whole recording: Fit, Measure, Smooth, Separate; from latents to a truth            without the Estimator
 //
-// Numbers of equations are unique across these packages. Imports follow the list: drift imports none of the others.
-// diffusion imports drift. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
-// not import the Estimator.
+// Numbers of equations are unique across these packages. drift imports none of the others. diffusion imports drift, and regression both. The
+// Estimator imports all three. offline does not import the Estimator.
 //
 // # One latent
 //
 // Estimator.Update (estimator.go) runs these steps in order:
 //
-//	check and clock       trajectory.Clock      is it usable, and which latent does it pair with, over which Δt
+//	check and clock       diffusion.Clock       is it usable, and which latent does it pair with, over which Δt
 //	refined drift         refinement.go         a slice that is due applies
 //	believed or held      law.go                against the filter's forecast; only believed latents continue
-//	has the law changed?  alarm.Monitor.Weigh
+//	has the law changed?  Monitor.Weigh
 //	Kalman banks          diffusion.Banks       one step per dimension, about the drift's tangent
-//	memory                trajectory.Track      stores the latent for refinement
+//	memory                diffusion.Track       stores the latent for refinement
 //	figures               diffusion.Banks.Refresh   every Refresh frames
-//	pixels                calibration           the object's centroid beside the latent
-//	alarms                alarm.Monitor.Update  begin or end
+//	pixels                Calibration           the object's centroid beside the latent
+//	alarms                Monitor.Update        begin or end
 //	drift at the latent   drift.Field
 //	forecasts             Forecaster
 //

@@ -2,7 +2,6 @@ package online
 
 import (
 	"driftscope/internal/flow/latent"
-	"driftscope/online/alarm"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
@@ -26,7 +25,7 @@ type law struct {
 	units   *Calibration
 	tangent *drift.Tangent // of field, about the banks' filtered latent
 	filter  *Kalman
-	alarms  *alarm.Monitor
+	alarms  *Monitor
 
 	field      *drift.Field
 	refinement Refinement
@@ -55,7 +54,7 @@ func begin(c Config) (law, *regression.Learner) {
 	l := law{
 		clock: diffusion.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
 		tangent: drift.NewTangent(c.Dim), filter: NewKalman(c.Dim),
-		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
+		alarms: NewMonitor(AlarmConfig{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
 		units:  NewCalibration(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
 		pending: diffusion.NewTrack(c.Dim, c.Replay),
 		given:   regression.Job{In: diffusion.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
@@ -148,7 +147,7 @@ func (e *Estimator) Drift(dst, z []float64) { e.law.field.Drift(dst, z) }
 func (e *Estimator) Alarms() []latent.Event { return e.law.alarms.Events() }
 
 // Evidence returns the evidence, up to the last Update, that the law has changed.
-func (e *Estimator) Evidence() alarm.Evidence { return e.law.alarms.Evidence() }
+func (e *Estimator) Evidence() Evidence { return e.law.alarms.Evidence() }
 
 // Close ends refinement after the running slice. Afterwards only Refinement and Close may be called.
 func (e *Estimator) Close() error {

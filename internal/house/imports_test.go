@@ -106,8 +106,8 @@ var mayImport = map[string][]string{
 	"internal/suite":                       {"internal/kit/system"}, // for tests
 	"internal/suite":                  {},                      // for tests and studies
 	"internal/suite":                  {"internal/suite"},      // for tests
-	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online", "online/diffusion", "online/drift", "online", "online/regression", "online/diffusion"},
-	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
+	"online":                               {"internal/flow/latent", "internal/kit/archive", "online", "online", "online/diffusion", "online/drift", "online", "online/regression", "online/diffusion"},
+	"online":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/offline":                         {},
 	"online":                   {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/diffusion"},
 	"online/change":                        {"online/states"},

@@ -1,4 +1,6 @@
-// Package alarm detects frames that must not be learnt from, and changes of the law.
+// # Alarms
+//
+// Monitor detects frames that must not be learnt from, and changes of the law.
 //
 //	monitor.go   Monitor: when alarms begin and end, and what their events say
 //	frame.go     which frames are held back                                                      (15)
@@ -52,4 +54,4 @@
 // # Light
 //
 //	bleached   the picture's light, over 50 frames, below half of that of the first 50; over above 0.6
-package alarm
+package online

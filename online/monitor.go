@@ -1,4 +1,4 @@
-package alarm
+package online
 
 import (
 	"fmt"
@@ -66,8 +66,8 @@ type Monitor struct {
 	events []latent.Event // events of the last Update
 }
 
-// Config configures a Monitor.
-type Config struct {
+// AlarmConfig configures a Monitor.
+type AlarmConfig struct {
 	Dim       int
 	Every     float64   // frames between false alarms, at least
 	TrainMean []float64 // mean of the training latents per dimension; nil if unknown
@@ -75,7 +75,7 @@ type Config struct {
 }
 
 // NewMonitor returns a Monitor without data.
-func NewMonitor(c Config) *Monitor {
+func NewMonitor(c AlarmConfig) *Monitor {
 	return &Monitor{
 		frames: newFrames(c), changes: newChanges(c.Dim), every: c.Every,
 		largest: distuv.ChiSquared{K: float64(c.Dim)}.Quantile(1 - 1/c.Every),

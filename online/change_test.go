@@ -1,4 +1,4 @@
-package alarm
+package online
 
 import (
 	"math"
@@ -75,7 +75,7 @@ func TestOverestimatedDrift(t *testing.T) {
 // a quarter is told within 100 frames.
 func TestUnaskedDrift(t *testing.T) {
 	const n = 100
-	m, rng, z := NewMonitor(Config{Dim: 1, Every: 1e5}), onlinetest.Rand(8), 0.0
+	m, rng, z := NewMonitor(AlarmConfig{Dim: 1, Every: 1e5}), onlinetest.Rand(8), 0.0
 	found, active := []diffusion.Estimate{{V: 4, Low: 3.8, High: 4.2}}, []latent.Activity{latent.Active}
 	still := drift.NewTangent(1)
 	m.Start([]float64{z}, found)

@@ -1,4 +1,4 @@
-package alarm
+package online
 
 import (
 	"math"
@@ -49,7 +49,7 @@ type frames struct {
 	believed   uint64
 }
 
-func newFrames(c Config) *frames {
+func newFrames(c AlarmConfig) *frames {
 	return &frames{mean: c.TrainMean, sd: c.TrainSD, previous: make([]float64, c.Dim), level: make([]float64, c.Dim)}
 }
 
