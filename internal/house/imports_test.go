@@ -115,7 +115,7 @@ var mayImport = map[string][]string{
 	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/diffusion"},
 	"online/drift":                         {"internal/kit/archive"},
 	"online/exact":                         {},
-	"online/exact/exacttest":               {"online/exact"},
+	"online/onlinetest":               {"online/exact"},
 	"online":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/interactions":                  {"internal/kit/archive", "internal/kit/numbers"},
 	"online/interactions/pairstest":        {}, // for tests

@@ -1,5 +1,4 @@
-// Package exacttest draws tracks of known laws, for tests and measurements.
-package exacttest
+package onlinetest
 
 import (
 	"math"
