@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	"online/onlinetest":               {"online/exact"},
 	"online":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/interactions":                  {"internal/kit/archive", "internal/kit/numbers"},
-	"online/interactions/pairstest":        {}, // for tests
+	"online/onlinetest":        {}, // for tests
 	"online/maps":                          {"internal/kit/archive"},
 	"online/maps/mapstest":                 {"internal/flow/latent", "online/drift", "online/offline"}, // for tests and benchmarks
 	"online/motion":                        {},

@@ -1,13 +1,12 @@
-// Package pairstest simulates films of objects that act on each other by a known force.
-package pairstest
+package onlinetest
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// Film simulates objects in a square with periodic edges, dx_i = Σ_j f(r_ij) r̂_ij dt + √2D dW.
-type Film struct {
+// Pairs simulates objects in a square with periodic edges, dx_i = Σ_j f(r_ij) r̂_ij dt + √2D dW.
+type Pairs struct {
 	Seed     uint64
 	Objects  int
 	Side     float64                 // of the square, px
@@ -22,19 +21,19 @@ type Film struct {
 	Diameter float64                 // of hard discs, px; 0 if they pass through each other
 }
 
-// Soft is a repulsion by the distance, px: 30 px/s at contact, 1/e of it every 3 px. At D = 5 px²/s two that touch have 18 kT.
-func Soft(r float64) float64 { return 30 * math.Exp(-r/3) }
+// SoftForce is a repulsion by the distance, px: 30 px/s at contact, 1/e of it every 3 px. At D = 5 px²/s two that touch have 18 kT.
+func SoftForce(r float64) float64 { return 30 * math.Exp(-r/3) }
 
-// Shot is one frame. An object that crosses an edge comes back under another number.
-type Shot struct {
+// PairsShot is one frame. An object that crosses an edge comes back under another number.
+type PairsShot struct {
 	T    float64
 	ID   []uint64
 	X, Y []float64
 }
 
-// state is a running film.
-type state struct {
-	film       *Film
+// pairsState is a running film.
+type pairsState struct {
+	film       *Pairs
 	rng        *rand.Rand
 	x, y       []float64
 	fx, fy, sd []float64
@@ -45,12 +44,12 @@ type state struct {
 }
 
 // Run passes n frames of a film to show, each lent until the next. The first is settle s after the start.
-func (f *Film) Run(n int, settle float64, show func(*Shot)) {
+func (f *Pairs) Run(n int, settle float64, show func(*PairsShot)) {
 	s := f.begin()
 	for range int(settle / f.Frame) {
 		s.advance()
 	}
-	shot := &Shot{ID: make([]uint64, f.Objects), X: make([]float64, f.Objects), Y: make([]float64, f.Objects)}
+	shot := &PairsShot{ID: make([]uint64, f.Objects), X: make([]float64, f.Objects), Y: make([]float64, f.Objects)}
 	for frame := range n {
 		s.advance()
 		shot.T = float64(frame) * f.Frame
@@ -63,8 +62,8 @@ func (f *Film) Run(n int, settle float64, show func(*Shot)) {
 }
 
 // begin places the objects at random; hard discs one by one without overlap.
-func (f *Film) begin() *state {
-	s := &state{film: f, rng: rand.New(rand.NewPCG(f.Seed, 1))}
+func (f *Pairs) begin() *pairsState {
+	s := &pairsState{film: f, rng: rand.New(rand.NewPCG(f.Seed, 1))}
 	for len(s.x) < f.Objects {
 		x, y := f.Side*s.rng.Float64(), f.Side*s.rng.Float64()
 		if !s.room(x, y) {
@@ -80,7 +79,7 @@ func (f *Film) begin() *state {
 }
 
 // room reports whether a hard disc fits.
-func (s *state) room(x, y float64) bool {
+func (s *pairsState) room(x, y float64) bool {
 	for i := range s.x {
 		if dx, dy := s.between(x-s.x[i], y-s.y[i]); s.film.Diameter > 0 && math.Hypot(dx, dy) < s.film.Diameter {
 			return false
@@ -90,12 +89,12 @@ func (s *state) room(x, y float64) bool {
 }
 
 // between returns the vector to the nearest image.
-func (s *state) between(dx, dy float64) (float64, float64) {
+func (s *pairsState) between(dx, dy float64) (float64, float64) {
 	return dx - s.film.Side*math.Round(dx/s.film.Side), dy - s.film.Side*math.Round(dy/s.film.Side)
 }
 
 // advance moves all objects by a frame; the exposure is its last part.
-func (s *state) advance() {
+func (s *pairsState) advance() {
 	s.neighbours()
 	dt := s.film.Frame / float64(s.film.Parts)
 	clear(s.mx)
@@ -121,7 +120,7 @@ func (s *state) advance() {
 }
 
 // wrap gives an object that crossed an edge a new number.
-func (s *state) wrap(i int) {
+func (s *pairsState) wrap(i int) {
 	wx, wy := s.film.Side*math.Floor(s.mx[i]/s.film.Side), s.film.Side*math.Floor(s.my[i]/s.film.Side)
 	if wx == 0 && wy == 0 {
 		return
@@ -133,7 +132,7 @@ func (s *state) wrap(i int) {
 
 // neighbours lists the pairs that may act on each other within a frame: six standard deviations of a step, plus the force's part, are 4 px at
 // most here.
-func (s *state) neighbours() {
+func (s *pairsState) neighbours() {
 	const skin = 4
 	s.pairs = s.pairs[:0]
 	reach := max(s.film.Cutoff, s.film.Diameter) + skin
@@ -150,7 +149,7 @@ func (s *state) neighbours() {
 }
 
 // act computes the displacement of each object by the force in dt s, px.
-func (s *state) act(dt float64) {
+func (s *pairsState) act(dt float64) {
 	clear(s.fx)
 	clear(s.fy)
 	if s.film.Force == nil {
@@ -171,7 +170,7 @@ func (s *state) act(dt float64) {
 }
 
 // collide moves overlapping hard discs apart until they touch (Heyes and Melrose, Journal of Non-Newtonian Fluid Mechanics 46, 1, 1993).
-func (s *state) collide() {
+func (s *pairsState) collide() {
 	if s.film.Diameter == 0 {
 		return
 	}
