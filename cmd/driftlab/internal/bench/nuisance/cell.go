@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"driftscope/cmd/driftlab/internal/bench"
-	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/infer/card"
 	"driftscope/ingest/sim"
 	"driftscope/internal/job/training"
@@ -197,7 +196,7 @@ func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 		return nil, err
 	}
 	for i, n := range k.laid() {
-		if s.film, err = film.New(s.film, film.Options{Kind: n.Kind, Amount: n.Amount, Seed: k.Seed + uint64(i), Frames: s.frames}); err != nil {
+		if s.film, err = spoiled(s.film, defect{Kind: n.Kind, Amount: n.Amount, Seed: k.Seed + uint64(i), Frames: s.frames}); err != nil {
 			return nil, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/ingest/sim"
 	"driftscope/internal/job/training"
 	"driftscope/internal/kit/console"
@@ -36,7 +35,7 @@ type Command struct {
 
 // Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
-	return "Nuisances: " + strings.Join(film.Names(), ", ") + ". The film is written with the nuisance on it, a model trained on it as pretrain does by its defaults, and judged as eval does: L_latent a coordinate under an " +
+	return "Nuisances: " + strings.Join(defectNames(), ", ") + ". The film is written with the nuisance on it, a model trained on it as pretrain does by its defaults, and judged as eval does: L_latent a coordinate under an " +
 		"isometry over all frames, beside that of the clean film. Of the trapped bead it is R², the lower of both axes, of its centroid in the clean film, trained on and fitted affinely to frames 0:80 and judged on 80:100. " +
 		fmt.Sprintf("Off is what is more than %d times the clean film's L_latent, or below an R² of %g; silently wrong is what is off with a good verdict. ", mostTimes, leastR2) +
 		"Twice as strong is twice the amount, and for jpeg half the quality. stage moves the picture, and what is measured of it is the stage's path, too. Trainings run one a core, minutes each."
@@ -184,11 +183,11 @@ func (c *Command) cells(scene string, frames int) ([]*cell, error) {
 	all := []*cell{{Scene: scene, Nuisance: clean, Frames: frames, Seed: c.Seed}}
 	for _, kind := range c.Nuisance {
 		for _, times := range c.Amount {
-			amount, err := film.Amount(kind, times)
+			amount, err := defectAmount(kind, times)
 			if err != nil {
 				return nil, fmt.Errorf("--nuisance: %w", err)
 			}
-			if err := (film.Options{Kind: kind, Amount: amount, Frames: frames}).Check(); err != nil {
+			if err := (defect{Kind: kind, Amount: amount, Frames: frames}).Check(); err != nil {
 				return nil, fmt.Errorf("--amount: found %g: %w", times, err)
 			}
 			all = append(all, &cell{Scene: scene, Nuisance: kind, Times: times, Amount: amount, Frames: frames, Seed: c.Seed})

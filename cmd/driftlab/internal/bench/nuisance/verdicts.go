@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/ingest/sim"
 	"driftscope/internal/job/training"
 	"driftscope/internal/kit/console"
@@ -82,7 +81,7 @@ func (c *VerdictCommand) draw() (cells []*cell, err error) {
 		k := &cell{Scene: scenes[rng.IntN(len(scenes))], Nuisance: "random", Frames: int(fewest * math.Pow(float64(most)/fewest, rng.Float64())), Seed: uint64(rng.Uint32()), On: []laid{}}
 		for range laidOn(k.Scene, rng) {
 			kind := usual[rng.IntN(len(usual))]
-			amount, err := film.Amount(kind, 0.5*math.Pow(8, rng.Float64()))
+			amount, err := defectAmount(kind, 0.5*math.Pow(8, rng.Float64()))
 			if err != nil {
 				return nil, err
 			}

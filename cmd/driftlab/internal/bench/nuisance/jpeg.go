@@ -1,4 +1,4 @@
-package film
+package nuisance
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // compress stores the film as 8-bit JPEG pictures of quality amount.
-func compress(o Options, _ *rand.Rand) effect {
+func compress(o defect, _ *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		if err := picture.CheckSize(p.width, p.height, p.channels); err != nil {
 			return err

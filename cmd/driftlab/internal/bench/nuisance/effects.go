@@ -1,4 +1,4 @@
-package film
+package nuisance
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 // flicker is an unsteady lamp: the gain is 1 + N(0, amount) per frame. Stray light, a tenth of the picture's median, varies
 // four times as much. If the median is 0, stray light is a twentieth of the file's range.
-func flicker(o Options, rng *rand.Rand) effect {
+func flicker(o defect, rng *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		off := o.Amount * rng.NormFloat64()
 		stray := 0.1 * p.median()
@@ -20,7 +20,7 @@ func flicker(o Options, rng *rand.Rand) effect {
 }
 
 // step is a lamp that becomes brighter by the fraction amount in the middle of the film.
-func step(o Options, _ *rand.Rand) effect {
+func step(o defect, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		if frame > o.Frames/2 {
 			p.scale(1+o.Amount, 0)
@@ -30,7 +30,7 @@ func step(o Options, _ *rand.Rand) effect {
 }
 
 // bleach fades the departure from the median by exp(-amount t/T).
-func bleach(o Options, _ *rand.Rand) effect {
+func bleach(o defect, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		left, median := math.Exp(-o.Amount*float64(frame)/float64(o.Frames)), p.median()
 		for i, v := range p.values {
@@ -41,7 +41,7 @@ func bleach(o Options, _ *rand.Rand) effect {
 }
 
 // uneven is a bright side, amount of the picture's own range, that turns once around the picture.
-func uneven(o Options, _ *rand.Rand) effect {
+func uneven(o defect, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		sin, cos := math.Sincos(2 * math.Pi * float64(frame) / float64(o.Frames))
 		height := o.Amount * p.span()
@@ -55,7 +55,7 @@ func uneven(o Options, _ *rand.Rand) effect {
 
 // stage moves the picture amount px down over the film, and oscillates by the same amount. It repeats edges and interpolates
 // linearly. A truth in pixels is off by that motion.
-func stage(o Options, _ *rand.Rand) effect {
+func stage(o defect, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		done := float64(frame) / float64(o.Frames)
 		p.shift(o.Amount*math.Sin(2*math.Pi*done), o.Amount*done)
@@ -97,7 +97,7 @@ const (
 type speck struct{ x, y, sd float64 } // position from 0 to 1 of the picture, and sd in px
 
 // dust is fixed shadows on a window near the camera, each amount times speckDepth deep; one moves once.
-func dust(o Options, rng *rand.Rand) effect {
+func dust(o defect, rng *rand.Rand) effect {
 	var all [specks]speck
 	for i := range all {
 		all[i] = speck{rng.Float64(), rng.Float64(), 1 + 3*rng.Float64()}
@@ -136,7 +136,7 @@ func (s *speck) darken(shade []float64, width, height int) {
 const hotShare = 1e-3
 
 // hot sets amount times hotShare of the pixels to the highest level.
-func hot(o Options, rng *rand.Rand) effect {
+func hot(o defect, rng *rand.Rand) effect {
 	var places []int
 	return func(p *levels, frame int) error {
 		if frame == 0 {
@@ -156,7 +156,7 @@ func hot(o Options, rng *rand.Rand) effect {
 }
 
 // lines is an interlaced camera: rows 0, 2, 4.. are brighter by the fraction amount in frames 1, 3, 5...
-func lines(o Options, _ *rand.Rand) effect {
+func lines(o defect, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		if frame%2 == 0 {
 			return nil
@@ -172,7 +172,7 @@ func lines(o Options, _ *rand.Rand) effect {
 }
 
 // saturate clips above 1/amount of the camera's range.
-func saturate(o Options, _ *rand.Rand) effect {
+func saturate(o defect, _ *rand.Rand) effect {
 	return func(p *levels, _ int) error {
 		for i, v := range p.values {
 			p.values[i] = min(v, p.top/o.Amount)

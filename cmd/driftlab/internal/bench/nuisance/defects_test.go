@@ -1,4 +1,4 @@
-package film
+package nuisance
 
 import (
 	"io"
@@ -61,9 +61,9 @@ func flat(f sim.Format, level float64) []float64 {
 }
 
 // film is what a nuisance makes of so many frames of one picture, in grey levels.
-func film(t *testing.T, f sim.Format, levels []float64, o Options) [][]float64 {
+func film(t *testing.T, f sim.Format, levels []float64, o defect) [][]float64 {
 	t.Helper()
-	n, err := New(&still{f, levels, o.Frames}, o)
+	n, err := spoiled(&still{f, levels, o.Frames}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func film(t *testing.T, f sim.Format, levels []float64, o Options) [][]float64 {
 // common is the kind's common amount, so many times as strong.
 func common(t *testing.T, kind string, times float64) float64 {
 	t.Helper()
-	amount, err := Amount(kind, times)
+	amount, err := defectAmount(kind, times)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestEffects(t *testing.T) {
 	} {
 		for _, f := range []sim.Format{grey, colour} {
 			levels := slope(f)
-			got := film(t, f, levels, Options{Kind: c.kind, Amount: common(t, c.kind, 1), Frames: frames})[c.frame]
+			got := film(t, f, levels, defect{Kind: c.kind, Amount: common(t, c.kind, 1), Frames: frames})[c.frame]
 			for i, v := range got {
 				pixel := i / f.Channels
 				if want := c.want(f, levels[i], float64(pixel%f.Width), float64(pixel/f.Width)); math.Abs(v-want) > 1+1e-9 {
@@ -150,7 +150,7 @@ func top(f sim.Format) float64 {
 func TestSaturate(t *testing.T) {
 	for _, f := range []sim.Format{grey, colour} {
 		for _, times := range []float64{1, 2} {
-			got := film(t, f, flat(f, top(f)), Options{Kind: "saturate", Amount: common(t, "saturate", times), Frames: 1})[0]
+			got := film(t, f, flat(f, top(f)), defect{Kind: "saturate", Amount: common(t, "saturate", times), Frames: 1})[0]
 			if want := math.Floor(top(f) / 1.5 / times); slices.Min(got) != want || slices.Max(got) != want {
 				t.Errorf("%g times, %d channels: %g to %g, expected %g", times, f.Channels, slices.Min(got), slices.Max(got), want)
 			}
@@ -166,7 +166,7 @@ func TestFlicker(t *testing.T) {
 		{0, 0.05 * 65535}, // a dark picture has stray light all the same
 	} {
 		var sum, square float64
-		for _, v := range film(t, grey, flat(grey, c.level), Options{Kind: "flicker", Amount: 0.05, Seed: 3, Frames: frames}) {
+		for _, v := range film(t, grey, flat(grey, c.level), defect{Kind: "flicker", Amount: 0.05, Seed: 3, Frames: frames}) {
 			if slices.Min(v) != slices.Max(v) {
 				t.Fatal("the light of a frame is uneven")
 			}
@@ -185,7 +185,7 @@ func TestFlicker(t *testing.T) {
 func TestHot(t *testing.T) {
 	f := sim.Format{Width: 500, Height: 400, Channels: 3, Depth: sim.Unit}
 	for _, times := range []float64{1, 2} {
-		got := film(t, f, flat(f, 20), Options{Kind: "hot", Amount: common(t, "hot", times), Seed: 7, Frames: 3})
+		got := film(t, f, flat(f, 20), defect{Kind: "hot", Amount: common(t, "hot", times), Seed: 7, Frames: 3})
 		n := 0.
 		for i := 0; i < len(got[0]); i += 3 {
 			switch pixel := got[0][i : i+3]; {
@@ -211,7 +211,7 @@ func TestDust(t *testing.T) {
 	f := sim.Format{Width: 200, Height: 100, Channels: 1, Depth: sim.Counts}
 	levels := flat(f, 20000)
 	levels[0] = 30000
-	got := film(t, f, levels, Options{Kind: "dust", Amount: 0.5, Seed: 2, Frames: frames})
+	got := film(t, f, levels, defect{Kind: "dust", Amount: 0.5, Seed: 2, Frames: frames})
 	for i := range frames {
 		if first := got[i/11*11]; !slices.Equal(got[i], first) { // frames 0 to 10 are alike, and 11 to 19
 			t.Errorf("dust moves in frame %d", i)
@@ -249,7 +249,7 @@ func TestCompress(t *testing.T) {
 		}
 		var off [2]float64
 		for i, times := range []float64{1, 2} {
-			got := film(t, f, noise, Options{Kind: "jpeg", Amount: common(t, "jpeg", times), Frames: 1})[0]
+			got := film(t, f, noise, defect{Kind: "jpeg", Amount: common(t, "jpeg", times), Frames: 1})[0]
 			for k, v := range got {
 				off[i] += math.Abs(v-noise[k]) / unit / float64(len(got))
 				if math.Mod(v, unit) != 0 {
@@ -264,7 +264,7 @@ func TestCompress(t *testing.T) {
 		for i := range smooth {
 			smooth[i] *= unit
 		}
-		for i, v := range film(t, f, smooth, Options{Kind: "jpeg", Amount: 40, Frames: 1})[0] {
+		for i, v := range film(t, f, smooth, defect{Kind: "jpeg", Amount: 40, Frames: 1})[0] {
 			if math.Abs(v-smooth[i]) > 10*unit { // a coefficient is rounded to 20 or so
 				t.Fatalf("%d channels: level %g becomes %g", f.Channels, smooth[i], v)
 			}
@@ -274,8 +274,8 @@ func TestCompress(t *testing.T) {
 
 // The same seed gives the same film, another another where anything is drawn.
 func TestSeed(t *testing.T) {
-	for _, kind := range Names() {
-		o := Options{Kind: kind, Amount: common(t, kind, 1), Seed: 1, Frames: 5}
+	for _, kind := range defectNames() {
+		o := defect{Kind: kind, Amount: common(t, kind, 1), Seed: 1, Frames: 5}
 		levels := slope(colour)
 		levels[0] = 255
 		one, two := film(t, colour, levels, o), film(t, colour, levels, o)
@@ -313,34 +313,34 @@ func TestMedian(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
-		o    Options
+		o    defect
 		want string
 	}{
-		{Options{Kind: "rain", Amount: 1, Frames: 1}, "give one of flicker, step"},
-		{Options{Kind: "hot", Frames: 1}, "give a positive number"},
-		{Options{Kind: "hot", Amount: math.Inf(1), Frames: 1}, "give a positive number"},
-		{Options{Kind: "jpeg", Amount: 0.4, Frames: 1}, "give 1 to 100"},
-		{Options{Kind: "hot", Amount: 1}, "1 or more"},
+		{defect{Kind: "rain", Amount: 1, Frames: 1}, "give one of flicker, step"},
+		{defect{Kind: "hot", Frames: 1}, "give a positive number"},
+		{defect{Kind: "hot", Amount: math.Inf(1), Frames: 1}, "give a positive number"},
+		{defect{Kind: "jpeg", Amount: 0.4, Frames: 1}, "give 1 to 100"},
+		{defect{Kind: "hot", Amount: 1}, "1 or more"},
 	} {
-		if _, err := New(&still{}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := spoiled(&still{}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, expected an error with %q", c.o, err, c.want)
 		}
 	}
-	if _, err := Amount("rain", 1); err == nil {
+	if _, err := defectAmount("rain", 1); err == nil {
 		t.Error("the amount of rain is known")
 	}
 	many, err := field.New(field.Options{Scenario: field.Directed, Density: 3, SNR: 4, Width: 64, Height: 64, Frames: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(many.Film(), Options{Kind: "lines", Amount: 1, Frames: 2}); err == nil || !strings.Contains(err.Error(), "a single scene") {
+	if _, err := spoiled(many.Film(), defect{Kind: "lines", Amount: 1, Frames: 2}); err == nil || !strings.Contains(err.Error(), "a single scene") {
 		t.Errorf("a field: %v", err)
 	}
 	scene, err := sim.New("balls-ou-normal", sim.Options{Frames: 2, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := New(scene, Options{Kind: "lines", Amount: 1, Frames: 2})
+	n, err := spoiled(scene, defect{Kind: "lines", Amount: 1, Frames: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,12 +351,12 @@ func TestRefuses(t *testing.T) {
 
 // After the first frames no memory is taken, but for a picture file that is written and read.
 func TestAllocations(t *testing.T) {
-	for _, kind := range Names() {
+	for _, kind := range defectNames() {
 		if kind == compression {
 			continue
 		}
-		o := Options{Kind: kind, Amount: common(t, kind, 1), Frames: 4}
-		n, err := New(&still{}, o)
+		o := defect{Kind: kind, Amount: common(t, kind, 1), Frames: 4}
+		n, err := spoiled(&still{}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,4 @@
-// Package film adds the defects of real cameras and lamps to a film: unsteady or bleaching light, dust, hot pixels, lossy
-// compression. Motion and truth stay the same. A new kind needs its effect, its test and one line in the table.
-package film
+package nuisance
 
 import (
 	"fmt"
@@ -12,8 +10,8 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Options selects the defect of a film.
-type Options struct {
+// defect selects the defect of a film.
+type defect struct {
 	Kind   string  // one of Names
 	Amount float64 // in the kind's own unit; see Amount
 	Seed   uint64  // random seed
@@ -30,7 +28,7 @@ const compression = "jpeg"
 var kinds = []struct {
 	name   string
 	amount float64 // a common amount
-	effect func(o Options, rng *rand.Rand) effect
+	effect func(o defect, rng *rand.Rand) effect
 }{
 	{"flicker", 0.05, flicker},
 	{"step", 0.5, step},
@@ -44,8 +42,8 @@ var kinds = []struct {
 	{"saturate", 1.5, saturate},
 }
 
-// Names lists the kinds.
-func Names() []string {
+// defectNames lists the kinds.
+func defectNames() []string {
 	var names []string
 	for _, k := range kinds {
 		names = append(names, k.name)
@@ -53,8 +51,8 @@ func Names() []string {
 	return names
 }
 
-// Amount returns the kind's common amount, made times as strong: a quality is divided, all others are multiplied.
-func Amount(kind string, times float64) (float64, error) {
+// defectAmount returns the kind's common amount, made times as strong: a quality is divided, all others are multiplied.
+func defectAmount(kind string, times float64) (float64, error) {
 	for _, k := range kinds {
 		if k.name == kind && kind == compression {
 			return k.amount / times, nil
@@ -67,11 +65,11 @@ func Amount(kind string, times float64) (float64, error) {
 }
 
 func unknown(kind string) error {
-	return fmt.Errorf("nuisance %q is not known: give one of %s", kind, strings.Join(Names(), ", "))
+	return fmt.Errorf("nuisance %q is not known: give one of %s", kind, strings.Join(defectNames(), ", "))
 }
 
-// Film is another film with a defect. Not safe for concurrent use.
-type Film struct {
+// spoiledFilm is another film with a defect. Not safe for concurrent use.
+type spoiledFilm struct {
 	clean  sim.Film
 	effect effect
 	frame  int
@@ -82,9 +80,9 @@ type Film struct {
 const nuisanceStream = 5
 
 // Check rejects invalid options.
-func (o Options) Check() error {
+func (o defect) Check() error {
 	switch {
-	case !slices.Contains(Names(), o.Kind):
+	case !slices.Contains(defectNames(), o.Kind):
 		return unknown(o.Kind)
 	case !(o.Amount > 0) || math.IsInf(o.Amount, 0):
 		return fmt.Errorf("nuisance %s: the amount is %g: give a positive number", o.Kind, o.Amount)
@@ -96,20 +94,20 @@ func (o Options) Check() error {
 	return nil
 }
 
-// New adds a defect to a film of one scene with 8- or 16-bit pictures: sim.Unit or sim.Counts.
-func New(clean sim.Film, o Options) (*Film, error) {
+// spoiled adds a defect to a film of one scene with 8- or 16-bit pictures: sim.Unit or sim.Counts.
+func spoiled(clean sim.Film, o defect) (*spoiledFilm, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	if _, many := clean.(sim.Tracked); many {
 		return nil, fmt.Errorf("nuisance %s: the film is a field with tracks: give one of a single scene", o.Kind)
 	}
-	k := kinds[slices.Index(Names(), o.Kind)]
-	return &Film{clean: clean, effect: k.effect(o, rand.New(rand.NewPCG(o.Seed, nuisanceStream)))}, nil
+	k := kinds[slices.Index(defectNames(), o.Kind)]
+	return &spoiledFilm{clean: clean, effect: k.effect(o, rand.New(rand.NewPCG(o.Seed, nuisanceStream)))}, nil
 }
 
 // Next returns the clean film's next picture with the defect, and the clean picture's truth.
-func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
+func (f *spoiledFilm) Next(dst *sim.Picture) (sim.Truth, error) {
 	truth, err := f.clean.Next(dst)
 	if err != nil {
 		return truth, err

@@ -1,4 +1,4 @@
-package film
+package nuisance
 
 import (
 	"errors"

@@ -1,9 +1,0 @@
-package film
-
-import (
-	"testing"
-
-	"driftscope/internal/suite"
-)
-
-func TestMain(m *testing.M) { suite.Main(m) }
