@@ -1,4 +1,4 @@
-package nuisance
+package learning
 
 import (
 	"context"

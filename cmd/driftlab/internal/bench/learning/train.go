@@ -1,5 +1,4 @@
-// Package train measures a training step, beside PyTorch's.
-package train
+package learning
 
 import (
 	"context"
@@ -22,8 +21,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures one training step of the paper's encoder and decoder on random pictures.
-type Command struct {
+// TrainCommand measures one training step of the paper's encoder and decoder on random pictures.
+type TrainCommand struct {
 	Frames  int  `default:"100" help:"Frames a batch, an even number of them." placeholder:"N"`
 	Threads int  `help:"Threads of either side; all cores unless given." placeholder:"N"`
 	Steps   int  `default:"10" help:"Steps timed in each of 3 rounds." placeholder:"N"`
@@ -67,7 +66,7 @@ type trainFindings struct {
 }
 
 // Run measures and prints. Without PyTorch the comparison is left out, and the reason said.
-func (c *Command) Run(ctx context.Context) error {
+func (c *TrainCommand) Run(ctx context.Context) error {
 	if err := training.YieldCores(); err != nil { // as pretrain does; both sides inherit the policy
 		return err
 	}
@@ -94,7 +93,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *Command) check() error {
+func (c *TrainCommand) check() error {
 	const maxFrames, maxThreads, maxSteps = 2000, 1024, 10000
 	switch {
 	case c.Frames < 4 || c.Frames > maxFrames || c.Frames%2 != 0:
@@ -108,7 +107,7 @@ func (c *Command) check() error {
 }
 
 // alone measures this process and prints a stepCost.
-func (c *Command) alone() error {
+func (c *TrainCommand) alone() error {
 	cost, err := sdevae.StepCost(c.Frames, benchLatent, c.Threads, c.Steps)
 	if err != nil {
 		return err
@@ -121,7 +120,7 @@ func (c *Command) alone() error {
 }
 
 // compare runs the rounds. What goes wrong on PyTorch's side ends its part, not ours.
-func (c *Command) compare(ctx context.Context) (*trainFindings, error) {
+func (c *TrainCommand) compare(ctx context.Context) (*trainFindings, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (c *Command) compare(ctx context.Context) (*trainFindings, error) {
 }
 
 // torch measures PyTorch in the python3 of the path.
-func (c *Command) torch(ctx context.Context, limit time.Duration) (stepCost, error) {
+func (c *TrainCommand) torch(ctx context.Context, limit time.Duration) (stepCost, error) {
 	python := bench.Contender{Program: "python3", Script: torchStep, Threads: c.Threads, Limit: limit,
 		Args: []string{"-", strconv.Itoa(c.Frames), strconv.Itoa(c.Threads), strconv.Itoa(c.Steps), strconv.Itoa(benchLatent)}}
 	var cost stepCost

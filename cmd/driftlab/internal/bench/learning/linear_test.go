@@ -1,4 +1,4 @@
-package linear
+package learning
 
 import (
 	"encoding/json"
@@ -75,7 +75,7 @@ func TestBenchLinear(t *testing.T) {
 	suite.Long(t)
 	var found [2]linearFindings
 	for i := range found {
-		out, err := suite.Stdout(t, func() error { return (&Command{Runs: 1, Seed: 1, JSON: true}).Run(t.Context()) })
+		out, err := suite.Stdout(t, func() error { return (&LinearCommand{Runs: 1, Seed: 1, JSON: true}).Run(t.Context()) })
 		if err == nil {
 			err = json.Unmarshal(out, &found[i])
 		}
@@ -94,7 +94,7 @@ func TestBenchLinear(t *testing.T) {
 			t.Errorf("without noise found %+v, expected every rule to be right", r)
 		}
 	}
-	if err := (&Command{}).Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), "--runs: found 0, expected 1 to 100000") {
+	if err := (&LinearCommand{}).Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), "--runs: found 0, expected 1 to 100000") {
 		t.Errorf("found %v, a usage error expected", err)
 	}
 }

@@ -1,4 +1,4 @@
-package train
+package learning
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ ModuleNotFoundError: No module named '"'torch'" >&2; exit 1`, "apt-get install p
 			if test.name == "hang" {
 				limit = 200 * time.Millisecond
 			}
-			_, err := (&Command{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), limit)
+			_, err := (&TrainCommand{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), limit)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "python3") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("found %v, expected one line with %q", err, test.want)
 			}
@@ -41,7 +41,7 @@ ModuleNotFoundError: No module named '"'torch'" >&2; exit 1`, "apt-get install p
 // The script itself, where Debian's PyTorch or another is installed.
 func TestTorchStep(t *testing.T) {
 	t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
-	cost, err := (&Command{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), 10*time.Minute)
+	cost, err := (&TrainCommand{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), 10*time.Minute)
 	if err != nil && strings.Contains(err.Error(), "apt-get install") {
 		t.Skip(err)
 	}

@@ -1,6 +1,7 @@
-// Package nuisance measures trainings on films with the defects of real cameras and lamps, beside trainings on the clean
-// films: the error of the latents, and whether the user is warned.
-package nuisance
+// Package learning measures trainings: on films with the defects of real cameras and lamps, beside trainings on the clean films (nuisance.go); how
+// often their verdicts are right (verdicts.go); how often the likelihood finds the latent dimension if pictures are linear in the latents
+// (linear.go); and a training step beside PyTorch's (train.go).
+package learning
 
 import (
 	"context"

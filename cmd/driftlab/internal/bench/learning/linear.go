@@ -1,5 +1,4 @@
-// Package linear measures how often the likelihood finds the latent dimension if pictures are linear in the latents.
-package linear
+package learning
 
 import (
 	"context"
@@ -18,15 +17,15 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command tests the paper's theorem: the likelihood finds the latent dimension if pictures are linear in the latents.
-type Command struct {
+// LinearCommand tests the paper's theorem: the likelihood finds the latent dimension if pictures are linear in the latents.
+type LinearCommand struct {
 	Runs int    `default:"100" help:"Films of each kind." placeholder:"N"`
 	Seed uint64 `default:"1" help:"Of every random draw." placeholder:"S"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
 // Help describes the rules, under the command's own help.
-func (c *Command) Help() string {
+func (c *LinearCommand) Help() string {
 	return "Films are linear in their latents, which spring back; a pair is the change of all pixels between two frames. Likelihood: at its maximum on all pairs. Without noise that " +
 		"has no bound from the true number on, as the paper's theorem says; with noise every latent more makes it a little larger. Description length: it pays half the logarithm " +
 		"of the number of pairs for every parameter. Held out: pretrain --latent auto's rule, on a fifth of the pairs."
@@ -70,7 +69,7 @@ type linearFindings struct {
 }
 
 // Run counts and prints.
-func (c *Command) Run(ctx context.Context) error {
+func (c *LinearCommand) Run(ctx context.Context) error {
 	const maxRuns = 100_000
 	if c.Runs < 1 || c.Runs > maxRuns {
 		return console.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
