@@ -23,7 +23,7 @@ var measured = map[string]struct {
 	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/flow/pipeline", "internal/job/stream", "online/objects", "online/tracks"}},
 	"bench online":        {"cmd/driftlab/internal/bench/estimator", []string{"online/..."}},
 	"bench population":    {"cmd/driftlab/internal/bench/population", []string{"online/..."}},
-	"bench recordings":    {"cmd/driftlab/internal/bench/recordings", []string{"online/...", "preprocess"}},
+	"bench recordings":    {"cmd/driftlab/internal/bench/estimator", []string{"online/...", "preprocess"}},
 	"bench train":         {"cmd/driftlab/internal/bench/learning", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
 	"bench verdict":       {"cmd/driftlab/internal/bench/learning", training},
 	"driftlab paper":      {"cmd/driftlab/internal/paper", append([]string{"online/offline"}, training...)},

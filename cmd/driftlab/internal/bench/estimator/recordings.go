@@ -1,5 +1,4 @@
-// Package recordings measures the online estimator on real recordings of which the answer is known.
-package recordings
+package estimator
 
 import (
 	"context"
@@ -21,15 +20,15 @@ import (
 	"driftscope/preprocess"
 )
 
-// Command measures three real recordings with a known answer. No encoder is trained: the latents are the objects' centroids in
+// RecordingsCommand measures three real recordings with a known answer. No encoder is trained: the latents are the objects' centroids in
 // pixels, so what is judged is the estimator.
-type Command struct {
+type RecordingsCommand struct {
 	Data string `required:"" help:"The folder with deeptrack-trap-good, pims-stuck-16bit and trackpy-bulk-water." placeholder:"DIR" type:"path"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
 // Help says what is measured, under the command's own help.
-func (c *Command) Help() string {
+func (c *RecordingsCommand) Help() string {
 	return "The latents are centroids in pixels, no encoder is trained. Trapped bead: rate, sigma and stiffness of each axis, from a likelihood with the localisation noise, beside least " +
 		"squares of the increments on the position and equipartition. Stuck beads: sigma of one bead that rests. Colloids: the diffusion of single particles, pooled, by the online " +
 		"estimator, calibrated by the pixel's size."
@@ -100,7 +99,7 @@ type slower struct {
 }
 
 // Run measures and prints.
-func (c *Command) Run(ctx context.Context) error {
+func (c *RecordingsCommand) Run(ctx context.Context) error {
 	found := &recordingFindings{}
 	for _, measure := range []func(context.Context, *recordingFindings) error{c.trap, c.stuck, c.water} {
 		if err := measure(ctx, found); err != nil {
@@ -115,7 +114,7 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 // pictures reads a recording's raw frames.
-func (c *Command) pictures(ctx context.Context, parts ...string) ([]recording.GreyFrame, error) {
+func (c *RecordingsCommand) pictures(ctx context.Context, parts ...string) ([]recording.GreyFrame, error) {
 	path := filepath.Join(append([]string{c.Data}, parts...)...)
 	rec, err := recording.Open(path, 1, 0, "", recording.Whole)
 	if err != nil {
@@ -161,7 +160,7 @@ func estimate(path []latent.Latent, c online.Config) (*latent.SDE, error) {
 }
 
 // trap measures the trapped bead.
-func (c *Command) trap(ctx context.Context, found *recordingFindings) error {
+func (c *RecordingsCommand) trap(ctx context.Context, found *recordingFindings) error {
 	frames, err := c.pictures(ctx, "deeptrack-trap-good", "trap-good.mp4")
 	if err != nil {
 		return err
@@ -214,7 +213,7 @@ func (a *trapAxis) leastSquares(path []latent.Latent, axis int) {
 }
 
 // stuck measures beads that rest, each alone.
-func (c *Command) stuck(ctx context.Context, found *recordingFindings) error {
+func (c *RecordingsCommand) stuck(ctx context.Context, found *recordingFindings) error {
 	tracks, n, err := c.follow(ctx, spotFinder{radius: stuckRadius, share: 0.3}, stuckRadius, stuckApart, "pims-stuck-16bit", "stuck.tif")
 	if err != nil {
 		return err
@@ -237,7 +236,7 @@ func (c *Command) stuck(ctx context.Context, found *recordingFindings) error {
 }
 
 // water measures colloids, a region each, and pools them: every one is a trajectory of the same law.
-func (c *Command) water(ctx context.Context, found *recordingFindings) error {
+func (c *RecordingsCommand) water(ctx context.Context, found *recordingFindings) error {
 	tracks, n, err := c.follow(ctx, spotFinder{radius: waterRadius, dark: true, share: 0.3}, waterReach, waterApart, "trackpy-bulk-water", "*.png")
 	if err != nil {
 		return err
@@ -277,7 +276,7 @@ func colloids(tracks []*spotTrack, every int) (slower, error) {
 }
 
 // follow finds spots in a recording of n frames and gives the tracks through all of them that begin alone, the heaviest first.
-func (c *Command) follow(ctx context.Context, f spotFinder, reach, apart float64, parts ...string) (tracks []*spotTrack, n int, err error) {
+func (c *RecordingsCommand) follow(ctx context.Context, f spotFinder, reach, apart float64, parts ...string) (tracks []*spotTrack, n int, err error) {
 	frames, err := c.pictures(ctx, parts...)
 	if err != nil {
 		return nil, 0, err

@@ -1,4 +1,4 @@
-package recordings
+package estimator
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ func TestBenchRecordings(t *testing.T) {
 		t.Skip("DRIFTSCOPE_DATA is not set: it names the folder of real recordings")
 	}
 	var found recordingFindings
-	printed, err := suite.Stdout(t, func() error { return (&Command{Data: data, JSON: true}).Run(t.Context()) })
+	printed, err := suite.Stdout(t, func() error { return (&RecordingsCommand{Data: data, JSON: true}).Run(t.Context()) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestBenchRecordings(t *testing.T) {
 }
 
 func TestBenchRecordingsWithoutData(t *testing.T) {
-	err := (&Command{Data: t.TempDir()}).Run(t.Context())
+	err := (&RecordingsCommand{Data: t.TempDir()}).Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "trap-good.mp4") {
 		t.Errorf("an empty folder: %v", err)
 	}

@@ -1,4 +1,4 @@
-package recordings
+package estimator
 
 import (
 	"cmp"
