@@ -7,7 +7,6 @@ import (
 	"driftscope/cmd/driftlab/internal/bench/estimator"
 	"driftscope/cmd/driftlab/internal/bench/frames"
 	"driftscope/cmd/driftlab/internal/bench/learning"
-	"driftscope/cmd/driftlab/internal/bench/loop"
 	"driftscope/cmd/driftlab/internal/bench/objects"
 	"driftscope/cmd/driftlab/internal/bench/population"
 )
@@ -18,7 +17,7 @@ type benchCmd struct {
 	Online     estimator.Command           `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
 	Frames     frames.Command              `cmd:"" help:"The frame path from the camera to NATS: frames a second, latencies, and the bare kernels beside it."`
 	NATS       frames.NATSCommand          `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
-	Loop       loop.Command                `cmd:"" help:"From light to pin and back: how long after a frame's exposure its pulse arrives, and how far off the forecast to then is, beside the last estimate."`
+	Loop       frames.LoopCommand          `cmd:"" help:"From light to pin and back: how long after a frame's exposure its pulse arrives, and how far off the forecast to then is, beside the last estimate."`
 	Linear     learning.LinearCommand      `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
 	Objects    objects.Command             `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
 	Population population.Command          `cmd:"" help:"The law of many tracks whose truth is known: intervals, errors beside the bound, states, switches, exponents, classes, maps, forces."`

@@ -17,7 +17,7 @@ var measured = map[string]struct {
 	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/site", "internal/flow/store"}},
 	"bench frames":        {"cmd/driftlab/internal/bench/frames", framePath},
 	"bench linear":        {"cmd/driftlab/internal/bench/learning", []string{"infer/sdevae/..."}},
-	"bench loop":          {"cmd/driftlab/internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},
+	"bench loop":          {"cmd/driftlab/internal/bench/frames", append([]string{"sinks/pin"}, framePath...)},
 	"bench nats":          {"cmd/driftlab/internal/bench/frames", append([]string{"internal/flow/bus", "sinks/spool"}, framePath...)},
 	"bench nuisance":      {"cmd/driftlab/internal/bench/learning", training},
 	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/flow/pipeline", "internal/job/stream", "online/objects", "online/tracks"}},

@@ -1,4 +1,4 @@
-package loop
+package frames
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func (w *witness) Write(ctx context.Context, m latent.Message) error {
 }
 
 // configuration returns a run's configuration with the rules and the pin.
-func (c *Command) configuration(device string) (cfg config.Config, err error) {
+func (c *LoopCommand) configuration(device string) (cfg config.Config, err error) {
 	cfg = config.Default()
 	cfg.Stream, cfg.NATS.Port, cfg.Online.Lead, cfg.Online.Seed = "loop", 0, c.lead(), c.Seed
 	texts := map[string]any{}
@@ -98,7 +98,7 @@ func (c *Command) configuration(device string) (cfg config.Config, err error) {
 func letters(rule int) (on, off byte) { return 'A' + byte(rule), 'a' + byte(rule) }
 
 // measure runs the loop.
-func (c *Command) measure(ctx context.Context) (found Findings, err error) {
+func (c *LoopCommand) measure(ctx context.Context) (found LoopFindings, err error) {
 	pin, device, err := suite.OpenTerminal()
 	if err != nil {
 		return found, err
@@ -149,14 +149,14 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	if err := errors.Join(err, pulses.err); err != nil {
 		return found, err
 	}
-	found = Findings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Readout: c.Readout.Seconds() * 1e3, Tracked: summary.Tracked, Dropped: summary.FramesIn - summary.Tracked}
+	found = LoopFindings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Readout: c.Readout.Seconds() * 1e3, Tracked: summary.Tracked, Dropped: summary.FramesIn - summary.Tracked}
 	seen.written, seen.first = written, uint64(c.Warm/period.Seconds())
 	err = found.fill(source, seen, pulses.arrivals)
 	return found, err
 }
 
 // fill compares writes and arrivals with the truth.
-func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival) error {
+func (f *LoopFindings) fill(source *camera, seen *witness, arrivals []arrival) error {
 	toUM, err := source.alignment(seen)
 	if err != nil {
 		return err

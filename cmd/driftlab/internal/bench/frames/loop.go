@@ -1,7 +1,4 @@
-// Package loop closes the loop from light to pin and back: a simulated molecule in front of a simulated camera, run's own
-// frame path, the sink serial, and a pseudo-terminal instead of the board. It measures the time from a frame's exposure to a
-// pulse at the pin, and the molecule's distance then from its last seen position and from its forecast.
-package loop
+package frames
 
 import (
 	"context"
@@ -18,8 +15,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures the loop.
-type Command struct {
+// LoopCommand measures the loop.
+type LoopCommand struct {
 	FPS     float64       `name:"fps" default:"100" help:"Frames a second."`
 	Seconds float64       `default:"30" help:"Seconds measured." placeholder:"S"`
 	Warm    float64       `default:"20" help:"Seconds before, in which the law is learnt." placeholder:"S"`
@@ -30,7 +27,7 @@ type Command struct {
 }
 
 // Help describes the measurement, under the command's own help.
-func (c *Command) Help() string {
+func (c *LoopCommand) Help() string {
 	return "A molecule goes round in a whirl and diffuses, by a law whose forecasts' errors are known in closed form. A camera shows it, 512x512 pixels of 16 bits, each frame with the time at which its exposure ended, and gives it once it is read out; " +
 		"run's own steps, encoder, estimator and sinks make triggers of it, also published over NATS with views, and the sink serial writes a byte for each to a pseudo-terminal. " +
 		"Photon to pin is from the end of the exposure, over the readout, to the byte's being read there: a real line adds 10 bits of its baud; the kernel brings bytes through a pseudo-terminal on a worker of its own, which waits on a busy machine, so the time to the driver stands beside. " +
@@ -63,8 +60,8 @@ type Errors struct {
 	OffLeadMS float64 `json:"lead_off_ms"`   // root mean square difference between arrivals and their lead
 }
 
-// Findings is the result of bench loop.
-type Findings struct {
+// LoopFindings is the result of bench loop.
+type LoopFindings struct {
 	Cores   int     `json:"cores"`
 	FPS     float64 `json:"fps"`
 	Seconds float64 `json:"seconds"`
@@ -81,7 +78,7 @@ type Findings struct {
 }
 
 // Run measures and prints.
-func (c *Command) Run(ctx context.Context) error {
+func (c *LoopCommand) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return console.Usage(err)
 	}
@@ -98,7 +95,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *Command) check() error {
+func (c *LoopCommand) check() error {
 	if !(c.FPS >= leastFPS && c.FPS <= mostFPS) {
 		return fmt.Errorf("--fps: found %g, expected %d to %d", c.FPS, leastFPS, mostFPS)
 	}
@@ -115,7 +112,7 @@ func (c *Command) check() error {
 }
 
 // lead returns online.lead.
-func (c *Command) lead() string {
+func (c *LoopCommand) lead() string {
 	switch {
 	case c.Lead != "":
 		return c.Lead
@@ -187,7 +184,7 @@ func distance2(a, b [2]float64) float64 {
 }
 
 // print prints the findings.
-func (f *Findings) print(w io.Writer) {
+func (f *LoopFindings) print(w io.Writer) {
 	fmt.Fprintf(w, "A whirling molecule at %g frames/s for %g s, read out in %.1f ms, on %d cores: %d frames tracked, %d lost; %d pulses, %d lost.\n\n",
 		f.FPS, f.Seconds, f.Readout, f.Cores, f.Tracked, f.Dropped, f.Pulses, f.Lost)
 	fmt.Fprintln(w, "| from the photon, ms | p50 | p99 | longest | jitter (sd) |\n|---|---|---|---|---|")

@@ -1,4 +1,4 @@
-package loop
+package frames
 
 import (
 	"bytes"
@@ -84,18 +84,18 @@ func TestLatency(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	good := Command{FPS: 100, Seconds: 1, Warm: 1, Lead: "auto", Seed: 1}
+	good := LoopCommand{FPS: 100, Seconds: 1, Warm: 1, Lead: "auto", Seed: 1}
 	if err := good.check(); err != nil {
 		t.Fatal(err)
 	}
-	for want, c := range map[string]Command{"auto": {}, "auto+4.2ms": {Readout: 4200 * time.Microsecond}, "7ms": {Lead: "7ms", Readout: time.Millisecond}} {
+	for want, c := range map[string]LoopCommand{"auto": {}, "auto+4.2ms": {Readout: 4200 * time.Microsecond}, "7ms": {Lead: "7ms", Readout: time.Millisecond}} {
 		if got := c.lead(); got != want {
 			t.Errorf("found a lead of %s, expected %s", got, want)
 		}
 	}
-	for want, spoil := range map[string]func(*Command){
-		"--fps: found 0": func(c *Command) { c.FPS = 0 }, "--seconds, --warm: found 0 and 1": func(c *Command) { c.Seconds = 0 }, `--lead: online.lead: found "soon"`: func(c *Command) { c.Lead = "soon" },
-		"--readout: found 2s": func(c *Command) { c.Readout = 2 * time.Second },
+	for want, spoil := range map[string]func(*LoopCommand){
+		"--fps: found 0": func(c *LoopCommand) { c.FPS = 0 }, "--seconds, --warm: found 0 and 1": func(c *LoopCommand) { c.Seconds = 0 }, `--lead: online.lead: found "soon"`: func(c *LoopCommand) { c.Lead = "soon" },
+		"--readout: found 2s": func(c *LoopCommand) { c.Readout = 2 * time.Second },
 	} {
 		bad := good
 		spoil(&bad)
@@ -109,7 +109,7 @@ func TestCheck(t *testing.T) {
 // and how well forecast is measured on a machine that has nothing else to do.
 func TestLoop(t *testing.T) {
 	suite.Long(t)
-	c := Command{FPS: 100, Seconds: 3, Warm: 2, Lead: "5ms", Seed: 1}
+	c := LoopCommand{FPS: 100, Seconds: 3, Warm: 2, Lead: "5ms", Seed: 1}
 	found, err := c.measure(t.Context())
 	if err != nil {
 		t.Fatal(err)

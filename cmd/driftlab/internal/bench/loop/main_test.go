@@ -1,9 +1,0 @@
-package loop
-
-import (
-	"testing"
-
-	"driftscope/internal/suite"
-)
-
-func TestMain(m *testing.M) { suite.Main(m) }
