@@ -1,4 +1,4 @@
-package appearance
+package video
 
 import (
 	"gonum.org/v1/gonum/blas"
@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 )
 
 // LowRank is a picture that changes as a whole, a mixture of pictures by monomials of the latents:
@@ -22,7 +21,7 @@ const Rounds = 2
 
 // Fit fits the pictures to frames by least squares and filters their noise. It returns the pictures of the d latents themselves, the
 // directions in which frames show their latents. w is empty if the monomials are not independent.
-func (y *LowRank) Fit(c *video.Clip, frames []int, z []float32, d int) (w blas32.General) {
+func (y *LowRank) Fit(c *Clip, frames []int, z []float32, d int) (w blas32.General) {
 	at := mat.NewDense(len(frames), d, nil)
 	for k, f := range frames {
 		at.SetRow(k, numeric.Float64s(z[f*d:(f+1)*d]))

@@ -1,4 +1,4 @@
-package appearance
+package video
 
 import (
 	"context"
@@ -11,12 +11,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 )
 
 // SlowFeatures finds slow directions of a clip about its mean picture.
 type SlowFeatures struct {
-	Clip *video.Clip
+	Clip *Clip
 	Mean []float32
 }
 

@@ -1,18 +1,17 @@
-package appearance
+package video
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 )
 
 // TestSmooth: a random walk under noise is smoothed to a third of the noise or less, and one without is left as it is.
 func TestSmooth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
-	g := &SlowFeatures{Clip: &video.Clip{Trajectory: make([]uint64, n)}}
+	g := &SlowFeatures{Clip: &Clip{Trajectory: make([]uint64, n)}}
 	walk, seen := make([]float32, n), make([]float32, n)
 	for k := range n {
 		if k == n/2 {
