@@ -15,10 +15,10 @@ import (
 
 	"gocv.io/x/gocv"
 
+	"driftscope/ingest/avcodec"
 	"driftscope/ingest/child"
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
-	"driftscope/ingest/mpegts"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
 	"driftscope/internal/flow/frame"
@@ -92,7 +92,7 @@ func (v *video) Open(context.Context) (err error) {
 	if format.OfFile(file) != format.TS {
 		return v.connect(v.path)
 	}
-	end, err := mpegts.Whole(file, size)
+	end, err := avcodec.WholeTransport(file, size)
 	if err != nil {
 		return err
 	}

@@ -42,18 +42,18 @@ var mayImport = map[string][]string{
 	"ingest/avcodec":                       {},
 	"ingest/ingesttest":           {"ingest/avcodec"}, // for tests
 	"ingest/bounded":                       {},
-	"ingest/camera":                        {"ingest/avcodec", "ingest/camera", "ingest/mpegts", "ingest/picture", "ingest/picture", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/camera":                        {"ingest/avcodec", "ingest/camera", "ingest/avcodec", "ingest/picture", "ingest/picture", "ingest/rtsp", "ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
-	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/mpegts", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/picture", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/avcodec", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/picture", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/fits":                          {"ingest/tiff"},
 	"ingest/follow":                        {"ingest/format"},
 	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
 	"ingest/camera":                           {},
 	"ingest/hdf5":                          {"ingest/bounded", "ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                    {"ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"}, // for tests
-	"ingest/mpegts":                        {},
+	"ingest/avcodec":                        {},
 	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline", "internal/flow/store"},
 	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests

@@ -1,11 +1,11 @@
-package mpegts_test
+package avcodec_test
 
 import (
 	"bytes"
 	"encoding/binary"
 	"testing"
 
-	"driftscope/ingest/mpegts"
+	"driftscope/ingest/avcodec"
 )
 
 // pes is a packet of an elementary stream of n bytes behind its header, in transport packets of one kind. It says its length or does not.
@@ -15,9 +15,9 @@ func pes(pid uint16, n int, says bool) (all []byte) {
 		binary.BigEndian.PutUint16(data[4:], uint16(len(data)-6))
 	}
 	for begins := byte(0x40); len(data) > 0; begins = 0 {
-		p := make([]byte, 4, mpegts.PacketSize)
+		p := make([]byte, 4, avcodec.PacketSize)
 		p[0], p[1], p[2], p[3] = 0x47, begins|byte(pid>>8), byte(pid), 0x10
-		if fill := mpegts.PacketSize - 4 - len(data); fill > 0 {
+		if fill := avcodec.PacketSize - 4 - len(data); fill > 0 {
 			p[3] = 0x30
 			p = append(p, byte(fill-1))
 			if fill > 1 {
@@ -25,7 +25,7 @@ func pes(pid uint16, n int, says bool) (all []byte) {
 				p = append(p, bytes.Repeat([]byte{0xff}, fill-2)...)
 			}
 		}
-		take := mpegts.PacketSize - len(p)
+		take := avcodec.PacketSize - len(p)
 		p = append(p, data[:take]...)
 		data = data[take:]
 		all = append(all, p...)
@@ -56,11 +56,11 @@ func TestWriter(t *testing.T) {
 				ends = append(ends, len(stream))
 			}
 			for cut := range len(stream) + 1 {
-				if within := cut % mpegts.PacketSize; within > 1 && within%31 != 0 && cut < len(stream)-1 {
+				if within := cut % avcodec.PacketSize; within > 1 && within%31 != 0 && cut < len(stream)-1 {
 					continue
 				}
 				var out bytes.Buffer
-				w := mpegts.NewWriter(&out)
+				w := avcodec.NewTransportWriter(&out)
 				for rest := stream[:cut]; len(rest) > 0; rest = rest[min(len(rest), 100):] {
 					if _, err := w.Write(rest[:min(len(rest), 100)]); err != nil {
 						t.Fatal(err)
@@ -70,7 +70,7 @@ func TestWriter(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, at := 0, cut/mpegts.PacketSize*mpegts.PacketSize
+				want, at := 0, cut/avcodec.PacketSize*avcodec.PacketSize
 				for i, end := range ends {
 					shows := i == 0 || c.says || (c.sizes[i-1]+9)%184 != 0
 					if end <= at && (shows || end < at) {
@@ -81,7 +81,7 @@ func TestWriter(t *testing.T) {
 					t.Fatalf("cut at %d: %d bytes passed on, %d expected", cut, out.Len(), want)
 				}
 				// A file's end within a packet is no picture's, where that had shown its end.
-				if end, err := mpegts.Whole(bytes.NewReader(stream[:cut]), int64(cut)); err != nil || end != int64(want) && !(end == int64(cut) && want == at) {
+				if end, err := avcodec.WholeTransport(bytes.NewReader(stream[:cut]), int64(cut)); err != nil || end != int64(want) && !(end == int64(cut) && want == at) {
 					t.Fatalf("cut at %d: whole to %d, %v; %d expected", cut, end, err, want)
 				}
 				if wantTorn := want != cut; torn != wantTorn {
@@ -103,18 +103,18 @@ func TestWriterPasses(t *testing.T) {
 		"a field that is wrong": {0x47: 0},
 	} {
 		var out bytes.Buffer
-		w := mpegts.NewWriter(&out)
+		w := avcodec.NewTransportWriter(&out)
 		if _, err := w.Write(data); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.End(); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(data) / mpegts.PacketSize * mpegts.PacketSize; out.Len() < n && name != "a field that is wrong" {
+		if n := len(data) / avcodec.PacketSize * avcodec.PacketSize; out.Len() < n && name != "a field that is wrong" {
 			t.Errorf("%s: %d bytes of %d", name, out.Len(), len(data))
 		}
 	}
-	if mpegts.Begins([]byte{0x47}) || !mpegts.Begins(pes(256, 400, false)) {
+	if avcodec.IsTransportStream([]byte{0x47}) || !avcodec.IsTransportStream(pes(256, 400, false)) {
 		t.Error("what begins a transport stream is not told from what does not")
 	}
 }
@@ -128,7 +128,7 @@ func FuzzWriter(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		w := mpegts.NewWriter(&out)
+		w := avcodec.NewTransportWriter(&out)
 		for rest := data; len(rest) > 0; rest = rest[min(len(rest), step):] {
 			if _, err := w.Write(rest[:min(len(rest), step)]); err != nil {
 				t.Fatal(err)

@@ -1,10 +1,4 @@
-// Package mpegts finds the end of the last whole picture of an MPEG transport stream (ISO/IEC 13818-1). A stream that is cut,
-// by a lost connection or a recording in progress, ends within a picture, and FFmpeg decodes that partial picture.
-//
-// A picture is one packet of the elementary stream (PES), carried by many transport packets of 188 bytes. It is whole if
-// another one begins after it. At the end of the stream it is whole if it has its stated length, or if its last transport
-// packet has stuffing, which only the last packet of a PES has (2.4.3.5).
-package mpegts
+package avcodec
 
 import (
 	"encoding/binary"
@@ -19,21 +13,21 @@ const (
 	maxHeld = 64 << 20 // bytes of a picture
 )
 
-// Begins reports whether data, at least PacketSize+1 bytes, begin like a transport stream.
-func Begins(data []byte) bool {
+// IsTransportStream reports whether data, at least PacketSize+1 bytes, begin like a transport stream.
+func IsTransportStream(data []byte) bool {
 	return len(data) > PacketSize && data[0] == sync && data[PacketSize] == sync
 }
 
-// packet is a transport packet.
-type packet []byte
+// transportPacket is a transport packet.
+type transportPacket []byte
 
-func (p packet) pid() uint16 { return binary.BigEndian.Uint16(p[1:]) & 0x1fff }
+func (p transportPacket) pid() uint16 { return binary.BigEndian.Uint16(p[1:]) & 0x1fff }
 
 // begins reports whether a PES begins in the packet.
-func (p packet) begins() bool { return p[1]&0x40 != 0 }
+func (p transportPacket) begins() bool { return p[1]&0x40 != 0 }
 
 // payload returns the bytes after the header and the adaptation field.
-func (p packet) payload() []byte {
+func (p transportPacket) payload() []byte {
 	switch at := 4; p[3] >> 4 & 3 {
 	case 3:
 		at += 1 + int(p[4])
@@ -45,7 +39,7 @@ func (p packet) payload() []byte {
 }
 
 // filled reports whether the adaptation field has stuffing: it is longer than its flags require.
-func (p packet) filled() bool {
+func (p transportPacket) filled() bool {
 	if p[3]>>4&3 != 3 {
 		return false
 	}
@@ -77,7 +71,7 @@ func (p packet) filled() bool {
 }
 
 // picture reports whether the payload begins a picture PES, and its stated length with header, or 0.
-func (p packet) picture() (is bool, length int) {
+func (p transportPacket) picture() (is bool, length int) {
 	data := p.payload()
 	if !p.begins() || len(data) < 6 || data[0] != 0 || data[1] != 0 || data[2] != 1 || data[3]>>4 != 0xe {
 		return false, 0
@@ -88,11 +82,11 @@ func (p packet) picture() (is bool, length int) {
 	return true, length
 }
 
-// Writer passes a transport stream on, and holds back an incomplete picture.
-type Writer struct {
+// TransportWriter passes a transport stream on, and holds back an incomplete picture.
+type TransportWriter struct {
 	to   io.Writer
 	rest []byte // less than one packet
-	lost bool   // packet starts are unknown: everything is passed on
+	lost bool   // transportPacket starts are unknown: everything is passed on
 	pid  uint16 // PID of the pictures
 	held []byte // bytes from the start of the last picture
 
@@ -101,18 +95,18 @@ type Writer struct {
 	filled bool
 }
 
-// NewWriter returns a Writer that writes to to.
-func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
+// NewTransportWriter returns a Writer that writes to to.
+func NewTransportWriter(to io.Writer) *TransportWriter { return &TransportWriter{to: to} }
 
 // Write takes the next bytes.
-func (w *Writer) Write(data []byte) (int, error) {
+func (w *TransportWriter) Write(data []byte) (int, error) {
 	if w.lost {
 		return w.to.Write(data)
 	}
 	w.rest = append(w.rest, data...)
 	used := 0
 	for ; len(w.rest)-used >= PacketSize; used += PacketSize {
-		p := packet(w.rest[used : used+PacketSize])
+		p := transportPacket(w.rest[used : used+PacketSize])
 		if p[0] != sync || len(w.held) > maxHeld {
 			w.lost = true
 			break
@@ -131,7 +125,7 @@ func (w *Writer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-func (w *Writer) packet(p packet) error {
+func (w *TransportWriter) packet(p transportPacket) error {
 	if is, length := p.picture(); is && (w.pid == 0 || w.pid == p.pid()) {
 		if err := w.pass(nil); err != nil {
 			return err
@@ -151,7 +145,7 @@ func (w *Writer) packet(p packet) error {
 }
 
 // pass writes the held bytes and then more.
-func (w *Writer) pass(more []byte) error {
+func (w *TransportWriter) pass(more []byte) error {
 	held := w.held
 	w.held = w.held[:0]
 	for _, part := range [][]byte{held, more} {
@@ -167,7 +161,7 @@ func (w *Writer) pass(more []byte) error {
 
 // End writes the held bytes if they are a whole picture. torn is true if they were not, or if the stream ends within a
 // packet.
-func (w *Writer) End() (torn bool, err error) {
+func (w *TransportWriter) End() (torn bool, err error) {
 	if w.lost {
 		return false, nil
 	}
@@ -179,9 +173,9 @@ func (w *Writer) End() (torn bool, err error) {
 	return true, nil
 }
 
-// Whole returns the offset of the last picture of a finished stream if that picture is incomplete, otherwise size. A file
+// WholeTransport returns the offset of the last picture of a finished stream if that picture is incomplete, otherwise size. A file
 // that is not a transport stream throughout counts as whole.
-func Whole(file io.ReaderAt, size int64) (int64, error) {
+func WholeTransport(file io.ReaderAt, size int64) (int64, error) {
 	packets := make([]byte, 1024*PacketSize)
 	for end := size / PacketSize * PacketSize; end > 0 && size-end < maxHeld; {
 		some := packets[:min(int64(len(packets)), end)]
@@ -190,7 +184,7 @@ func Whole(file io.ReaderAt, size int64) (int64, error) {
 			return 0, err
 		}
 		for at := len(some) - PacketSize; at >= 0; at -= PacketSize {
-			p := packet(some[at : at+PacketSize])
+			p := transportPacket(some[at : at+PacketSize])
 			if p[0] != sync {
 				return size, nil
 			}
@@ -205,7 +199,7 @@ func Whole(file io.ReaderAt, size int64) (int64, error) {
 
 // last reports whether the picture that begins at begin is whole.
 func last(file io.ReaderAt, begin, size int64) (int64, error) {
-	w := NewWriter(io.Discard)
+	w := NewTransportWriter(io.Discard)
 	if _, err := io.Copy(w, io.NewSectionReader(file, begin, size-begin)); err != nil {
 		return 0, err
 	}
