@@ -88,7 +88,7 @@ func bloscBomb(size uint32, part []byte) []byte {
 // heldElsewhere says which tests hold the kinds of sources of which no bomb is made here.
 var heldElsewhere = map[string]string{
 	"camera": "codecs of a camera", "genicam": "not packed", "gst": "GStreamer's codecs", "url": "TestHTTPRefused (ingest/camera)", "sim": "no file", "fits": "not packed", "video": "FFmpeg's codecs",
-	"hdf5": "TestRefused, FuzzChange (ingest/hdf5)", "nats": "TestUnpackHostile (ingest/wire), TestBudgetBeside", "ndtiff": "as tiff, by its own index: FuzzIndex (ingest/ndtiff)", "recording": "as tiff and zarr",
+	"hdf5": "TestRefused, FuzzChange (ingest/hdf5)", "nats": "TestUnpackHostile (ingest/wire), TestBudgetBeside", "ndtiff": "as tiff, by its own index: FuzzIndex (ingest/tiff)", "recording": "as tiff and zarr",
 }
 
 // TestBombs: a small file that unpacks to a gigabyte, or says that it does, ends in an error or in the picture that its header says, within 1 GiB and 5 s of a

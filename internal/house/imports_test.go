@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"ingest/child":                         {"ingest/picture", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/system"},
 	"ingest/czi":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
-	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/avcodec", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/picture", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/files":                         {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/avcodec", "ingest/nd2", "ingest/tiff", "ingest/picture", "ingest/picture", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},
 	"ingest/fits":                          {"ingest/tiff"},
 	"ingest/follow":                        {"ingest/format"},
 	"ingest/format":                        {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/kit/system"},
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/ingesttest":                   {}, // for tests
 	"ingest/bounded":                       {"ingest/bounded", "ingest/tiff"},
-	"ingest/ndtiff":                        {"ingest/tiff"},
+	"ingest/tiff":                        {"ingest/tiff"},
 	"ingest/picture":                       {"ingest/format", "ingest/picture", "ingest/tiff", "internal/flow/frame"},
 	"ingest/picture":                       {},
 	"ingest/recorder":                      {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/flow/frame", "internal/flow/pipeline"},

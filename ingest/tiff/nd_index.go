@@ -1,4 +1,4 @@
-package ndtiff
+package tiff
 
 import (
 	"bytes"
@@ -9,12 +9,10 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-
-	"driftscope/ingest/tiff"
 )
 
-// IndexName is the name of the index file.
-const IndexName = "NDTiff.index"
+// NDIndexName is the name of the index file.
+const NDIndexName = "NDTiff.index"
 
 // Bounds on an entry.
 const (
@@ -24,11 +22,11 @@ const (
 	maxMetadataBytes = 16 << 20
 )
 
-// ErrTorn marks the error of an incomplete entry or image. It may pass while the folder is being written.
-var ErrTorn = errors.New("the recording is torn")
+// ErrTornFolder marks the error of an incomplete entry or image. It may pass while the folder is being written.
+var ErrTornFolder = errors.New("the recording is torn")
 
-// Entry is one image: its position along the axes and its place in the files.
-type Entry struct {
+// NDEntry is one image: its position along the axes and its place in the files.
+type NDEntry struct {
 	Axes          map[string]string // values as written
 	File          string            // in the folder of the index
 	Width, Height int
@@ -43,29 +41,29 @@ func (k pixelType) bytes() int {
 	switch k {
 	case eightBits:
 		return 1
-	case rgb:
+	case ndRGB:
 		return 3
 	}
 	return 2
 }
 
-// Index reads entries in order. It does not close its reader. Not safe for concurrent use.
-type Index struct {
+// NDIndex reads entries in order. It does not close its reader. Not safe for concurrent use.
+type NDIndex struct {
 	r      io.ReaderAt
 	at     int64 // offset of the next entry
 	number int   // its number, from 1
 	buffer []byte
 }
 
-// NewIndex returns a reader at the beginning of NDTiff.index.
-func NewIndex(r io.ReaderAt) *Index { return &Index{r: r, number: 1} }
+// NewNDIndex returns a reader at the beginning of NDTiff.index.
+func NewNDIndex(r io.ReaderAt) *NDIndex { return &NDIndex{r: r, number: 1} }
 
 // Next returns the next entry. io.EOF means that there is none yet, ErrTorn that it is incomplete; call Next again when the
 // file has grown. Any other error is damage, and no further entry can be found.
-func (x *Index) Next() (Entry, error) {
+func (x *NDIndex) Next() (NDEntry, error) {
 	e, size, err := x.read()
 	if err != nil && err != io.EOF {
-		return Entry{}, fmt.Errorf("entry %d at byte %d: %w", x.number, x.at, err)
+		return NDEntry{}, fmt.Errorf("entry %d at byte %d: %w", x.number, x.at, err)
 	}
 	if err == nil {
 		x.at, x.number = x.at+size, x.number+1
@@ -74,7 +72,7 @@ func (x *Index) Next() (Entry, error) {
 }
 
 // read returns the entry at x.at and its length in bytes.
-func (x *Index) read() (e Entry, size int64, err error) {
+func (x *NDIndex) read() (e NDEntry, size int64, err error) {
 	axes, n, err := x.text(x.at, maxAxesBytes, "axes")
 	if err != nil {
 		return e, 0, err
@@ -84,7 +82,7 @@ func (x *Index) read() (e Entry, size int64, err error) {
 	}
 	name, m, err := x.text(x.at+n, maxNameBytes, "name")
 	if err == io.EOF {
-		err = fmt.Errorf("%w: the file's name is missing", ErrTorn)
+		err = fmt.Errorf("%w: the file's name is missing", ErrTornFolder)
 	}
 	if err != nil {
 		return e, 0, err
@@ -99,7 +97,7 @@ func (x *Index) read() (e Entry, size int64, err error) {
 }
 
 // text reads a length and that many bytes. It returns the text and the total length. A length of zero is io.EOF.
-func (x *Index) text(at int64, limit int, what string) ([]byte, int64, error) {
+func (x *NDIndex) text(at int64, limit int, what string) ([]byte, int64, error) {
 	raw, err := x.bytes(at, 4)
 	if err != nil {
 		return nil, 0, err
@@ -116,13 +114,13 @@ func (x *Index) text(at int64, limit int, what string) ([]byte, int64, error) {
 		return nil, 0, err
 	}
 	if bytes.IndexByte(text, 0) >= 0 {
-		return nil, 0, fmt.Errorf("%w: %s with zeros in them", ErrTorn, what)
+		return nil, 0, fmt.Errorf("%w: %s with zeros in them", ErrTornFolder, what)
 	}
 	return text, int64(n) + 4, nil
 }
 
 // bytes reads n bytes, valid until the next call. The error is io.EOF if the file ends before the first of them.
-func (x *Index) bytes(at int64, n int) ([]byte, error) {
+func (x *NDIndex) bytes(at int64, n int) ([]byte, error) {
 	if cap(x.buffer) < n {
 		x.buffer = make([]byte, n)
 	}
@@ -135,7 +133,7 @@ func (x *Index) bytes(at int64, n int) ([]byte, error) {
 	case got == 0 && at == x.at:
 		return nil, io.EOF
 	}
-	return nil, fmt.Errorf("%w: the index ends at byte %d, %d expected", ErrTorn, at+int64(got), at+int64(n))
+	return nil, fmt.Errorf("%w: the index ends at byte %d, %d expected", ErrTornFolder, at+int64(got), at+int64(n))
 }
 
 func parseAxes(text []byte) (map[string]string, error) {
@@ -158,24 +156,24 @@ func parseAxes(text []byte) (map[string]string, error) {
 }
 
 // place reads the eight numbers. Every image has a size and metadata, so zeros mean that they are not written yet.
-func (e *Entry) place(raw []byte) error {
+func (e *NDEntry) place(raw []byte) error {
 	number := func(i int) uint32 { return binary.LittleEndian.Uint32(raw[4*i:]) }
 	width, height, metadata := number(1), number(2), number(6)
 	e.offset, e.metadata = int64(number(0)), int64(number(5))
 	if e.kind = pixelType(number(3)); width == 0 || height == 0 || e.metadata == 0 || metadata == 0 {
-		return fmt.Errorf("%w: the image's place is missing", ErrTorn)
+		return fmt.Errorf("%w: the image's place is missing", ErrTornFolder)
 	}
 	switch {
 	case e.kind > elevenBits:
-		return tiff.Unread("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
+		return Unread("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
 	case number(4) != 0 || number(7) != 0:
-		return tiff.Unread("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
+		return Unread("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
 	case metadata > maxMetadataBytes:
 		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
 	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):
 		return fmt.Errorf("the image is said to be in %q, a file beside the index expected: copy the recording again", e.File)
 	}
-	if err := tiff.CheckSize(uint64(width), uint64(height), uint64(e.kind.bytes())); err != nil {
+	if err := CheckSize(uint64(width), uint64(height), uint64(e.kind.bytes())); err != nil {
 		return err
 	}
 	e.Width, e.Height, e.metadataBytes = int(width), int(height), int(metadata)

@@ -1,4 +1,4 @@
-package ndtiff
+package tiff
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"time"
-
-	"driftscope/ingest/tiff"
 )
 
 // pixelType is an entry's pixel format.
@@ -17,7 +15,7 @@ type pixelType uint32
 const (
 	eightBits pixelType = iota
 	sixteenBits
-	rgb // 8 bits each
+	ndRGB // 8 bits each
 	tenBits
 	twelveBits
 	fourteenBits
@@ -25,20 +23,20 @@ const (
 )
 
 // Image reads e's pixels from its file r into dst and reuses the memory of dst.
-func (e *Entry) Image(dst *tiff.Image, r io.ReaderAt) (err error) {
-	dst.Width, dst.Height, dst.Channels, dst.Depth = e.Width, e.Height, 1, tiff.Uint16
+func (e *NDEntry) Image(dst *Image, r io.ReaderAt) (err error) {
+	dst.Width, dst.Height, dst.Channels, dst.Depth = e.Width, e.Height, 1, Uint16
 	switch e.kind {
 	case eightBits:
-		dst.Depth = tiff.Uint8
-	case rgb:
-		dst.Depth, dst.Channels = tiff.Uint8, 3
+		dst.Depth = Uint8
+	case ndRGB:
+		dst.Depth, dst.Channels = Uint8, 3
 	}
 	dst.Pix, err = e.bytes(dst.Pix, r, e.offset, e.Width*e.Height*e.kind.bytes(), "pixels")
 	return err
 }
 
 // bytes reads n bytes into dst and reuses its memory. It allocates nothing if the file is too short.
-func (e *Entry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) ([]byte, error) {
+func (e *NDEntry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) ([]byte, error) {
 	var last [1]byte
 	_, err := r.ReadAt(last[:], at+int64(n)-1)
 	if err == nil {
@@ -49,20 +47,20 @@ func (e *Entry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) (
 		_, err = r.ReadAt(dst, at)
 	}
 	if err == io.EOF {
-		err = fmt.Errorf("%w: %d bytes of %s at byte %d of %s lie beyond its end: copy it again", ErrTorn, n, what, at, e.File)
+		err = fmt.Errorf("%w: %d bytes of %s at byte %d of %s lie beyond its end: copy it again", ErrTornFolder, n, what, at, e.File)
 	}
 	return dst, err
 }
 
-// Times holds an image's times from its metadata, in seconds; NaN if unknown.
-type Times struct {
+// NDTimes holds an image's times from its metadata, in seconds; NaN if unknown.
+type NDTimes struct {
 	Received float64 // arrival in the computer, since 1970 on the microscope's clock
 	Elapsed  float64 // time since the start of the acquisition, in whole milliseconds
 }
 
-// Times reads the times of e from its file r.
-func (e *Entry) Times(r io.ReaderAt) (Times, error) {
-	times := Times{Received: math.NaN(), Elapsed: math.NaN()}
+// NDTimes reads the times of e from its file r.
+func (e *NDEntry) Times(r io.ReaderAt) (NDTimes, error) {
+	times := NDTimes{Received: math.NaN(), Elapsed: math.NaN()}
 	raw, err := e.bytes(nil, r, e.metadata, e.metadataBytes, "metadata")
 	if err != nil {
 		return times, err
