@@ -1,9 +1,3 @@
-// Long prints what go test has to be told for the long tests alone, those that begin with suite.Long or ask testing.Short: -run, a pattern of their names, and
-// the packages that have them.
-//
-//	go test $(go run ./cmd/driftlab/internal/long)
-//
-// A short test of the same name in one of these packages runs once more.
 package main
 
 import (
@@ -12,22 +6,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-func main() {
-	arguments, err := arguments(".")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "long: "+err.Error())
-		os.Exit(1)
-	}
-	fmt.Println(strings.Join(arguments, " "))
-}
-
-// arguments returns the arguments of go test for the long tests under a folder.
+// arguments returns the arguments of go test for the long tests alone under a folder, those that begin with suite.Long or ask testing.Short: -run, a pattern of
+// their names, and the packages that have them. A short test of the same name in one of these packages runs once more.
 func arguments(root string) ([]string, error) {
 	var names, packages []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
