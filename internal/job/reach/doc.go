@@ -1,6 +1,5 @@
-// Package reach says what a configuration names and may name. It holds submitted configurations to the files, devices, programs and addresses that a worker allows.
-//
-// The tag reaches of an option's field says what the option reaches:
+// Package reach holds submitted configurations to the files, devices, programs and addresses that a worker allows. An option's tag reaches
+// says what the option reaches:
 //
 //	nothing   it is a number, a word or a name
 //	read      the path of a file or folder that is read
@@ -9,11 +8,5 @@
 //	program   a pipeline, which may do what the program may
 //	address   a server, a camera or a receiver on the network
 //
-// A text without the tag is refused. So is a source or a sink without any tag.
-//
-//	reach.go   reads the tags of options
-//	allow.go   Allowed: the rights that a worker gives; Hold applies them
-//	path.go    resolves links and ..
-//
-// model.go opens the models that users name: files, and those inside the program.
+// A text without the tag is refused. So is a source or a sink without any tag. OpenModel opens the models that users name.
 package reach
