@@ -61,7 +61,7 @@ func learn(o order, pause func()) *Law {
 		o.options.Lag = 0
 		fallthrough
 	case m == nil || m.Kind != exact.Switching && !(m.Kind == exact.Free && m.Grouped()):
-		o.options.States = 1 // no evidence for more
+		o.options.Most = 1 // no evidence for more
 	}
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {

@@ -139,16 +139,17 @@ func (l *Learner) worth() bool {
 // had its most, again after mostSince.
 const mostSince = 1 << 18
 
-// compares reports whether the kinds of law are compared with the next law. At the end, a fourth of the new steps is enough.
+// compares reports whether the kinds of law are compared with the next law. At the end of a recording fewer new steps are enough, and a live run has no
+// time for it.
 func (l *Learner) compares(last bool) bool {
 	least := growth * l.compared
 	if l.compared >= mostCompared {
 		least = mostSince
 	}
-	if last {
+	if last && l.config.Deterministic {
 		least /= growth * growth
 	}
-	return l.compared == 0 || l.since >= least
+	return l.compared == 0 || !(last && !l.config.Deterministic) && l.since >= least
 }
 
 // use puts a law to use.

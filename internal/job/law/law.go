@@ -175,7 +175,7 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 		o.Lag = 0
 	}
 	if c.States == 0 && !(e.Kind == exact.Free && e.Grouped()) {
-		o.States = 1 // a switching law has its own number of states
+		o.Most = 1 // a switching law has its own number of states
 	}
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
