@@ -163,9 +163,12 @@ func (c *comparison) overStates() {
 		by = mixed
 	}
 	ch := by.switching(c.moves, 2, 60, c.cores)
-	two, _ := by.still(c.moves, 2, c.cores)
-	if by == plain && two-one > leastGroups {
+	two, _ := plain.still(c.moves, 2, c.cores)
+	if two-one > leastGroups {
 		c.groups = two - max(one, plain.peaked(c.moves.first, c.cores))
+	}
+	if by == mixed {
+		two, _ = mixed.still(c.moves, 2, c.cores)
 	}
 	rival := max(c.rival(), one, oneMixed, two)
 	c.gain[Switching] = ch.nats - rival

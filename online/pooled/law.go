@@ -56,11 +56,12 @@ func learn(o order, pause func()) *Law {
 		l.compare(&o, pause)
 	}
 	o.options.Pause, o.options.Lag = pause, 1
-	switch m := l.Motion; {
-	case m != nil && m.Kind == exact.Late:
+	m := l.Motion
+	late := m != nil && m.Kind == exact.Late
+	if late {
 		o.options.Lag = 0
-		fallthrough
-	case m == nil || m.Kind != exact.Switching && !(m.Kind == exact.Free && m.Grouped()):
+	}
+	if m == nil || m.Kind != exact.Switching && !((m.Kind == exact.Free || late) && m.Grouped()) {
 		o.options.Most = 1 // no evidence for more
 	}
 	found, ok := states.Infer(o.segments, o.options)

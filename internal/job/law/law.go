@@ -174,7 +174,7 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 	if e.Kind == exact.Late {
 		o.Lag = 0
 	}
-	if c.States == 0 && !(e.Kind == exact.Free && e.Grouped()) {
+	if c.States == 0 && !((e.Kind == exact.Free || e.Kind == exact.Late) && e.Grouped()) {
 		o.Most = 1 // a switching law has its own number of states
 	}
 	l, ok := states.Infer(f.segments, o)
