@@ -7,7 +7,7 @@ import (
 
 	"driftscope/internal/suite"
 	"driftscope/online/exact"
-	"driftscope/online/exact/exacttest"
+	"driftscope/online/onlinetest"
 	"driftscope/online/states"
 )
 
@@ -38,7 +38,7 @@ func lawOf(t *testing.T, tracks []exact.Track) *Law {
 func vesicles(rng *rand.Rand) (out []exact.Track) {
 	for range 60 {
 		sd := 1 + 2*rng.Float64()
-		out = append(out, exacttest.Set{Tracks: 1, Places: 40, D: sd * sd / 2, Noise: 0.2}.Draw(rng)...)
+		out = append(out, onlinetest.Set{Tracks: 1, Places: 40, D: sd * sd / 2, Noise: 0.2}.Draw(rng)...)
 	}
 	return out
 }
@@ -51,15 +51,15 @@ func TestNoFalseClaim(t *testing.T) {
 		sets = 5
 	}
 	for name, c := range map[string]struct {
-		set exacttest.Set
+		set onlinetest.Set
 		may exact.Kind
 	}{
-		"free":       {exacttest.Set{Tracks: 30, Places: 40, D: 1, Noise: 0.3}, exact.Free},
-		"vesicle":    {exacttest.Set{}, exact.Free},
-		"trapped":    {exacttest.Set{Tracks: 20, Places: 60, D: 1, Noise: 0.2, Rate: 0.2}, exact.Trapped},
-		"fractional": {exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 0.5}, exact.Fractional},
-		"a line":     {exacttest.Set{Tracks: 30, Places: 40, D: 1, Noise: 0.3, Line: true}, exact.Free},
-		"short":      {exacttest.Set{Tracks: 200, Places: 5, D: 1, Noise: 0.3}, exact.Free},
+		"free":       {onlinetest.Set{Tracks: 30, Places: 40, D: 1, Noise: 0.3}, exact.Free},
+		"vesicle":    {onlinetest.Set{}, exact.Free},
+		"trapped":    {onlinetest.Set{Tracks: 20, Places: 60, D: 1, Noise: 0.2, Rate: 0.2}, exact.Trapped},
+		"fractional": {onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 0.5}, exact.Fractional},
+		"a line":     {onlinetest.Set{Tracks: 30, Places: 40, D: 1, Noise: 0.3, Line: true}, exact.Free},
+		"short":      {onlinetest.Set{Tracks: 200, Places: 5, D: 1, Noise: 0.3}, exact.Free},
 	} {
 		for seed := range uint64(sets) {
 			rng := rand.New(rand.NewPCG(seed, 53))
@@ -84,7 +84,7 @@ func TestNoFalseClaim(t *testing.T) {
 // TestSwitching verifies that switching between two states is found, with D in frames of the film.
 func TestSwitching(t *testing.T) {
 	suite.Calculation(t)
-	l := lawOf(t, exacttest.Set{Tracks: 40, Places: 40, D: 0.1, Fast: 1, Leave: 0.05, Noise: 0.1}.Draw(rand.New(rand.NewPCG(7, 8))))
+	l := lawOf(t, onlinetest.Set{Tracks: 40, Places: 40, D: 0.1, Fast: 1, Leave: 0.05, Noise: 0.1}.Draw(rand.New(rand.NewPCG(7, 8))))
 	if !l.Switching() || len(l.Motion.States) != 2 || l.Frame != dt {
 		t.Fatalf("%s; a frame of %g s", l.Says(0), l.Frame)
 	}
