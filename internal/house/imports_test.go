@@ -101,17 +101,13 @@ var mayImport = map[string][]string{
 	"online/interactions":              {"internal/kit/archive", "internal/kit/numbers"},
 	"online/maps":                      {"internal/kit/archive"},
 	"online/maps/mapstest":             {"internal/flow/latent", "online/drift", "online/offline"}, // for tests and benchmarks
-	"online/motion":                    {},
-	"online/motion/motiontest":         {}, // for tests and benchmarks
-	"online/objects":                   {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online", "online/change", "online/diffusion", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks"},
+	"online/objects":                   {"internal/flow/latent", "internal/kit/archive", "internal/kit/system", "online", "online/change", "online/diffusion", "online/exact", "online/interactions", "online/maps", "online/pooled", "online/population", "online/states", "online/tracks"},
 	"online/offline":                   {"internal/flow/latent", "internal/kit/numbers", "online/diffusion", "online/drift", "online/regression"},
 	"online/onlinetest":                {"internal/flow/latent", "online/exact"}, // for tests
-	"online/pooled":                    {"internal/kit/archive", "internal/kit/system", "online/maps", "online/states"},
+	"online/pooled":                    {"internal/kit/archive", "internal/kit/system", "online/exact", "online/maps", "online/states"},
 	"online/population":                {"internal/kit/archive"},
 	"online/regression":                {"internal/flow/latent", "internal/kit/archive", "internal/kit/numbers", "internal/kit/system", "online/diffusion", "online/drift"},
 	"online/states":                    {},
-	"online/switching":                 {"internal/kit/archive"},
-	"online/switching/switchingtest":   {}, // for tests
 	"online/tracks":                    {"internal/kit/archive", "internal/kit/numbers"},
 	"preprocess":                       {"internal/flow/frame", "internal/flow/pipeline", "internal/kit/numbers", "preprocess/illumination"},
 	"preprocess/illumination":          {"internal/kit/numbers"},
@@ -149,9 +145,7 @@ var never = []struct{ from, target, reason string }{
 	{"online/combine", "runtime/cgo", "arithmetic needs no C"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
-	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
-	{"online/motion", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "driftscope/online", "a recording is read without an estimator"},
 	{"ingest/follow", "gocv.io/x/gocv", "waiting for files needs no pixels"},
 	{"ingest/format", "gocv.io/x/gocv", "what a file is, its first bytes and its name tell"},

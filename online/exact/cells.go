@@ -22,10 +22,10 @@ const cellStep = 0.13
 
 var mixedExponents = []float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8}
 
-// look holds the settings of an analysis: the exposure as a share of a frame, the number of moving axes, and the most cores.
+// look holds the settings of an analysis: the exposure as a share of a frame, the number of moving axes, and who works.
 type look struct {
 	exposure, dims float64
-	cores          int
+	cores          crew
 }
 
 // kinds are the cells: ln K, the exponent, and the factor on the variance of the noise.

@@ -173,7 +173,7 @@ func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 const parts = 32
 
 // sweep runs pass over all series.
-func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
+func (c *cells) sweep(first []int, l *list, ch *chain, cores crew) *passed {
 	rooms := len(ch.as)
 	sums := make([]*passed, parts)
 	spread(parts, cores, func(j int) {
@@ -266,12 +266,13 @@ func (of *class) moments(c *cells, cell []int, counts []float64) {
 }
 
 // still fits k kinds of series that each keep their class. It returns the largest ln L.
-func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
+func (c *cells) still(m *steps, k int, cores crew) (nats float64, classes []class) {
 	table, tops := c.whole(m.first)
 	n := len(c.lnK)
 	classes, share := c.begin(m, k)
 	nats = math.Inf(-1)
 	for range 60 {
+		cores.rest()
 		l := c.weigh(classes, identity(k))
 		counts, sum := make([]float64, len(l.cell)), 0.0
 		for i, top := range tops {
@@ -301,6 +302,53 @@ func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
 	return nats, classes
 }
 
+// peaked returns the largest ln L of series that each keep their cell, for any distribution of cells with one peak: a mixture of uniform ones that begin
+// or end at the peak (Khinchin).
+func (c *cells) peaked(first []int, cores crew) float64 {
+	table, tops := c.whole(first)
+	n, best := len(c.lnK), math.Inf(-1)
+	means, weights, counts := make([]float64, len(table)), make([]float64, n), make([]float64, n)
+	for peak := 1; peak < n; peak += 2 {
+		for i := range tops {
+			row, out := table[i*n:(i+1)*n], means[i*n:(i+1)*n]
+			for _, way := range []int{1, -1} {
+				sum := 0.0
+				for s := peak; s >= 0 && s < n; s += way {
+					sum += row[s]
+					out[s] = sum / float64(max(s-peak, peak-s)+1)
+				}
+			}
+		}
+		for s := range weights {
+			weights[s] = 1 / float64(n)
+		}
+		was := math.Inf(-1)
+		for range 400 {
+			cores.rest()
+			nats := 0.0
+			clear(counts)
+			for i, top := range tops {
+				row, z := means[i*n:(i+1)*n], 1e-300
+				for s, w := range weights {
+					z += w * row[s]
+				}
+				nats += top + math.Log(z)
+				for s, w := range weights {
+					counts[s] += w * row[s] / z
+				}
+			}
+			for s := range weights {
+				weights[s] = counts[s] / float64(len(tops))
+			}
+			if best = max(best, nats); nats-was < 0.01 || nats < best-100 && nats-was < 1 {
+				break
+			}
+			was = nats
+		}
+	}
+	return best
+}
+
 // identity returns 0 to n-1.
 func identity(n int) []int {
 	out := make([]int, n)
@@ -311,7 +359,7 @@ func identity(n int) []int {
 }
 
 // switching fits k classes with switching objects, by expectation and maximisation.
-func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
+func (c *cells) switching(m *steps, k, rounds int, cores crew) *chain {
 	ch := &chain{as: identity(k)}
 	ch.classes, ch.begin = c.begin(m, k)
 	for j := range k {
@@ -329,7 +377,7 @@ func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
 
 // brief fits a chain of two classes with a second room for each, for visits of a few steps. Without these rooms, a visit of one step counts as part of
 // the other class and biases its D.
-func (c *cells) brief(m *steps, of *chain, cores int) *chain {
+func (c *cells) brief(m *steps, of *chain, cores crew) *chain {
 	const left, entered = 0.4, 0.005
 	ch := &chain{classes: slices.Clone(of.classes), as: []int{0, 1, 0, 1}}
 	a, b := of.leave[0][1], of.leave[1][0]
@@ -390,7 +438,7 @@ func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
 }
 
 // learn fits a chain by expectation and maximisation.
-func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
+func (c *cells) learn(m *steps, ch *chain, rounds int, cores crew) {
 	k, rooms := len(ch.classes), len(ch.as)
 	was := math.Inf(-1)
 	for round := range rounds {

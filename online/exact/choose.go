@@ -46,6 +46,7 @@ var margins = [Kinds]float64{Trapped: 6, Directed: 6, Fractional: 8, Late: 8, Sw
 const (
 	switchingEach = 0.01 // nats per step
 	thirdState    = 60.0 // nats for a third state
+	leastGroups   = 10.0 // nats
 	leastShare    = 0.02 // of the time, per state of two
 	leastThird    = 0.05 // per state of three
 	mostCompared  = 24_000
@@ -70,9 +71,9 @@ type comparison struct {
 	moves *steps
 	cells *cells
 	chain *chain
-	third float64 // nats
 	bad   float64 // factor on the variance of the noise of places that are bad for a while
-	brief float64 // nats gained by brief visits
+
+	groups float64 // nats of two groups of objects that keep their D
 }
 
 // trapRates returns the tested rates for tracks of a number of places; the first means no trap.
@@ -155,14 +156,20 @@ func (c *comparison) overStates() {
 		return newCells(c.moves, grid(c.square, cellStep, alphas), noise, c.look)
 	}
 	plain, mixed := of(noise, []float64{1}), of(noise, mixedExponents)
-	one, _ := plain.still(c.moves, 1)
-	oneMixed, _ := mixed.still(c.moves, 1)
+	one, _ := plain.still(c.moves, 1, c.cores)
+	oneMixed, _ := mixed.still(c.moves, 1, c.cores)
 	by := plain
 	if oneMixed-one > margins[Fractional] {
 		by = mixed
 	}
 	ch := by.switching(c.moves, 2, 60, c.cores)
-	two, _ := by.still(c.moves, 2)
+	two, _ := plain.still(c.moves, 2, c.cores)
+	if two-one > leastGroups {
+		c.groups = two - max(one, plain.peaked(c.moves.first, c.cores))
+	}
+	if by == mixed {
+		two, _ = mixed.still(c.moves, 2, c.cores)
+	}
 	rival := max(c.rival(), one, oneMixed, two)
 	c.gain[Switching] = ch.nats - rival
 	c.cells, c.chain = by, ch
@@ -193,19 +200,17 @@ func (c *comparison) overStates() {
 		c.cells, c.chain = mixed, b
 	}
 	three := c.cells.switching(c.moves, 3, 60, c.cores)
-	c.third = three.nats - c.chain.nats
 	k := slices.Clone(three.k)
 	slices.Sort(k)
 	apart := math.Inf(1)
 	for i := 1; i < len(k); i++ {
 		apart = min(apart, math.Log((k[i]+0.02*polished)/(k[i-1]+0.02*polished)))
 	}
-	if c.third > thirdState && slices.Min(three.share) > leastThird && apart > 1 {
+	if three.nats-c.chain.nats > thirdState && slices.Min(three.share) > leastThird && apart > 1 {
 		c.chain = three
 		return
 	}
 	if b := c.cells.brief(c.moves, c.chain, c.cores); b.nats-c.chain.nats > margins[Fractional] {
-		c.brief = b.nats - c.chain.nats
 		c.chain = b
 	}
 }

@@ -57,11 +57,12 @@ func (f *family) finer() *family {
 type cloud struct {
 	scale
 	table []float32 // [series][exponent][scale]
-	tops  float64
+	top   []float64 // ln of the maximum of each series
+	tops  float64   // their sum
 	n     int
 }
 
-func newCloud(f *family, noise float64, s scale, cores int) *cloud {
+func newCloud(f *family, noise float64, s scale, cores crew) *cloud {
 	n := len(f.count)
 	c := &cloud{scale: s, n: n, table: make([]float32, n*exponents*s.n)}
 	all := make([][]float64, exponents)
@@ -76,7 +77,7 @@ func newCloud(f *family, noise float64, s scale, cores int) *cloud {
 				top = max(top, v)
 			}
 		}
-		c.tops += top
+		c.top, c.tops = append(c.top, top), c.tops+top
 		for a := range exponents {
 			to := c.table[(i*exponents+a)*s.n:]
 			for k, v := range all[a][i*s.n : (i+1)*s.n] {
@@ -115,7 +116,7 @@ func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float
 }
 
 // nats returns -ln L of all series for the parameters of a population, with a mild prior that exponents differ by less than a half.
-func (c *cloud) nats(x []float64, cores int) float64 {
+func (c *cloud) nats(x []float64, cores crew) float64 {
 	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] < -5 || x[atSpread] > 0.5 || x[atWidth] < -4 || x[atWidth] > 1.3 {
 		return math.Inf(1)
 	}
@@ -174,7 +175,7 @@ type exponent struct {
 var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
 
 // fitExponent fits the exponent of a population. Its interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm.
-func fitExponent(f *family, square float64, cores int) *exponent {
+func fitExponent(f *family, square float64, cores crew) *exponent {
 	fine, s := f.finer(), newScale(square)
 	type tried struct {
 		noise, nats, mean, sd float64

@@ -39,7 +39,7 @@ func TestFractionalTracks(t *testing.T) {
 					all, used = append(all, newSeries(tr, [2]bool{true, true})), append(used, tr)
 				}
 			}
-			e := fitExponent((&asked{all, look{0, 2, 2}, 0, ratios}).anomalous(tabulated), square(all, 2), 2)
+			e := fitExponent((&asked{all, look{0, 2, crew{most: 2}}, 0, ratios}).anomalous(tabulated), square(all, 2), crew{most: 2})
 			var own, fit float64
 			for i, tr := range used {
 				own, fit = own+math.Abs(e.tracks[i].Value-2*hurst)/float64(len(used)), fit+math.Abs(meanSquare(tr)-2*hurst)/float64(len(used))

@@ -56,8 +56,28 @@ func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squar
 // every returns the input for all ratios.
 func (c *comparison) every() *asked { return &asked{c.all, c.look, 0, ratios} }
 
-// spread calls each with 0 to n-1 on several cores; 0 cores means all.
-func spread(n, cores int, each func(i int)) {
+// crew says how many cores work, 0 for all, and how one that works alone rests between two parts.
+type crew struct {
+	most  int
+	pause func()
+}
+
+func (c crew) rest() {
+	if c.pause != nil {
+		c.pause()
+	}
+}
+
+// spread calls each with 0 to n-1 on the cores of a crew.
+func spread(n int, by crew, each func(i int)) {
+	if by.pause != nil {
+		for i := range n {
+			by.rest()
+			each(i)
+		}
+		return
+	}
+	cores := by.most
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
 	}

@@ -1,6 +1,9 @@
 package exact
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Class is the kind of motion of one track.
 type Class int
@@ -29,8 +32,33 @@ type judged struct {
 // together is the number of series judged at a time.
 const together = 1000
 
-// judges returns the results of the chosen series. It learns the frequency of each class from all of them, so that a class that no series needs is not assigned.
-func (c *comparison) judges(all []series, chosen []int) []judged {
+// Judge judges tracks as they come. It learns the frequency of each class from them: it begins as if it knew 20 tracks, most of them free.
+type Judge struct{ counts [Classes]float64 }
+
+// Tracks returns the results of tracks by the population of a law. Its states are left out. Use at most one core if pause is not nil.
+func (j *Judge) Tracks(l *Law, tracks []Track, pause func()) []Object {
+	out := make([]Object, len(tracks))
+	var all []series
+	var of []int
+	for i, t := range tracks {
+		if len(t) > 1 {
+			all, of = append(all, newSeries(t, l.Axes)), append(of, i)
+		}
+	}
+	if j.counts == [Classes]float64{} {
+		j.counts = [Classes]float64{1, 16, 1, 1, 1}
+	}
+	c := *l.by
+	c.cores.pause = pause
+	for k, v := range c.judges(all, identity(len(all)), &j.counts) {
+		out[of[k]] = Object{Judged: true, Class: v.class, Alpha: v.alpha, D: v.d}
+	}
+	return out
+}
+
+// judges returns the results of the chosen series. It learns the frequency of each class from all of them and from the counts of earlier ones, so that a
+// class that no series needs is not assigned. It adds its own counts.
+func (c *comparison) judges(all []series, chosen []int, counts *[Classes]float64) []judged {
 	out := make([]judged, len(chosen))
 	evidence := make([][Classes]float64, len(chosen))
 	noise, crowd := c.noise[Free], c.crowd[Free]
@@ -69,21 +97,26 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 		}
 		numbers := func(n int) []int { return identity(n)[1:] }
 		rates := trapRates(30)
-		traps, driven := ask.traps(rates), ask.directed(trackSpeeds)
+		speeds := append(slices.Clone(trackSpeeds), 3, 10, 30, 100)
+		traps, driven := ask.traps(rates), ask.directed(speeds)
 		ask.from, ask.to = ratios-5, ratios
 		each(ask.directed([]float64{0}), []int{0}, Stuck)
 		each(driven, []int{0}, Unbound)
 		each(traps, numbers(len(rates)), Confined)
-		each(driven, numbers(len(trackSpeeds)), Driven)
+		each(driven, numbers(len(speeds)), Driven)
 		for i := range part {
 			evidence[from+i][Anomalous] = evidence[from+i][Unbound] + out[from+i].d.High // the gain of any exponent over 1
+			if math.IsInf(out[from+i].d.High, 1) {
+				evidence[from+i][Anomalous] = out[from+i].d.Low
+			}
 		}
 	}
-	frequent(evidence, out)
+	frequent(evidence, out, counts)
 	return out
 }
 
-// judgeExponents fills in the exponent and D of each series with the population as prior. In d.High it leaves the evidence of any exponent over 1, for judges.
+// judgeExponents fills in the exponent and D of each series with the population as prior. For judges it leaves ln L of any exponent in d.Low,
+// and in d.High its gain over exponent 1: +Inf if the table has no number for that.
 func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	e := c.exponent
 	wide := make([]float64, s.n)
@@ -95,7 +128,7 @@ func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 		o := &out[i]
 		var d float64
 		o.alpha, d = cloud.track(i, weight[:], scale)
-		any, plain := 0.0, 1e-300
+		any, plain := 1e-300, 0.0
 		for a := range exponents {
 			sum := 0.0
 			for k, v := range cloud.table[(i*exponents+a)*s.n:][:s.n] {
@@ -106,15 +139,21 @@ func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 				plain += sum
 			}
 		}
-		o.d = Interval{d, math.NaN(), math.Log(max(any, 1e-300) / plain)}
+		if o.d = (Interval{d, cloud.top[i] + math.Log(any), math.Log(any / plain)}); plain < 1e-12*any {
+			o.d.High = math.Inf(1)
+		}
 	}
 }
 
 // frequent learns the frequencies of classes, and fills in their probabilities.
-func frequent(evidence [][Classes]float64, out []judged) {
+func frequent(evidence [][Classes]float64, out []judged, counts *[Classes]float64) {
+	known, sums := 0.0, *counts
+	for _, n := range counts {
+		known += n
+	}
 	weights := [Classes]float64{0.05, 0.8, 0.05, 0.05, 0.05}
 	for range 40 {
-		var next [Classes]float64
+		sums = *counts
 		for i := range evidence {
 			top, sum := math.Inf(-1), 0.0
 			for k, v := range evidence[i] {
@@ -126,13 +165,16 @@ func frequent(evidence [][Classes]float64, out []judged) {
 			}
 			for k := range out[i].class {
 				out[i].class[k] /= sum
-				next[k] += out[i].class[k] / float64(len(evidence))
+				sums[k] += out[i].class[k]
 			}
 		}
-		weights = next
+		for k := range weights {
+			weights[k] = sums[k] / (known + float64(len(evidence)))
+		}
 	}
+	*counts = sums
 	for i := range out {
-		out[i].d.High = math.NaN()
+		out[i].d.Low, out[i].d.High = math.NaN(), math.NaN()
 	}
 }
 

@@ -11,7 +11,9 @@ type Options struct {
 	Exposure float64      // share of a frame during which the camera is exposed, 0 to 1
 	Cores    int          // the most cores; 0 means all. The law does not depend on it
 	Each     bool         // judge every track, not only the population
+	Most     int          // the most places in the comparison; 0 means 24,000
 	Say      func(string) // receives the current stage; may be nil
+	Pause    func()       // called between parts of the work, from the goroutine of the caller; may be nil. If set, Cores is one
 }
 
 // State is one of the states of switching objects.
@@ -53,7 +55,14 @@ type Law struct {
 	States   []State
 	Leave    [][]float64 // probability of leaving each state for each, per frame
 	Objects  []Object    // one per track, if requested
+
+	groups float64     // nats of two groups of objects that keep their D, over any spread of D with one peak
+	by     *comparison // what Judge needs
 }
+
+// Grouped reports whether objects form groups of different D, rather than one with a spread. Its margin is calibrated on spreads of one peak
+// (docs/lab/2026-11-27-law.md).
+func (l *Law) Grouped() bool { return l.groups > leastGroups }
 
 // mostJudged bounds the number of judged tracks.
 const mostJudged = 20_000
@@ -78,13 +87,18 @@ func Infer(tracks []Track, o Options) (*Law, bool) {
 		}
 	}
 	d := dimensions(l.Axes)
-	c := &comparison{all: few(evenly(pieces(all, longestPiece), mostCompared), mostSeries), look: look{o.Exposure, d, o.Cores}, say: say}
+	most := o.Most
+	if most == 0 {
+		most = mostCompared
+	}
+	c := &comparison{all: few(evenly(pieces(all, longestPiece), most), mostSeries), look: look{o.Exposure, d, crew{o.Cores, o.Pause}}, say: say}
 	c.square = square(c.all, d)
 	c.compare()
 	for _, s := range c.all {
 		l.Compared += len(s.at) - 1
 	}
 	l.Kind, l.Gains, l.Exponent, l.Spread, l.Bad = c.kind(), c.gain, c.exponent.mean, c.exponent.spread, c.bad
+	l.groups, l.by = c.groups, &comparison{square: c.square, look: c.look, gain: c.gain, noise: c.noise, crowd: c.crowd, exponent: c.exponent}
 	say("the law in numbers")
 	l.tell(c, all)
 	if o.Each {
@@ -272,7 +286,7 @@ func (l *Law) each(c *comparison, tracks []Track, all []series, of []int) {
 		l.Objects[i].Alpha, l.Objects[i].D = none, none
 	}
 	chosen := few(identity(len(all)), mostJudged)
-	judges := c.judges(all, chosen)
+	judges := c.judges(all, chosen, new([Classes]float64))
 	for k, i := range chosen {
 		o := &l.Objects[of[i]]
 		o.Class, o.Judged = judges[k].class, true
@@ -316,7 +330,7 @@ func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 			mean, d, n := 0.0, 0.0, 0.0
 			for _, p := range pieces(all[i:i+1], longestDecoded) {
 				m := newSteps([]series{p})
-				own := &comparison{chain: c.chain, cells: newCells(m, only, c.cells.noise, look{c.exposure, c.dims, 1})}
+				own := &comparison{chain: c.chain, cells: newCells(m, only, c.cells.noise, look{c.exposure, c.dims, crew{most: 1}})}
 				own.decode(m, 0, weights, func(t int, class []float64, k float64) {
 					row := make([]float64, len(order))
 					for j, v := range class {
@@ -355,6 +369,12 @@ func (o *Object) change(t Track) {
 		}
 		was = now
 	}
+}
+
+// Mapped reports whether traps, vortices and a flow may be claimed from a map of the field. They may not if the law makes objects turn back or drift
+// everywhere, or along a line.
+func (l *Law) Mapped() bool {
+	return l.Axes == [2]bool{true, true} && l.Kind != Fractional && l.Kind != Late && l.Kind != Directed
 }
 
 // Says describes the law in a sentence. length is the size of one length unit in unit; a frame takes dt s.

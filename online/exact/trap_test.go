@@ -84,7 +84,7 @@ func TestForma(t *testing.T) {
 	tracks, _ := places(t, "forma-trap/forma2d.csv.gz", "frame", "particle", "x", "y")
 	for _, n := range []int{10, 25} {
 		s := newSeries(every(tracks[0], n), [2]bool{true, true})
-		got := fitTrap([]series{s}, look{0, 2, 2}, true)
+		got := fitTrap([]series{s}, look{0, 2, crew{most: 2}}, true)
 		dt, px := float64(n)/5000, 0.01
 		for name, c := range map[string]struct {
 			of         Interval
@@ -104,7 +104,7 @@ func TestBlur(t *testing.T) {
 	for _, e := range []float64{0, 0.005, 0.4, 1} {
 		for _, k := range []float64{0.01, 0.3, 2} {
 			d, noise := 0.4, 0.3
-			flat := isotropic([]series{s}, d, k, noise, look{e, 2, 1})
+			flat := isotropic([]series{s}, d, k, noise, look{e, 2, crew{most: 1}})
 			full := newLinear(matrix{k, 0, 0, k}, d, noise, e).nats([]series{s})
 			if math.Abs(flat-full) > 1e-6*math.Abs(flat) {
 				t.Errorf("exposure %g, rate %g: %.9g along each axis, %.9g in the plane", e, k, flat, full)

@@ -78,7 +78,7 @@ func TestDamage(t *testing.T) {
 // numbers.
 func TestAnotherFilm(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
-	run(t, e, d, 20, dst)
+	run(t, e, d, 60, dst)
 	var reports []latent.Message
 	for range 20 {
 		z := d.next()
@@ -88,7 +88,7 @@ func TestAnotherFilm(t *testing.T) {
 		}
 		reports = append(reports, e.Reports()...)
 	}
-	if ended := ends(reports); len(ended) != 9 || ended[0].Why != latent.FilmEnded || ended[0].Last != 19 || ended[0].Seq < 20 || ended[0].Motion == nil {
+	if ended := ends(reports); len(ended) != 9 || ended[0].Why != latent.FilmEnded || ended[0].Last != 59 || ended[0].Seq < 60 || ended[0].Motion == nil {
 		t.Errorf("%d ended: %+v", len(ended), ended)
 	}
 	if len(dst.Objects.ID) != 9 || dst.Objects.ID[0] <= 9 {

@@ -5,6 +5,7 @@
 //	held.go       frames held back by the lag
 //	object.go     the state of one object, and its reports
 //	follow.go     the followed object: its places are the latents of a single object, for online.Estimator
+//	state.go      the state of an object after its last step
 //	verdicts.go   ended objects are judged outside the frame path
 //	way.go        the last places of an object, for its verdict
 //	report.go     the population, alarms

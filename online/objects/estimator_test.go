@@ -31,6 +31,8 @@ type dish struct {
 	stage  float64 // px per frame, along x
 	faster float64 // factor on the steps of the other objects, unless 0
 	fast   float64 // times sigma, for every other object; 0 means 1
+	turns  float64 // chance per frame that an object takes the other of these two steps, unless 0
+	odd    []bool  // objects with the step of every other object; used if they turn
 }
 
 func newDish(rows int) *dish {
@@ -54,7 +56,15 @@ func (d *dish) next() *latent.Sight {
 		if d.faster > 0 && i%2 == 0 {
 			sd *= d.faster
 		}
-		if d.fast > 0 && i%2 == 1 {
+		other := i%2 == 1
+		if d.turns > 0 {
+			if d.odd == nil {
+				d.odd = make([]bool, len(d.at))
+			}
+			d.odd[i] = d.odd[i] != (d.rng.Float64() < d.turns)
+			other = d.odd[i]
+		}
+		if d.fast > 0 && other {
 			sd *= d.fast
 		}
 		p[0], p[1] = p[0]+d.stage+sd*d.rng.NormFloat64(), p[1]+sd*d.rng.NormFloat64()

@@ -6,7 +6,6 @@ import (
 
 	"driftscope/online/pooled"
 	"driftscope/online/states"
-	"driftscope/online/switching"
 )
 
 // TestLate verifies that with a law of longer steps no object has a state, and none is tested for a change.
@@ -27,11 +26,7 @@ func TestLate(t *testing.T) {
 	if !learner.Finish(0, nil) || learner.Law().Mixture.Lag < 2 {
 		t.Fatalf("a law of %+v", learner.Law())
 	}
-	model, err := switching.New(switching.Config{D: []float64{1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &Estimator{law: law{learner: learner, model: model, changed: newChanged(0, 100)}}
+	e := &Estimator{law: law{learner: learner, model: &model{}, changed: newChanged(0, 100)}}
 	e.law.changed.law = learner.Law().Mixture
 	e.adopt()
 	if e.law.model != nil || e.law.changed.law != nil {

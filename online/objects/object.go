@@ -29,7 +29,8 @@ func (e *Estimator) fresh(seq uint64) *object {
 		e.free = e.free[:n-1]
 		k.path.change.Forget()
 		k.path.way.cut()
-		*k = object{first: seq, path: path{trail: k.path.trail, change: k.path.change, way: k.path.way}}
+		k.path.state.forget()
+		*k = object{first: seq, path: path{trail: k.path.trail, change: k.path.change, way: k.path.way, state: k.path.state}}
 		return k
 	}
 	return &object{first: seq}

@@ -7,21 +7,19 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/archive"
 	"driftscope/online/change"
+	"driftscope/online/exact"
 	"driftscope/online/maps"
-	"driftscope/online/motion"
 	"driftscope/online/pooled"
 	"driftscope/online/population"
 	"driftscope/online/states"
-	"driftscope/online/switching"
 )
 
 // law holds the law of all objects, learnt from their steps, and the state of each.
 type law struct {
 	exposure float64
-	learner  *pooled.Learner  // nil if no law of all objects is learnt
-	model    *switching.Model // of the states; nil with one state, or before the first law
-	changed  changed          // evidence for a change
-	now      []float64        // of one object, reused
+	learner  *pooled.Learner // nil if no law of all objects is learnt
+	model    *model          // of the states; nil with one state, or before the first law
+	changed  changed         // evidence for a change
 
 	unweighed uint64 // steps not tested for a change, because a frame had too many
 }
@@ -34,7 +32,7 @@ type path struct {
 	before   maps.Before      // the step to it
 	trail    pooled.Trail
 	change   change.Track
-	state    switching.Track
+	state    belief
 	way      way
 	runs     bool // moves in a direction
 }
@@ -59,36 +57,31 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 		k.x, k.y = k.x+s.X, k.y+s.Y
 		k.trail.Step(states.Step(s), k.variance, variance, l.learner.Keep)
 		l.changed.monitor.Step(&k.change, states.Step(s), k.variance, variance)
+		if l.model != nil {
+			k.state.step(l.model, states.Step(s), k.variance, variance)
+		}
 		l.learner.Count(1)
 	default:
 		k.trail.Cut(l.learner.Keep)
 		l.changed.monitor.Cut(&k.change)
 		k.x, k.y, k.before = p.X, p.Y, maps.Before{}
 		k.way.cut()
-		if l.model != nil {
-			k.state.Cut(l.model)
-		}
+		k.state.of = nil
 	}
 	k.variance, k.from = variance, *p
-	k.way.add(motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance})
-	if l.model != nil && !k.runs {
-		k.state.Add(l.model, switching.Place{X: k.x, Y: k.y, T: p.T, Weight: p.Weight})
-	}
+	k.way.add(spot{k.x, k.y, p.T})
 }
 
-// end learns from an ended object. It returns the input of its verdict, including its way, or nil if no law is learnt.
+// end learns from an ended object. It returns the input of its verdict, including its way, or nil if there is no law.
 func (l *law) end(t *latent.Track, k *path) *ended {
 	if l.learner == nil {
 		return nil
 	}
-	if l.model != nil {
-		k.state.Cut(l.model)
+	piece := k.trail.Cut(l.learner.Keep)
+	if l.learner.Law() == nil {
+		return nil
 	}
-	o := &ended{track: t, way: k.way, piece: k.trail.Cut(l.learner.Keep)}
-	if known := l.learner.Law(); known != nil {
-		o.law = known.Mixture
-	}
-	return o
+	return &ended{track: t, way: k.way, piece: piece}
 }
 
 func (l *law) born() {
@@ -103,13 +96,15 @@ func (l *law) tell(column []float64, k *path) []float64 {
 		return column
 	}
 	if k.runs {
-		for range l.model.States() {
+		for range l.model.d {
 			column = append(column, math.NaN())
 		}
 		return column
 	}
-	l.now = k.state.Now(l.model, l.now)
-	return append(column, l.now...)
+	if len(k.state.now) != len(l.model.d) {
+		return append(column, l.model.share...)
+	}
+	return append(column, k.state.now...)
 }
 
 // states returns the number of states per object in that column.
@@ -117,7 +112,7 @@ func (l *law) states() int {
 	if l.model == nil {
 		return 0
 	}
-	return l.model.States()
+	return len(l.model.d)
 }
 
 // pass ends a frame, dt after the previous one, and puts a due law of all objects to use.
@@ -129,9 +124,6 @@ func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	l.changed.monitor.End()
 	l.unweighed += l.changed.monitor.Skipped()
 	l.learner.Elapse(dt)
-	if l.model != nil {
-		l.model.Pass(dt)
-	}
 	if l.learner.Pass(z.Seq, e.pieces) {
 		e.adopt()
 	}
@@ -159,30 +151,14 @@ func (e *Estimator) pieces() (out []states.Segment) {
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
+	l.model = newModel(known, l.exposure)
+	e.verdicts.law, e.verdicts.model = known, l.model
 	if known.Mixture.Lag > 1 {
-		l.model, l.changed = nil, newChanged(l.exposure, l.changed.every)
+		l.changed = newChanged(l.exposure, l.changed.every)
 		return
 	}
 	l.changed.use(known.Mixture)
-	d := make([]float64, len(known.Mixture.States))
-	for i, s := range known.Mixture.States {
-		d[i] = s.D.Value
-	}
-	noise := known.Mixture.Noise * known.Mixture.Noise
-	if l.model != nil && l.model.States() == len(d) && l.model.Tell(d, noise) == nil {
-		return
-	}
-	l.model = nil
-	if len(d) > 1 {
-		l.model, _ = switching.New(switching.Config{D: d, Noise: noise, Exposure: l.exposure}) // coinciding states are refused
-	}
-	for _, k := range e.live {
-		k.path.state = switching.Track{}
-	}
 }
-
-// switches reports whether the evidence shows that objects switch between states.
-func (l *law) switches() bool { return l.model != nil && l.model.Evidence() > switching.Evident }
 
 // describe returns the published law of all objects, or nil before the first.
 func (e *Estimator) describe() *latent.PopulationLaw {
@@ -191,21 +167,27 @@ func (e *Estimator) describe() *latent.PopulationLaw {
 		return nil
 	}
 	known := l.learner.Law()
-	p := &latent.PopulationLaw{Seq: known.Seq, Tracks: uint64(known.Mixture.Tracks), Steps: uint64(known.Mixture.Steps), Spread: latent.Bounds(known.Mixture.Spread), Says: known.Says(e.config.PixelUM, l.switches())}
-	for _, s := range known.Mixture.States {
-		px, um := e.ranges(population.Diffusion{D: s.D.Value, Low: s.D.Low, High: s.D.High})
-		p.States = append(p.States, latent.StateLaw{Px: px, UM: um, Share: latent.Bounds(s.Fraction)})
+	p := &latent.PopulationLaw{Seq: known.Seq, Tracks: uint64(known.Mixture.Tracks), Steps: uint64(known.Mixture.Steps), Spread: latent.Bounds(known.Mixture.Spread), Says: known.Says(e.config.PixelUM)}
+	state := func(d, share latent.Bounds, by float64) {
+		px, um := e.ranges(population.Diffusion{D: d.Value * by, Low: d.Low * by, High: d.High * by})
+		p.States = append(p.States, latent.StateLaw{Px: px, UM: um, Share: share})
 	}
-	if n := l.states(); n > 1 {
-		p.Nats = l.model.Evidence()
-		for i := range n {
-			for j := range n {
-				rate := 0.0
-				if i != j {
-					rate = l.model.Rate(i, j)
-				}
-				p.Rates = append(p.Rates, rate)
-			}
+	if known.Switching() {
+		p.Spread = latent.Bounds{}
+		for _, s := range known.Motion.States {
+			state(latent.Bounds(s.D), latent.Bounds(s.Share), 1/known.Frame)
+		}
+	} else {
+		for _, s := range known.Mixture.States {
+			state(latent.Bounds(s.D), latent.Bounds(s.Fraction), 1)
+		}
+	}
+	if l.model != nil {
+		if p.Nats = known.Motion.Gains[exact.Switching]; !known.Switching() {
+			p.Nats = min(p.Nats, 0) // readers take more for a claim
+		}
+		for _, row := range l.model.leave {
+			p.Rates = append(p.Rates, row...)
 		}
 	}
 	return p
@@ -264,12 +246,15 @@ func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) 
 	if !last && known.Map == e.mapTold.law && since >= 0 && since < again {
 		return
 	}
-	p.Map, e.mapTold = columns(known.Map), mapTold{known.Map, p.Time}
+	p.Map, e.mapTold = columns(known.Map, known.Motion != nil && known.Motion.Mapped()), mapTold{known.Map, p.Time}
 }
 
-// columns converts a map to columns.
-func columns(known *maps.Law) *latent.FieldMap {
-	m := &latent.FieldMap{Says: known.Says()}
+// columns converts a map to columns. claims reports whether it may name traps, vortices and a flow.
+func columns(known *maps.Law, claims bool) *latent.FieldMap {
+	m := &latent.FieldMap{}
+	if claims {
+		m.Says = known.Says()
+	}
 	for i := range known.Cells {
 		c := &known.Cells[i]
 		m.X, m.Y, m.Width = append(m.X, c.X+c.Side/2), append(m.Y, c.Y+c.Side/2), append(m.Width, c.Side)

@@ -11,7 +11,6 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/maps"
 	"driftscope/online/pooled"
-	"driftscope/online/switching"
 )
 
 // TestLawOfAll runs 36 objects, half of them with a tenth of the D. It verifies two states with D in their intervals, the state of each object, the kind
@@ -31,7 +30,7 @@ func TestLawOfAll(t *testing.T) {
 			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
 		}
 	}
-	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no evidence of switching") {
+	if l.Nats > 25 || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no evidence of switching") {
 		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
 	}
 	o := dst.Objects
@@ -64,6 +63,37 @@ func TestLawOfAll(t *testing.T) {
 	}
 	if free < 27 { // expected nine of ten
 		t.Errorf("%d of 36 that diffuse are told to", free)
+	}
+}
+
+// TestSwitches runs 36 objects that switch between two D. It verifies that the law says so with rates, and that most objects are in their state.
+func TestSwitches(t *testing.T) {
+	suite.Calculation(t)
+	e, d, dst := newEstimator(t, Config{}), newDish(6), &latent.Estimate{}
+	d.fast, d.turns = 1/math.Sqrt(10), 0.04
+	reports := of[*latent.Population](run(t, e, d, 150, dst))
+	l := reports[len(reports)-1].Law
+	if l == nil || len(l.States) != 2 || len(l.Rates) != 4 || l.Nats < 25 || !strings.HasPrefix(l.Says, "2 states, and objects switch between them") {
+		t.Fatalf("law %+v", l)
+	}
+	for _, rate := range []float64{l.Rates[1], l.Rates[2]} {
+		if rate < 0.5*d.turns/dt || rate > 2*d.turns/dt { // some 200 switches: 7 %; brief visits hide
+			t.Errorf("rates %v, expected %g /s", l.Rates, d.turns/dt)
+		}
+	}
+	o, right := dst.Objects, 0
+	for i, id := range o.ID {
+		if slow := o.State[2*i] > 0.5; slow == d.odd[id-1] { // spots are in the order of objects, numbered from 1
+			right++
+		}
+	}
+	if o.States != 2 || right < 27 { // a state of 25 frames shows after some three
+		t.Errorf("%d of 36 objects are in their state", right)
+	}
+	for _, k := range of[*latent.Track](e.Last()) {
+		if len(k.State) != 2 || math.Abs(k.State[0]+k.State[1]-1) > 1e-9 || k.Motion == nil {
+			t.Fatalf("ended: %+v", k)
+		}
 	}
 }
 

@@ -3,15 +3,13 @@ package objects
 import (
 	"cmp"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/system"
-	"driftscope/online/motion"
+	"driftscope/online/exact"
+	"driftscope/online/pooled"
 	"driftscope/online/states"
 )
 
@@ -21,14 +19,14 @@ const (
 	patient      = 25   // frames for which an end waits for its verdict to begin, and again for its result
 	mostWaiting  = 2048 // waiting ends, with 6 kB each at most; one more is reported without a verdict
 	liveBatch    = 16   // verdicts per job of a live run: some 10 ms, so that a rest is a tenth of a second
-	batch        = 128  // verdicts per job of a recording
+	batch        = 32   // verdicts per job of a recording
 	batchFrames  = 10   // frames between jobs of a recording
 )
 
-// The budget of a recording is counted, so that the same film gives the same verdicts under any load. A verdict takes half a millisecond, following an
+// The budget of a recording is counted, so that the same film gives the same verdicts under any load. A verdict takes a millisecond, following an
 // object a hundredth of a millisecond per frame.
 const (
-	earned = 1.0 / 2048 // verdicts per object and frame
+	earned = 1.0 / 4096 // verdicts per object and frame
 	saved  = 1000.0     // verdicts at the start, and the most that can be saved
 )
 
@@ -42,14 +40,16 @@ type verdicts struct {
 	exposure float64 // s
 	live     bool
 	worker   *system.Worker[[]verdict]
-	judge    motion.Judge // owned by the worker
+	judge    exact.Judge // owned by the worker
+	law      *pooled.Law // in use; nil before the first
+	model    *model      // of its states; may be nil
 
 	frame    uint64
 	due      uint64   // frame that takes a job of a recording and begins the next
 	credit   float64  // remaining verdicts of a recording
 	waiting  []*ended // oldest first
 	order    []*ended // reused
-	spare    [][]motion.Place
+	spare    [][]spot
 	unjudged uint64 // ends reported without a verdict
 }
 
@@ -58,10 +58,9 @@ type ended struct {
 	track *latent.Track
 	way   way
 	piece states.Segment
-	law   *states.Law // of all objects, at the end; nil if there was none
-	frame uint64      // of its end
-	asked bool        // part of a job
-	done  bool        // the verdict is in track, or the end was reported without one
+	frame uint64 // of its end
+	asked bool   // part of a job
+	done  bool   // the verdict is in track, or the end was reported without one
 }
 
 // verdict is the result for one ended object.
@@ -76,11 +75,8 @@ func newVerdicts(exposure float64, live bool) verdicts {
 	return verdicts{exposure: exposure, live: live, worker: system.NewWorker[[]verdict](live), credit: saved}
 }
 
-// add takes an ended object with its way. It returns false if the end does not wait for a verdict.
+// add takes an ended object with its way. It returns false if the end does not wait for a verdict, because too many wait.
 func (v *verdicts) add(k *ended, most int) bool {
-	if k.law == nil && k.way.n < fewestJudged {
-		return false
-	}
 	if len(v.waiting) >= most {
 		v.unjudged++
 		return false
@@ -126,14 +122,7 @@ func (v *verdicts) begin() {
 	if !v.live {
 		v.credit, v.due = v.credit-float64(len(job)), v.frame+batchFrames
 	}
-	v.worker.Begin(func(pause func()) []verdict {
-		found := make([]verdict, 0, len(job))
-		for _, k := range job {
-			pause()
-			found = append(found, v.of(&v.judge, k))
-		}
-		return found
-	})
+	v.worker.Begin(v.job(job))
 }
 
 // draw chooses waiting objects by a hash of their numbers: neither the oldest nor the longest.
@@ -155,33 +144,63 @@ func (v *verdicts) draw(most int) []*ended {
 	return slices.Clone(v.order)
 }
 
-// of judges one object. It writes only to the judge.
-func (v *verdicts) of(judge *motion.Judge, k *ended) verdict {
-	out := verdict{of: k}
-	if k.law != nil && len(k.piece.Steps) > 0 {
-		o := k.law.Judge(k.piece, v.exposure)
-		out.shrunk, out.state = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
+// job returns a job that judges objects by the law in use. It writes only to the judge.
+func (v *verdicts) job(ends []*ended) func(pause func()) []verdict {
+	law, model := v.law, v.model
+	return func(pause func()) []verdict {
+		out := make([]verdict, len(ends))
+		var tracks []exact.Track
+		var of []int
+		for i, k := range ends {
+			pause()
+			out[i].of = k
+			if len(k.piece.Steps) > 0 {
+				o := law.Mixture.Judge(k.piece, v.exposure)
+				out[i].shrunk, out[i].state = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
+				if law.Switching() && model != nil {
+					out[i].state = model.over(k.piece)
+				}
+			}
+			if law.Motion != nil && k.way.n >= fewestJudged {
+				tracks, of = append(tracks, k.way.track(law.Frame)), append(of, i)
+			}
+		}
+		if len(tracks) == 0 {
+			return out
+		}
+		if !v.live {
+			pause = nil
+		}
+		for n, o := range v.judge.Tracks(law.Motion, tracks, pause) {
+			out[of[n]].motion = motionOf(&o, tracks[n], law.Frame)
+		}
+		return out
 	}
-	if k.way.n >= fewestJudged {
-		out.motion = kind(judge, k.way.inOrder(), v.exposure)
-	}
-	return out
 }
 
-// kind returns the kind of law that places obey, or nil if the judge refuses them, for example because all are equal.
-func kind(judge *motion.Judge, places []motion.Place, exposure float64) *latent.Motion {
-	found, ok := judge.Track(places, motion.Options{Exposure: exposure})
-	if !ok {
-		return nil
+// motionOf returns the kind of motion of a track. The radius and the speed follow from its places, as a root mean square and as a mean.
+func motionOf(o *exact.Object, t exact.Track, frame float64) *latent.Motion {
+	p, best := &o.Class, exact.Stuck
+	for c := range exact.Classes {
+		if p[c] > p[best] {
+			best = c
+		}
 	}
-	p := &found.Probabilities
-	m := &latent.Motion{Class: found.Class.String(), Stuck: p[motion.Stuck], Free: p[motion.Free], Confined: p[motion.Confined], Directed: p[motion.Directed], Anomalous: p[motion.Anomalous],
-		Alpha: latent.Bounds(found.Alpha), Radius: math.NaN(), Speed: math.NaN()}
-	switch found.Class {
-	case motion.Confined:
-		m.Radius = found.Radius
-	case motion.Directed:
-		m.Speed = found.Speed
+	m := &latent.Motion{Class: best.String(), Stuck: p[exact.Stuck], Free: p[exact.Unbound], Confined: p[exact.Confined], Directed: p[exact.Driven], Anomalous: p[exact.Anomalous],
+		Alpha: latent.Bounds(o.Alpha), Radius: math.NaN(), Speed: math.NaN()}
+	switch best {
+	case exact.Confined:
+		var x, y, square float64
+		for _, p := range t {
+			x, y = x+p.X/float64(len(t)), y+p.Y/float64(len(t))
+		}
+		for _, p := range t {
+			square += ((p.X-x)*(p.X-x) + (p.Y-y)*(p.Y-y)) / float64(len(t))
+		}
+		m.Radius = math.Sqrt(square)
+	case exact.Driven:
+		from, to := &t[0], &t[len(t)-1]
+		m.Speed = math.Hypot(to.X-from.X, to.Y-from.Y) / (float64(to.Frame-from.Frame) * frame)
 	}
 	return m
 }
@@ -216,7 +235,7 @@ func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 	v.waiting = kept
 }
 
-// finish judges all waiting ends on all cores, and passes them on. A live run stops judging at its deadline.
+// finish judges all waiting ends, and passes them on. A live run stops judging at its deadline.
 func (v *verdicts) finish(tell func(*latent.Track)) {
 	wait, until := system.Always, time.Time{}
 	if v.live {
@@ -225,20 +244,11 @@ func (v *verdicts) finish(tell func(*latent.Track)) {
 	if found, ok := v.worker.Take(wait); ok {
 		accept(found)
 	}
-	rest := v.draw(len(v.waiting))
-	found := make([]verdict, len(rest))
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			judge := new(motion.Judge)
-			for i := next.Add(1) - 1; i < int64(len(rest)) && (until.IsZero() || time.Now().Before(until)); i = next.Add(1) - 1 {
-				found[i] = v.of(judge, rest[i])
-			}
-		})
+	for rest := v.draw(len(v.waiting)); len(rest) > 0 && (until.IsZero() || time.Now().Before(until)); {
+		some := rest[:min(len(rest), batch)]
+		accept(v.job(some)(func() {}))
+		rest = rest[len(some):]
 	}
-	all.Wait()
-	accept(slices.DeleteFunc(found, func(f verdict) bool { return f.of == nil }))
 	v.tell(tell, func(*ended) bool { return true })
 }
 
@@ -257,14 +267,14 @@ func (v *verdicts) close() {
 // mostSpare bounds the rings kept for later objects.
 const mostSpare = 256
 
-func (v *verdicts) reuse(places []motion.Place) {
+func (v *verdicts) reuse(places []spot) {
 	if len(v.spare) < mostSpare {
 		v.spare = append(v.spare, places[:0])
 	}
 }
 
 // room returns a ring for the places of another object, or nil.
-func (v *verdicts) room() []motion.Place {
+func (v *verdicts) room() []spot {
 	n := len(v.spare)
 	if n == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/online/motion"
+	"driftscope/online/pooled"
 )
 
 // ends returns the objects reported as ended.
@@ -102,6 +102,7 @@ func TestBudget(t *testing.T) {
 func TestMostWaiting(t *testing.T) {
 	v := newVerdicts(0, true)
 	defer v.close()
+	v.law = &pooled.Law{}
 	let := make(chan struct{})
 	v.worker.Spent = func() time.Duration { <-let; return 0 }
 	told := 0
@@ -109,7 +110,7 @@ func TestMostWaiting(t *testing.T) {
 	for id := range uint64(mostWaiting + 100) {
 		k := &ended{track: &latent.Track{ID: id}}
 		for i := range fewestJudged {
-			k.way.add(motion.Place{X: float64(i % 3), Y: float64(i), T: float64(i)})
+			k.way.add(spot{float64(i % 3), float64(i), float64(i)})
 		}
 		if waits := v.add(k, mostWaiting); waits != (id < mostWaiting) {
 			t.Fatalf("object %d waits: %v", id, waits)

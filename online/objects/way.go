@@ -1,17 +1,24 @@
 package objects
 
-import "driftscope/online/motion"
+import (
+	"math"
 
-// judged is the number of last places that a verdict uses. They give the exponent to a tenth; a thousand objects take 4 MB.
+	"driftscope/online/exact"
+)
+
+// judged is the number of last places that a verdict uses. They give the exponent to a tenth; a thousand objects take 3 MB.
 const judged = 128
+
+// spot is where an object was, px and s.
+type spot struct{ x, y, t float64 }
 
 // way holds the last places of an object. Its memory grows with their number.
 type way struct {
-	places []motion.Place // a ring once it is full
-	n      int            // places seen so far
+	places []spot // a ring once it is full
+	n      int    // places seen so far
 }
 
-func (w *way) add(p motion.Place) {
+func (w *way) add(p spot) {
 	if w.n < judged {
 		w.places = append(w.places, p)
 	} else {
@@ -23,11 +30,16 @@ func (w *way) add(p motion.Place) {
 // cut drops all places.
 func (w *way) cut() { w.places, w.n = w.places[:0], 0 }
 
-// inOrder returns the places, oldest first, in their own memory.
-func (w *way) inOrder() []motion.Place {
-	if first := w.n % judged; w.n > judged && first > 0 {
-		w.places = append(append(make([]motion.Place, 0, judged), w.places[first:]...), w.places[:first]...)
-		w.n = judged
+// track returns the places by frames of so many seconds, oldest first.
+func (w *way) track(frame float64) exact.Track {
+	t := make(exact.Track, len(w.places))
+	first := w.places[max(w.n-judged, 0)%judged].t
+	for i := range t {
+		p := &w.places[(max(w.n-judged, 0)+i)%judged]
+		t[i] = exact.Place{Frame: int(math.Round((p.t - first) / frame)), X: p.x, Y: p.y}
+		if i > 0 {
+			t[i].Frame = max(t[i].Frame, t[i-1].Frame+1)
+		}
 	}
-	return w.places
+	return t
 }

@@ -2,7 +2,9 @@ package pooled
 
 import (
 	"math"
+	"slices"
 
+	"driftscope/online/exact"
 	"driftscope/online/maps"
 	"driftscope/online/states"
 )
@@ -12,8 +14,13 @@ type Law struct {
 	Mixture  *states.Law
 	Seq      uint64 // of the frame up to which it was learnt
 	Spectrum [Bins]float64
-	Map      *maps.Law // nil if there is no map
+	Map      *maps.Law  // nil if there is no map
+	Motion   *exact.Law // the kind of law that won the comparison; nil if the steps tell none
+	Frame    float64    // s per frame of Motion
 }
+
+// mostCompared bounds the steps from which a comparison of kinds is made: they take one to five seconds.
+const mostCompared = 3000
 
 // Bins of a published spectrum. The range is fixed, so that the spectra of two films can be compared.
 const (
@@ -37,17 +44,32 @@ type order struct {
 	segments []states.Segment
 	field    *maps.Map // nil if there is no map
 	options  states.Options
+	compare  bool // the kinds of law
+	before   Law  // its Motion and Frame count if nothing is compared
+	live     bool
 }
 
 // learn finds the law. It calls pause many times. It returns nil if no step moves.
 func learn(o order, pause func()) *Law {
-	o.options.Pause = pause
+	l := &Law{Motion: o.before.Motion, Frame: o.before.Frame, Seq: o.seq}
+	if o.compare {
+		l.compare(&o, pause)
+	}
+	o.options.Pause, o.options.Lag = pause, 1
+	m := l.Motion
+	late := m != nil && m.Kind == exact.Late
+	if late {
+		o.options.Lag = 0
+	}
+	if m == nil || m.Kind != exact.Switching && !((m.Kind == exact.Free || late) && m.Grouped()) {
+		o.options.Most = 1 // no evidence for more
+	}
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {
 		return nil
 	}
 	found.Objects = nil // results per piece, unused
-	l := &Law{Mixture: found, Seq: o.seq}
+	l.Mixture = found
 	o.options.Lag = found.Lag
 	for _, b := range states.Spectrum(o.segments, o.options, found.MostNoise) {
 		l.Spectrum[binOf(b.D)] += b.Share
@@ -66,10 +88,54 @@ func binOf(d float64) int {
 	return min(int(perDecade*math.Log10(d/lowest)), Bins-1)
 }
 
-// Says describes the law in a sentence. pixel is the side of a pixel in µm, 0 if unknown; switching reports whether the evidence shows that objects switch.
-func (l *Law) Says(pixel float64, switching bool) string {
-	if pixel > 0 {
-		return l.Mixture.Says(pixel, "µm", switching)
+// compare finds the kind of law of some of the pieces.
+func (l *Law) compare(o *order, pause func()) {
+	some := thin(slices.Clone(o.segments), mostCompared)
+	var times []float64
+	for i := range some {
+		for _, s := range some[i].Steps {
+			times = append(times, s.DT)
+		}
 	}
-	return l.Mixture.Says(1, "px", switching)
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	l.Frame = times[len(times)/2]
+	tracks := make([]exact.Track, len(some))
+	for i := range some {
+		tracks[i] = l.track(some[i].Steps)
+	}
+	with := exact.Options{Exposure: min(o.options.Exposure/l.Frame, 1)}
+	if o.live {
+		with.Pause = pause
+	}
+	found, ok := exact.Infer(tracks, with)
+	if l.Motion = found; !ok {
+		l.Motion = nil
+	}
+}
+
+// track returns steps as places in frames, from 0, 0 on.
+func (l *Law) track(steps []states.Step) exact.Track {
+	t := make(exact.Track, len(steps)+1)
+	for k, s := range steps {
+		t[k+1] = exact.Place{Frame: t[k].Frame + int(max(math.Round(s.DT/l.Frame), 1)), X: t[k].X + s.X, Y: t[k].Y + s.Y}
+	}
+	return t
+}
+
+// Switching reports whether objects switch between the states of Motion.
+func (l *Law) Switching() bool { return l.Motion != nil && l.Motion.Kind == exact.Switching }
+
+// Says describes the law in a sentence. pixel is the side of a pixel in µm, 0 if unknown.
+func (l *Law) Says(pixel float64) string {
+	unit := "µm"
+	if !(pixel > 0) {
+		pixel, unit = 1, "px"
+	}
+	if m := l.Motion; m != nil && (m.Kind != exact.Free && m.Kind != exact.Late || m.Axes != [2]bool{true, true}) {
+		return m.Says(pixel, unit, l.Frame)
+	}
+	return l.Mixture.Says(pixel, unit)
 }

@@ -44,6 +44,8 @@ type Learner struct {
 	moves    int       // steps in the map
 	fresh    int       // steps since learning last began
 	given    int       // steps in the input of the last law
+	compared int       // the same of the last comparison of kinds, mostCompared at most; 0 if there is none
+	since    int       // steps since it
 	credit   float64   // steps from which a recording may still learn
 	frame    uint64
 	due      uint64
@@ -95,7 +97,7 @@ func (l *Learner) Elapse(seconds float64) {
 
 // Count records new steps.
 func (l *Learner) Count(steps int) {
-	l.fresh += steps
+	l.fresh, l.since = l.fresh+steps, l.since+steps
 	l.credit = min(l.credit+learntShare*float64(steps), mostSteps)
 }
 
@@ -120,7 +122,7 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 		if !l.config.Deterministic {
 			most = growth * max(firstLaw, l.given)
 		}
-		l.begin(seq, live(), most)
+		l.begin(seq, live(), most, false)
 	}
 	return changed
 }
@@ -133,6 +135,23 @@ func (l *Learner) worth() bool {
 	return l.fresh >= max(firstLaw, l.given) && l.credit >= float64(min(l.given+l.fresh, mostSteps))
 }
 
+// A comparison of kinds takes a millisecond per step, so it is rare: when there are growth times as many new steps as it had, and after it has
+// had its most, again after mostSince.
+const mostSince = 1 << 18
+
+// compares reports whether the kinds of law are compared with the next law. At the end of a recording fewer new steps are enough, and a live run has no
+// time for it.
+func (l *Learner) compares(last bool) bool {
+	least := growth * l.compared
+	if l.compared >= mostCompared {
+		least = mostSince
+	}
+	if last && l.config.Deterministic {
+		least /= growth * growth
+	}
+	return l.compared == 0 || !(last && !l.config.Deterministic) && l.since >= least
+}
+
 // use puts a law to use.
 func (l *Learner) use(law *Law) (changed bool) {
 	l.inFlight = false
@@ -143,16 +162,22 @@ func (l *Learner) use(law *Law) (changed bool) {
 	return true
 }
 
-// begin starts learning from about most of the remembered steps, or from all if most is 0.
-func (l *Learner) begin(seq uint64, live []states.Segment, most int) {
-	o := order{seq: seq, segments: thin(l.memory.with(live), most), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
+// begin starts learning from about most of the remembered steps, or from all if most is 0. last reports that no frame follows.
+func (l *Learner) begin(seq uint64, live []states.Segment, most int, last bool) {
+	o := order{live: !l.config.Deterministic, compare: l.compares(last), seq: seq, segments: thin(l.memory.with(live), most), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
 	if l.field != nil && l.moves >= firstMap {
 		o.field = l.field.Clone()
+	}
+	if l.law != nil {
+		o.before = *l.law
 	}
 	l.worker.Begin(func(pause func()) *Law { return learn(o, pause) })
 	l.given = 0
 	for i := range o.segments {
 		l.given += len(o.segments[i].Steps)
+	}
+	if o.compare {
+		l.compared, l.since = min(l.given, mostCompared), 0
 	}
 	l.inFlight, l.due, l.fresh, l.credit = true, l.frame+Lag, 0, max(l.credit-float64(l.given), 0)
 }
@@ -181,7 +206,7 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.fresh == 0 {
 		return changed
 	}
-	l.begin(seq, live, 0)
+	l.begin(seq, live, 0, true)
 	law, ok := l.worker.Take(l.patience())
 	return ok && l.use(law) || changed
 }
@@ -190,7 +215,7 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 // stays too: its steps fade.
 func (l *Learner) Forget() {
 	l.worker.Drop()
-	l.memory, l.inFlight, l.fresh, l.given = memory{}, false, 0, 0
+	l.memory, l.inFlight, l.fresh, l.given, l.compared = memory{}, false, 0, 0, 0
 }
 
 // Reset clears everything.

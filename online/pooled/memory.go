@@ -1,6 +1,10 @@
 package pooled
 
-import "driftscope/online/states"
+import (
+	"math"
+
+	"driftscope/online/states"
+)
 
 // Bounds of the memory. 65,536 steps give D to 1/200, and their law takes a second or two. The likelihoods of 8,192 pieces over a grid take 6 MB.
 const (
@@ -42,19 +46,22 @@ func (m *memory) with(live []states.Segment) []states.Segment {
 	return all[max(len(all)-mostPieces, 0):]
 }
 
-// thin returns every second, third or further piece, so that about most steps remain. It returns all if most is 0 or they have fewer. It overwrites pieces.
+// thin returns pieces in order, with about most steps. It returns all if most is 0 or they have fewer. It overwrites pieces. It takes piece i by the
+// fraction of i times the golden section, so that it follows no order of the objects.
 func thin(pieces []states.Segment, most int) []states.Segment {
-	if most == 0 {
-		return pieces
-	}
 	steps := 0
 	for i := range pieces {
 		steps += len(pieces[i].Steps)
 	}
-	stride := max((steps+most-1)/most, 1)
-	kept := pieces[:0]
-	for i := 0; i < len(pieces); i += stride {
-		kept = append(kept, pieces[i])
+	if most == 0 || steps <= most {
+		return pieces
+	}
+	const golden = 0.6180339887498949
+	kept, sum := pieces[:0], 0
+	for i := range pieces {
+		if _, at := math.Modf(float64(i) * golden); at*float64(steps) < float64(most) && (sum == 0 || sum+len(pieces[i].Steps) <= most) {
+			kept, sum = append(kept, pieces[i]), sum+len(pieces[i].Steps)
+		}
 	}
 	return kept
 }

@@ -274,16 +274,16 @@ func TestSays(t *testing.T) {
 		"One kind of object, with D spread by a factor of 1.6 around the median: D 4 (2 to 8) px²/s.":                              {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
 		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no evidence of switching between them.": {Mixture: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
 	} {
-		if got := l.Says(0, false); got != want {
+		if got := l.Says(0); got != want {
 			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
 	l := &Law{Mixture: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}, Lag: 3}}
-	if got := l.Says(0, false); !strings.Contains(got, "16) px²/s. Compression smears motion") || !strings.Contains(got, "steps of 3 frames") {
+	if got := l.Says(0); !strings.Contains(got, "16) px²/s. Compression smears motion") || !strings.Contains(got, "steps of 3 frames") {
 		t.Errorf("found %q", got)
 	}
 	l.Mixture.Lag = 1
-	if got := l.Says(0.5, true); !strings.Contains(got, "D 2 (1 to 4) µm²/s") || !strings.HasSuffix(got, "objects switch between them.") {
+	if got := l.Says(0.5); !strings.Contains(got, "D 0.25 (0.125 to 0.5) µm²/s") {
 		t.Errorf("found %q", got)
 	}
 }

@@ -10,7 +10,8 @@ import (
 type Options struct {
 	Exposure float64 // of a frame, s
 	Depth    float64 // of the slab of focus, px; 0 if unknown
-	States   int     // number of states; 0 lets the evidence choose
+	States   int     // number of states, without a spread; 0 lets the evidence choose both
+	Most     int     // the most states that it may choose; 0 means MostStates
 	Lag      int     // frames per step, see Law; 0 lets the evidence choose
 	Cores    int     // the most cores, 0 means one; the law does not depend on it
 	Pause    func()  // called between tracks, from the goroutine of the caller; may be nil. If set, Cores is one
@@ -56,7 +57,7 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	if !ok {
 		return nil, false
 	}
-	m := f.pick(o.States)
+	m := f.pick(&o)
 	found := f.intervals(&m)
 	l := &Law{Tracks: len(segments), Lag: o.Lag, exposure: o.Exposure, Noise: math.Sqrt(m.noise * f.unit / f.noise), Spread: found.spread, Nats: m.nats}
 	for i := range segments {
@@ -91,13 +92,16 @@ func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
 	return f.newArray(arrayReach*mostNoise).spectrum(f.time, o.Depth)
 }
 
-// pick returns the mixture of k states, or the one with the most evidence if k is 0.
-func (f *fitting) pick(k int) mixture {
-	if k == 0 {
+// pick returns the mixture that the options ask for.
+func (f *fitting) pick(o *Options) mixture {
+	switch k := o.States; {
+	case k == 0 && o.Most > 0:
+		return f.choose(o.Most)
+	case k == 0:
 		return f.choose(MostStates)
 	}
 	m := f.one()
-	for len(m.d) < k {
+	for len(m.d) < o.States {
 		m = f.split(m)
 	}
 	return m

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Says describes the law in a sentence. length is the size of one length unit of the tracks in unit; switching reports whether the evidence shows that
-// objects switch.
-func (l *Law) Says(length float64, unit string, switching bool) string {
-	says := l.sentence(length, unit, switching)
+// Says describes the law in a sentence. length is the size of one length unit of the tracks in unit.
+func (l *Law) Says(length float64, unit string) string {
+	says := l.sentence(length, unit)
 	if l.Lag > 1 {
 		says += fmt.Sprintf(" Compression smears motion over frames: D uses steps of %d frames, and switching is not tested.", l.Lag)
 	}
@@ -17,7 +16,7 @@ func (l *Law) Says(length float64, unit string, switching bool) string {
 }
 
 // sentence describes the states.
-func (l *Law) sentence(length float64, unit string, switching bool) string {
+func (l *Law) sentence(length float64, unit string) string {
 	factor := length * length
 	d := func(s State) string {
 		if s.D.Low == 0 {
@@ -37,11 +36,8 @@ func (l *Law) sentence(length float64, unit string, switching bool) string {
 		parts = append(parts, fmt.Sprintf("%.0f %% of the time %s", 100*s.Fraction.Value, d(s)))
 	}
 	between := "; no evidence of switching between them."
-	switch {
-	case l.Lag > 1:
+	if l.Lag > 1 {
 		between = "."
-	case switching:
-		between = "; objects switch between them."
 	}
 	return fmt.Sprintf("%d states: %s%s", len(l.States), strings.Join(parts, ", "), between)
 }

@@ -127,7 +127,7 @@ type Track struct {
 	Px, UM Range
 	Shrunk Range     // D in px²/s, shrunk from its own steps towards its state's D by the population's law; all zero before the first law
 	State  []float64 // probability of each state of the population's law, over its last steps
-	Motion *Motion   // nil after too few detections
+	Motion *Motion   // nil after too few detections, or before the first law
 }
 
 // Motion is the kind of law that one object's track obeys. Probabilities add up to one.
@@ -135,7 +135,7 @@ type Motion struct {
 	Class                                      string // the most probable class
 	Stuck, Free, Confined, Directed, Anomalous float64
 	Alpha                                      Bounds  // exponent of the mean square displacement, 1 where it diffuses freely
-	Radius                                     float64 // of confinement, px; NaN if another class is more probable
+	Radius                                     float64 // root mean square distance from the mean place, px; NaN if it is not confined
 	Speed                                      float64 // px/s; NaN if it is not directed
 }
 

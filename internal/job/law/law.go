@@ -179,8 +179,8 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 	if e.Kind == exact.Late {
 		o.Lag = 0
 	}
-	if c.States == 0 && e.Kind != exact.Free && e.Kind != exact.Late {
-		o.States = 1 // a switching law has its own number of states
+	if c.States == 0 && !((e.Kind == exact.Free || e.Kind == exact.Late) && e.Grouped()) {
+		o.Most = 1 // a switching law has its own number of states
 	}
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
@@ -190,13 +190,13 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 	o.Lag = l.Lag
 	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
 	found.tell(l, spectrum)
-	found.Says = l.Says(1, f.unit, false)
+	found.Says = l.Says(1, f.unit)
 	if c.States == 0 {
 		f.exactly(found, e)
 	}
 	f.motion(found, e)
 	phases.Next("the map")
-	if found.Map, found.Outside = f.fieldMap(c.Width, c.Height, found.Noise); found.Map != nil && !mapped(e) {
+	if found.Map, found.Outside = f.fieldMap(c.Width, c.Height, found.Noise); found.Map != nil && !e.Mapped() {
 		found.Map.Says = nil
 	}
 	if c.Interactions {
@@ -211,9 +211,4 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 		}
 	}
 	return found, nil
-}
-
-// mapped reports whether the sentence names traps, vortices and a flow. It does not if a law makes objects turn back or drift everywhere, or along a line.
-func mapped(e *exact.Law) bool {
-	return e.Axes == [2]bool{true, true} && e.Kind != exact.Fractional && e.Kind != exact.Late && e.Kind != exact.Directed
 }

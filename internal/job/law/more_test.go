@@ -18,7 +18,6 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 	"driftscope/online/states"
-	"driftscope/online/switching/switchingtest"
 )
 
 // rows is a table of tracks as it is written.
@@ -45,16 +44,16 @@ const dt = 0.02
 // switchers are tracks of objects in two states, which leave each at a rate, and how often they do.
 func switchers(rate float64) (r rows, switches int) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	c := switchingtest.Chain{D: []float64{0.5, 10}, Rate: rate, Noise: 0.1, Frame: dt, Parts: 4}
 	for particle := range 60 {
-		track := c.Run(rng, 150)
-		for frame := range track.X {
-			r.add(frame, particle, 50+track.X[frame], 50+track.Y[frame])
-		}
-		for k := 1; k < len(track.State); k++ {
-			if track.State[k] != track.State[k-1] {
+		state, x, y := rng.IntN(2), 50.0, 50.0
+		for frame := range 150 {
+			r.add(frame, particle, x+0.1*rng.NormFloat64(), y+0.1*rng.NormFloat64())
+			if frame > 0 && rng.Float64() < rate*dt {
+				state = 1 - state
 				switches++
 			}
+			sd := math.Sqrt(2 * []float64{0.5, 10}[state] * dt)
+			x, y = x+sd*rng.NormFloat64(), y+sd*rng.NormFloat64()
 		}
 	}
 	return r, switches

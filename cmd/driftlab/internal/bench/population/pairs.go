@@ -6,7 +6,6 @@ import (
 
 	"driftscope/online/interactions"
 	"driftscope/online/onlinetest"
-	"driftscope/online/switching"
 )
 
 // The laws of the study.
@@ -102,7 +101,7 @@ func pushed(c *Cell, seed uint64) (f forceFound) {
 // judge compares a curve with the true force, at knots that 50 pairs or more were near.
 func (f *forceFound) judge(c *interactions.Curve, force func(r float64) float64) {
 	const leastPairs = 50
-	f.told = c.Evidence > switching.Evident
+	f.told = c.Evidence > math.Log(20)
 	for k, r := range c.R {
 		if c.Pairs[k] < leastPairs || k == 0 {
 			continue

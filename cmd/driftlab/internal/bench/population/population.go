@@ -18,7 +18,7 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, switching, exponent, class, map, pairs, law, trap; all unless given." placeholder:"NAME"`
+	Studies []string `help:"Which of pooled, states, count, map, pairs, law, trap; all unless given." placeholder:"NAME"`
 	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
@@ -37,9 +37,6 @@ var studies = []study{
 	{"pooled", pooled, held},
 	{"states", twoStates, held},
 	{"count", counted, []column{ratio, count, right}},
-	{"switching", switched, switchingColumns},
-	{"exponent", exponent, exponentColumns},
-	{"class", class, classColumns},
 	{"map", mapped, mapColumns},
 	{"pairs", pairs, pairsColumns},
 	{"law", claims, lawColumns},
