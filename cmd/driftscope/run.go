@@ -25,6 +25,7 @@ type runCmd struct {
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
 	FPS       float64       `name:"fps" help:"Frames per second; overrides the source."`
+	PixelUM   float64       `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is in µm²/s then." placeholder:"UM"`
 	Follow    bool          `help:"Wait for more frames at the end of a recording that still grows, until Ctrl-C."`
 	UntilIdle time.Duration `help:"With --follow: end after this time without a frame, such as 30s." placeholder:"TIME"`
 	NATS      string        `name:"nats" help:"NATS server to publish on: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
@@ -137,6 +138,9 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
 	set(&cfg.Record.Path, c.Record)
+	if c.PixelUM != 0 {
+		cfg.Online.PixelUM = c.PixelUM
+	}
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}

@@ -28,9 +28,9 @@ func TestTracksTable(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 	want := [][]string{
-		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "x_located", "y_located", "located", "time", "light"},
-		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "1", "2", "false", before, ""},
-		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "0.5", "7", "false", now, ""},
+		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "x_located", "y_located", "located", "time"},
+		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "1", "2", "false", before},
+		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "0.5", "7", "false", now},
 	}
 	if got := readCSV(t, path); !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, expected %v", got, want)
@@ -51,7 +51,7 @@ func TestSceneTable(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 	rows := readCSV(t, path)
-	if len(rows) != 2 || rows[1][2] != "4.5" || rows[1][3] != "6.25" || rows[1][11] != "true" || len(rows[1]) != 14+2*len(e.Latent.Mean) {
+	if len(rows) != 2 || rows[1][2] != "4.5" || rows[1][3] != "6.25" || rows[1][11] != "true" || len(rows[1]) != 13+2*len(e.Latent.Mean) {
 		t.Errorf("found %v", rows)
 	}
 }

@@ -23,7 +23,6 @@ func (t *table) object(n *node, latents int) {
 	t.number("y_located", n.yLocated)
 	t.flag("located", n.located)
 	t.instant("time", time.Unix(0, n.at))
-	t.number("light", n.light)
 	t.numbers("z", n.z, latents)
 	t.numbers("z_sd", n.zSD, latents)
 }

@@ -54,6 +54,9 @@ func (p *Program) Report(err error) {
 			fmt.Fprintln(os.Stderr, p.Name+": "+Located(line))
 		}
 	}
+	if near := near(missing(err)); near != "" {
+		fmt.Fprintf(os.Stderr, "%s: did you mean %s?\n", p.Name, near)
+	}
 	if page := PageOf(err); page != "" {
 		fmt.Fprintln(os.Stderr, p.Name+More+Located(page))
 	}
