@@ -141,7 +141,12 @@ func (c *serverCmd) accounts() (text string, users []string, err error) {
 	if err := os.MkdirAll(c.Store, 0o700); err != nil {
 		return "", nil, err
 	}
-	if err := os.WriteFile(c.passwords()+system.Suffix, []byte(b.String()), 0o600); err != nil {
+	f, err := system.Create(c.passwords()+system.Suffix, 0o600)
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = f.WriteString(b.String())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", nil, err
 	}
 	return text, users, system.Rename(c.passwords()+system.Suffix, c.passwords())
