@@ -105,7 +105,7 @@ func whole[T any](name, unit, about string, of func(T) uint64) prop[T] {
 	return prop[T]{name: name, unit: unit, about: about, dtype: zarr.Whole8, put: func(r *zarr.Rows, t T) bool { r.Whole(of(t)); return true }}
 }
 
-// begin makes the arrays, but for the latents: their number is that of the first place.
+// begin makes the arrays, except for latents: the first place sets their number.
 func (s *GEFF) begin() (err error) {
 	s.of = []prop[*node]{
 		whole("t", "frame", "number of the frame", func(n *node) uint64 { return n.frame }),

@@ -341,7 +341,7 @@ func TestTrackMate(t *testing.T) {
 	}
 }
 
-// TestGraphRefused: a taken name is not written over, and a graph whose disk fails says so and goes on.
+// TestGraphRefused: a taken name is not written over, and a missing folder is named.
 func TestGraphRefused(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"a.geff", "a.xml", "b.geff" + partial, "b.xml" + partial} {

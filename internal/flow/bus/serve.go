@@ -20,7 +20,7 @@ type Site struct {
 	WebSocket string // host:port of dashboards; empty for none
 	Store     string // folder of JetStream
 	StoreMost int64  // limit on its bytes; 0 for 16 GiB
-	Accounts  string // the part accounts of a server's configuration; empty: whoever reaches the server may do everything
+	Accounts  string // the part accounts of a server's configuration; empty: every client may do everything
 	Cert, Key string // paths of the server's certificate and its key; empty: not encrypted
 }
 
