@@ -6,10 +6,9 @@ import (
 
 	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
-func TestMain(m *testing.M) { mats.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // TestTake: fields are films of many objects, the paper's balls are not; nor is a film of nothing. Of 40 objects those that live through half of the first 40
 // frames are counted (a mean life of 30 frames), and most of them move.

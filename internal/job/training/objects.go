@@ -21,7 +21,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	if many.Template.SD == 0 {
 		return nil, fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
 	}
-	p := &pictures{light: many.Template, scale: max(1, reach*many.Template.SD/(widest/2))}
+	p := &pictures{light: many.Template, scale: max(1, lightReach*many.Template.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
 		return nil, err
 	}
