@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 )
 
@@ -89,7 +90,7 @@ func TestFirstHour(t *testing.T) {
 func TestCtrlC(t *testing.T) {
 	suite.Long(t)
 	store := t.TempDir()
-	server := fmt.Sprintf("127.0.0.1:%d", suite.FreePort(t))
+	server := fmt.Sprintf("127.0.0.1:%d", bustest.FreePort(t))
 	for _, step := range []struct {
 		args   []string
 		status int
@@ -130,7 +131,7 @@ func TestCtrlC(t *testing.T) {
 func TestServer(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
-	at := fmt.Sprintf("127.0.0.1:%d", suite.FreePort(t))
+	at := fmt.Sprintf("127.0.0.1:%d", bustest.FreePort(t))
 	start := func() (end func()) {
 		c := command(t, folder, "server", "--store", "nats", "--listen", at, "--users", "--camera", "bead", "--camera", "dot2")
 		if err := c.Start(); err != nil {

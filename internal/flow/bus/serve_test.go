@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/suite"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // TestServeRefused: a server that others reach has users, and every mistake is named before anything runs.
@@ -31,7 +31,7 @@ func TestServeRefused(t *testing.T) {
 func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	o := Site{Listen: fmt.Sprintf("127.0.0.1:%d", suite.FreePort(t)), Store: t.TempDir()}
+	o := Site{Listen: fmt.Sprintf("127.0.0.1:%d", bustest.FreePort(t)), Store: t.TempDir()}
 	served := make(chan error, 1)
 	up := make(chan struct{})
 	go func() { served <- Serve(ctx, o, func() { close(up) }) }()

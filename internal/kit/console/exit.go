@@ -49,13 +49,14 @@ func (p *Program) Report(err error) {
 	if err == nil {
 		return
 	}
-	for line := range strings.Lines(err.Error()) {
+	text := err.Error()
+	if near := near(missing(err)); near != "" {
+		text += ": did you mean " + near + "?"
+	}
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			fmt.Fprintln(os.Stderr, p.Name+": "+Located(line))
 		}
-	}
-	if near := near(missing(err)); near != "" {
-		fmt.Fprintf(os.Stderr, "%s: did you mean %s?\n", p.Name, near)
 	}
 	if page := PageOf(err); page != "" {
 		fmt.Fprintln(os.Stderr, p.Name+More+Located(page))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // absent is an error about a path that does not exist.
@@ -38,7 +39,7 @@ const (
 	mostName  = 255
 )
 
-// near returns the file beside a missing path whose name differs least, by at most two edits and a third of the name, or nothing.
+// near returns the file beside a missing path whose name differs least, by at most two edits and a third of the name before its ending, or nothing.
 func near(path string) string {
 	folder, name := filepath.Split(path)
 	if name == "" || len(name) > mostName {
@@ -50,7 +51,7 @@ func near(path string) string {
 	}
 	defer open.Close()
 	entries, _ := open.ReadDir(mostNames)
-	best, least := "", min(2, len(name)/3)+1
+	best, least := "", min(2, len(strings.TrimSuffix(name, filepath.Ext(name)))/3)+1
 	for _, e := range entries {
 		if d := edits(name, e.Name()); d < least {
 			best, least = filepath.Join(folder, e.Name()), d
