@@ -1,4 +1,4 @@
-// Package configs embeds the shipped encoders in the program. The YAML files beside it are runnable examples; README.md
+// Package configs embeds the shipped encoders and a site's accounts in the program. The YAML files beside it are runnable examples; README.md
 // explains every key.
 package configs
 
@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-//go:embed *.onnx
+//go:embed *.onnx site/hall.conf
 var files embed.FS
 
 // Model returns the shipped encoder called name, as an ONNX file.
@@ -17,4 +17,13 @@ func Model(name string) ([]byte, error) {
 		return nil, fmt.Errorf("model embedded:%s is not in this program: give embedded:molecule or the path of an .onnx file", name)
 	}
 	return data, nil
+}
+
+// SiteAccounts returns the accounts of a site's NATS server, as site/hall.conf has them. Passwords are names that begin with $.
+func SiteAccounts() string {
+	data, err := files.ReadFile("site/hall.conf")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(data)
 }

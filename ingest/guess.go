@@ -75,7 +75,7 @@ func guess(arg string) (kind string, options map[string]any, err error) {
 	case strings.ContainsAny(arg, "*?["):
 		kind, err = guessPattern(arg)
 	case errors.Is(err, os.ErrNotExist):
-		err = fmt.Errorf("%s does not exist: %s", arg, forms)
+		err = console.Absent(arg, fmt.Errorf("%s does not exist: %s", arg, forms))
 	default:
 		err = fmt.Errorf("%w: %s", err, forms)
 	}

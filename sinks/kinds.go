@@ -64,14 +64,16 @@ type decoder = func(dst any) error
 
 // kinds is the only list of sinks: a new sink is its file, its test and one line here, which passes the parts of env that it uses.
 var kinds = map[string]func(decode decoder, env Env) (Sink, error){
-	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
-	"gpio":     func(decode decoder, env Env) (Sink, error) { return pin.NewGPIO(decode, env.pin()) },
-	"jsonl":    func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
-	"nats":     newNATS,
-	"osc":      func(decode decoder, env Env) (Sink, error) { return pin.NewOSC(decode, env.pin()) },
-	"parquet":  func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
-	"serial":   func(decode decoder, env Env) (Sink, error) { return pin.NewSerial(decode, env.pin()) },
-	"terminal": func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
+	"csv":       func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
+	"geff":      func(decode decoder, env Env) (Sink, error) { return file.NewGEFF(decode, env.Stream, env.Log) },
+	"gpio":      func(decode decoder, env Env) (Sink, error) { return pin.NewGPIO(decode, env.pin()) },
+	"jsonl":     func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
+	"nats":      newNATS,
+	"osc":       func(decode decoder, env Env) (Sink, error) { return pin.NewOSC(decode, env.pin()) },
+	"parquet":   func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
+	"serial":    func(decode decoder, env Env) (Sink, error) { return pin.NewSerial(decode, env.pin()) },
+	"terminal":  func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
+	"trackmate": func(decode decoder, env Env) (Sink, error) { return file.NewTrackMate(decode, env.Log) },
 }
 
 func newNATS(decode decoder, env Env) (Sink, error) {

@@ -39,7 +39,7 @@ func (s *terminal) status() []string {
 	if more := len(s.estimate.Latent.Mean) - maxRows; more > 0 {
 		lines = append(lines, fmt.Sprintf("      and %d more", more))
 	}
-	return append(lines, s.law())
+	return append(lines, strings.Split(s.law(), "\n")...)
 }
 
 // oneLine formats the state for a log.

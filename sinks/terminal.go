@@ -147,8 +147,14 @@ func (s *terminal) block() {
 	}
 }
 
-// cut shortens a line to width columns.
+// cut shortens a line to width columns. Dots at the end say that more follows.
 func cut(line string, width int) string {
 	runes := []rune(line)
-	return string(runes[:min(len(runes), max(width, 0))])
+	switch {
+	case len(runes) <= width:
+		return line
+	case width < 1:
+		return ""
+	}
+	return string(runes[:width-1]) + "…"
 }

@@ -31,12 +31,13 @@ type commands struct {
 	Sources    sourcesCmd         `cmd:"" group:"Source" help:"List kinds of sources, steps and sinks, and the cameras."`
 	Publish    publishCmd         `cmd:"" group:"Source" help:"Send a source's frames over NATS to a run of nats:SUBJECT."`
 	Simulate   simulateCmd        `cmd:"" group:"Source" help:"Write a simulated recording with its truth."`
+	Server     serverCmd          `cmd:"" group:"Site" help:"Run the NATS server of a site."`
 	Site       orders.SiteCommand `cmd:"" group:"Site" help:"Set up the NATS server of a site with workers."`
 	Stream     orders.Command     `cmd:"" group:"Site" help:"Manage the streams that the workers of a site run."`
 	Work       work.Command       `cmd:"" group:"Site" help:"Run streams of a site on this machine, as a worker."`
 	Lint       lintCmd            `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
 	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer, and say how to fix problems."`
-	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version; completion prints the shell's script."`
 	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
 	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
 	Capture    captureCmd         `cmd:"" hidden:"" help:"Read a source for another driftscope process."`

@@ -45,5 +45,6 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 	defer server.Close()
 	console.Say("dashboard at %s", server.URL())
 	<-ctx.Done()
+	console.Say("stopped")
 	return nil
 }

@@ -233,7 +233,7 @@ func TestDeskRefusals(t *testing.T) {
 	if o := ran(t, desk(folder, "simulate", "molecule", "--frames", "30", "--out", "film")); o.status != 0 {
 		t.Fatal(o.errors)
 	}
-	ran(t, desk(folder, "batch", "film")).check(t, 2, "tracks no film: give --url")
+	ran(t, desk(folder, "batch", "film")).check(t, 2, "tracks no film: give --nats")
 	here, there := drive(t, folder, "probe", "film", "--json"), ran(t, desk(folder, "probe", "film", "--json", "--out", "found"))
 	if here.status != 0 || there.status != 0 || here.out != there.out {
 		t.Errorf("probe says %d: %s%s; the build without cgo %d: %s%s", here.status, here.out, here.errors, there.status, there.out, there.errors)

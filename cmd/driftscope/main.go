@@ -18,5 +18,16 @@ func execute(ctx context.Context, args []string) int {
 		p.Report(demo.Welcome(os.Stdout))
 		return 0
 	}
-	return p.Execute(ctx, args)
+	return p.Execute(ctx, familiar(args))
+}
+
+// familiar returns the arguments with help and --version as people type them elsewhere turned into this program's own.
+func familiar(args []string) []string {
+	switch args[0] {
+	case "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
 }

@@ -15,7 +15,7 @@ import (
 // pretrainCmd trains an encoder on recordings.
 type pretrainCmd struct {
 	Source         []string `arg:"" help:"One or several recordings of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
-	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Required without --from." placeholder:"D"`
+	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Default: auto; with --from, as the model has." placeholder:"D"`
 	Objects        bool     `help:"Learn the look of a field's objects, one model for all, for run --objects."`
 	Out            string   `required:"" help:"Model file to write; the report is beside it, as .html." placeholder:"MODEL.onnx"`
 	From           string   `help:"Continue this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
@@ -54,6 +54,9 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 		return err
 	}
 	o := training.Options(*c)
+	if o.Latent == "" && o.From == "" {
+		o.Latent = "auto"
+	}
 	return o.Learn(ctx)
 }
 

@@ -32,7 +32,7 @@ const unfinished = 5 * time.Second
 type publishCmd struct {
 	Source    []string      `arg:"" help:"Source of the frames, as for run."`
 	Subject   []string      `required:"" sep:"none" help:"Subject to publish on; once per source, in the same order." placeholder:"SUBJECT"`
-	URL       string        `name:"url" aliases:"nats" default:"nats://127.0.0.1:4222" help:"NATS server, or context:NAME." placeholder:"URL"`
+	URL       string        `name:"nats" aliases:"url" default:"nats://127.0.0.1:4222" help:"NATS server, or context:NAME." placeholder:"URL"`
 	Creds     string        `help:"Credentials for that server." placeholder:"FILE.creds"`
 	CA        string        `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
 	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
@@ -75,7 +75,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 func (c *publishCmd) check() ([]pipeline.Source, error) {
 	switch {
 	case c.URL == bus.Embedded:
-		return nil, errors.New("--url: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise")
+		return nil, errors.New("--nats: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise")
 	case len(c.Subject) != len(c.Source):
 		return nil, fmt.Errorf("--subject: found %d for %d sources: give each its own", len(c.Subject), len(c.Source))
 	case c.PNG && c.Compress == "zstd":
@@ -128,7 +128,7 @@ func (c *publishCmd) encoding() wire.Encoding {
 func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience, Log: bus.Warnings().With("frames", subject)})
 	if errors.Is(err, bus.ErrNoServer) {
-		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
+		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.URL), bus.ErrNoServer)
 	}
 	if err != nil {
 		return err

@@ -25,13 +25,14 @@ type runCmd struct {
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
 	FPS       float64       `name:"fps" help:"Frames per second; overrides the source."`
+	PixelUM   float64       `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is in µm²/s then." placeholder:"UM"`
 	Follow    bool          `help:"Wait for more frames at the end of a recording that still grows, until Ctrl-C."`
 	UntilIdle time.Duration `help:"With --follow: end after this time without a frame, such as 30s." placeholder:"TIME"`
 	NATS      string        `name:"nats" help:"NATS server to publish on: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
 	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
 	Dashboard string        `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 	Stream    string        `help:"Name of the stream in every message." placeholder:"NAME"`
-	Out       string        `help:"Write every message to this file, one JSON object per line. With --objects, a .csv or .parquet file is a table with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
+	Out       string        `help:"Write the results to this file: every message in a .jsonl; the places in a .csv, .parquet, .geff (graph of tracks) or .xml (TrackMate)." placeholder:"RESULTS.jsonl"`
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
 	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at a recording first and decides."`
 	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
@@ -137,11 +138,14 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
 	set(&cfg.Record.Path, c.Record)
+	if c.PixelUM != 0 {
+		cfg.Online.PixelUM = c.PixelUM
+	}
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}
 	if c.Out != "" {
-		sink, err := c.out(cfg.Objects.Enabled)
+		sink, err := c.out()
 		if err != nil {
 			return cfg, err
 		}
@@ -180,19 +184,22 @@ func (c *runCmd) find(cfg *config.Config, source string) error {
 	return nil
 }
 
-// out returns the sink for --out: every message as JSON, or a table of objects if objects are followed and the file's name asks for one.
-func (c *runCmd) out(objects bool) (config.Component, error) {
-	if kind := strings.TrimPrefix(filepath.Ext(c.Out), "."); kind == "csv" || kind == "parquet" {
-		if !objects {
-			return config.Component{}, fmt.Errorf("--out %s: a table of objects needs --objects; without it write RESULTS.jsonl, or set sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
-		}
+// out returns the sink for --out by the ending of its name.
+func (c *runCmd) out() (config.Component, error) {
+	switch ending := strings.ToLower(filepath.Ext(c.Out)); ending {
+	case ".jsonl", ".geff":
+		return config.NewComponent(ending[1:], map[string]any{"path": c.Out})
+	case ".xml":
+		return config.NewComponent("trackmate", map[string]any{"path": c.Out})
+	case ".csv", ".parquet":
 		options := map[string]any{"path": c.Out, "table": string(latent.KindObjects)}
-		if kind == "parquet" {
+		if ending == ".parquet" {
 			options["rotate_every"] = "0s"
 		}
-		return config.NewComponent(kind, options)
+		return config.NewComponent(ending[1:], options)
+	default:
+		return config.Component{}, fmt.Errorf("--out %s: the ending %q is not known: end the name in .jsonl (every message), .csv or .parquet (a table of places), .geff (a graph of tracks) or .xml (TrackMate)", c.Out, ending)
 	}
-	return config.NewComponent("jsonl", map[string]any{"path": c.Out})
 }
 
 // base returns the configuration before the flags that a file can also set.

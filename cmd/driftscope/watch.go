@@ -38,12 +38,16 @@ type watchCmd struct {
 	Prefix string  `default:"driftscope" help:"First token of the NATS subjects."`
 	Stream string  `default:">" help:"Name of the stream; > for all."`
 	JSON   bool    `name:"json" help:"Print one JSON object per line, without pictures."`
-	Rate   float64 `default:"10" help:"Latents per second to print of each stream; 0 for all."`
+	Rate   float64 `default:"10" help:"Frames per second to print of each stream; 0 for all."`
 }
 
 // Run prints until ctx ends.
 func (c *watchCmd) Run(ctx context.Context) error {
-	return c.watch(ctx, os.Stdout, os.Stderr)
+	err := c.watch(ctx, os.Stdout, os.Stderr)
+	if err == nil {
+		console.Say("stopped")
+	}
+	return err
 }
 
 // watch subscribes, prints messages on out, and problems on notes.
@@ -152,7 +156,7 @@ func (w *watcher) silence(conn *bus.Conn, subject string) error {
 // message prints one message. It reports and skips an unreadable one, because any client can publish.
 func (w *watcher) message(subject string, data []byte) error {
 	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
-	if kind == latent.KindView || kind == natsink.SampledToken || kind == latent.KindLatent && !w.due(subject, w.rate) {
+	if kind == latent.KindView || kind == natsink.SampledToken || frequent(kind) && !w.due(subject, w.rate) {
 		return nil
 	}
 	r, err := message.Decode(kind, data)
@@ -200,6 +204,27 @@ func (w *watcher) due(what string, rate float64) bool {
 	return true
 }
 
+// frequent reports whether messages of a kind come with every frame.
+func frequent(kind latent.Kind) bool {
+	return kind == latent.KindLatent || kind == latent.KindObjects || kind == latent.KindTrack
+}
+
+// mostObjects is the number of objects of a frame that watch prints one by one.
+const mostObjects = 4
+
+// printObjects writes the objects of a frame.
+func printObjects(line *bytes.Buffer, r *message.ObjectsRecord) {
+	fmt.Fprintf(line, "%s #%d %s  objects %d", message.Printable(r.Stream), r.Seq, r.Time.UTC().Format("15:04:05.000"), len(r.ID))
+	for i, id := range r.ID {
+		if i == mostObjects {
+			fmt.Fprintf(line, "  and %d more", len(r.ID)-i)
+			break
+		}
+		fmt.Fprintf(line, "  %d at %.1f, %.1f", id, r.X[i], r.Y[i])
+	}
+	fmt.Fprintf(line, "  %.2f ms", r.LatencyMS)
+}
+
 // printRecord writes a readable record. Health is for machines and leaves the line empty.
 func printRecord(line *bytes.Buffer, r message.Record) {
 	switch r := r.(type) {
@@ -215,6 +240,16 @@ func printRecord(line *bytes.Buffer, r message.Record) {
 		if r.Dropped > 0 {
 			fmt.Fprintf(line, "  %d dropped before", r.Dropped)
 		}
+	case *message.ObjectsRecord:
+		printObjects(line, r)
+	case *message.TrackRecord:
+		fmt.Fprintf(line, "%s #%d object %d %s", message.Printable(r.Stream), r.Seq, r.ID, message.Printable(string(r.Change)))
+		if r.Why != "" {
+			fmt.Fprintf(line, ", %s, after %d frames", message.Printable(r.Why), r.Frames)
+		}
+	case *message.PopulationRecord:
+		fmt.Fprintf(line, "%s #%d population %d  born %d  ended %d  D %.3g [%.3g, %.3g] px²/s", message.Printable(r.Stream), r.Seq, r.Count, r.Births, r.Deaths,
+			float64(r.Px), float64(r.PxLow), float64(r.PxHigh))
 	case *message.TriggerRecord:
 		turns := map[bool]string{true: "begins", false: "ends"}[r.On]
 		fmt.Fprintf(line, "%s #%d trigger %s %s: %s  %.4g of %.4g %s  %.2f ms", message.Printable(r.Stream), r.Seq, message.Printable(r.Name), turns,

@@ -1,7 +1,6 @@
 package zarr
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,14 +90,7 @@ var dtypes = map[tiff.Depth]string{tiff.Uint8: "|u1", tiff.Uint16: "<u2", tiff.F
 
 // lengthen writes the array's metadata for the given number of frames.
 func (w *Writer) lengthen(frames int) error {
-	text, err := json.MarshalIndent(map[string]any{
-		"zarr_format": 2, "shape": []int{frames, w.channels, 1, w.height, w.width}, "chunks": []int{1, w.channels, 1, w.height, w.width},
-		"dtype": dtypes[w.depth], "compressor": nil, "filters": nil, "fill_value": 0, "order": "C", "dimension_separator": "/",
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return place(filepath.Join(w.folder, LevelName, v2Name), text)
+	return document(filepath.Join(w.folder, LevelName, v2Name), v2([]int{frames, w.channels, 1, w.height, w.width}, []int{1, w.channels, 1, w.height, w.width}, dtypes[w.depth], "/"))
 }
 
 // Describe writes NGFF metadata, with the frame interval in seconds if it is known.
@@ -123,16 +115,7 @@ func (w *Writer) Describe(interval float64) error {
 	if err := os.MkdirAll(filepath.Join(w.folder, LevelName), 0o755); err != nil {
 		return err
 	}
-	for name, v := range map[string]any{v2Group: map[string]any{"zarr_format": 2}, v2Attributes: attributes} {
-		text, err := json.MarshalIndent(v, "", "  ")
-		if err == nil {
-			err = place(filepath.Join(w.folder, name), text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return Group(w.folder, attributes)
 }
 
 // colours describes red, green and blue for viewers, which need the value range.

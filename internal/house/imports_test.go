@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	"preprocess":                       {"internal/flow/frame", "internal/flow/pipeline", "internal/kit/numbers", "preprocess/illumination"},
 	"preprocess/illumination":          {"internal/kit/numbers"},
 	"sinks":                            {"internal/flow/bus", "internal/flow/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},
-	"sinks/file":                       {"internal/flow/latent", "internal/kit/system", "sinks/message"},
+	"sinks/file":                       {"ingest/zarr", "internal/flow/latent", "internal/kit/system", "sinks/message"},
 	"sinks/message":                    {"internal/flow/latent"},
 	"sinks/natsink":                    {"internal/flow/bus", "internal/flow/latent", "internal/flow/store", "sinks/message", "sinks/spool"},
 	"sinks/pin":                        {"internal/flow/latent"},

@@ -30,6 +30,8 @@ type columnar struct {
 	files    recording
 	only     int // the only table to write, or every
 	rows     [tableCount]table
+	places   places
+	add      func(*node) error                 // c.object, stored because a method value per frame would allocate
 	revision uint64                            // of the last recorded law
 	write    func(table int, fresh bool) error // appends rows[table] to its file; fresh: it is the file's first row
 }
@@ -111,7 +113,7 @@ func (c *columnar) fill(m latent.Message) error {
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// frame adds a frame's latent, if it has one, and a row per object and frame known with it.
+// frame adds a frame's latent, if it has one, and a row per object and frame known with it. A table of objects alone has the one object of a scene, too.
 func (c *columnar) frame(e *latent.Estimate) error {
 	o := e.Objects
 	if o == nil || len(e.Latent.Mean) > 0 {
@@ -120,25 +122,19 @@ func (c *columnar) frame(e *latent.Estimate) error {
 			return err
 		}
 	}
-	if o == nil {
+	if c.only != every && c.only != objectsTable || c.only == every && o == nil {
 		return nil
 	}
-	for i := range o.Earlier {
-		c.rows[objectsTable].earlier(&o.Earlier[i], o.Latents)
-		if err := c.row(objectsTable); err != nil {
-			return err
-		}
+	if c.add == nil {
+		c.add = c.object
 	}
-	for i := range o.ID {
-		if !o.Here(i) {
-			continue // its place is written once the object is detected again
-		}
-		c.rows[objectsTable].object(e.Latent.Seq, o, i)
-		if err := c.row(objectsTable); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.places.each(e, c.add)
+}
+
+// object adds the row of a place.
+func (c *columnar) object(n *node) error {
+	c.rows[objectsTable].object(n, c.places.latents)
+	return c.row(objectsTable)
 }
 
 // law adds s if its revision is new, with the dimension of the latents before it.

@@ -105,7 +105,11 @@ func TestDocumentedColumns(t *testing.T) {
 	rows[eventTable].event(sinktest.Event())
 	rows[triggerTable].trigger(sinktest.Trigger(7))
 	field := sinktest.Field(6)
-	rows[objectsTable].object(6, field.Objects, 1)
+	field.Objects.Latents, field.Objects.Z, field.Objects.ZSD = 1, []float64{1, 2}, []float64{3, 4}
+	var places places
+	if err := places.each(field, func(n *node) error { rows[objectsTable].object(n, 1); return nil }); err != nil {
+		t.Fatal(err)
+	}
 	rows[trackTable].track(sinktest.Track(7))
 	rows[populationTable].population(sinktest.Population(8))
 	index := regexp.MustCompile(`(_\d+)+$`)

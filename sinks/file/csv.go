@@ -108,7 +108,7 @@ func (s *CSV) headObjects() error {
 	if s.tables.only != objectsTable || files.rotation.options.rotates() || len(files.outputs) == 0 || files.outputs[0] == nil || files.outputs[0].records > 0 {
 		return nil
 	}
-	s.tables.rows[objectsTable].earlier(&latent.Place{}, 0)
+	s.tables.rows[objectsTable].object(&node{}, 0)
 	s.header(objectsTable)
 	if err := s.writer.Write(s.fields); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package file has the sinks that write files: csv and parquet, one table each for latents, laws, events and triggers, and jsonl, one file
-// of records.
+// Package file has the sinks that write files: csv and parquet, one table each for latents, laws, events and triggers, jsonl, one file
+// of records, geff, a graph of tracks, and trackmate, the XML of Fiji's TrackMate.
 //
 // A message passes four layers. columnar (for the tables) converts it to rows; table names the columns and holds a row.
 // recording decides when files end and begin, and refuses messages while the disk fails. rotation numbers the files and deletes old ones.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
@@ -17,22 +18,41 @@ func TestTracksTable(t *testing.T) {
 	e := sinktest.Field(6)
 	e.Objects.Marks[0] = 0 // of the two, the other is merged and stands nowhere
 	e.Objects.Marks[1] = 2
-	for _, m := range []latent.Message{e, sinktest.Track(7), sinktest.Population(8), sinktest.Event(), sinktest.Estimate(9, 1)} {
+	first := sinktest.Field(5)
+	first.Objects.Reset()
+	before, now := first.Latent.Time.UTC().Format(time.RFC3339Nano), e.Latent.Time.UTC().Format(time.RFC3339Nano)
+	for _, m := range []latent.Message{first, e, sinktest.Track(7), sinktest.Population(8), sinktest.Event()} {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sinktest.Close(t, s)
 	want := [][]string{
-		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "p_link", "x_located", "y_located"},
-		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "", "", ""},
-		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "", "", ""},
+		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "doubt", "marks", "filled", "p_link", "x_located", "y_located", "located", "time"},
+		{"5", "3", "1", "2", "0.5", "", "", "0", "true", "", "1", "2", "false", before},
+		{"6", "3", "0.5", "7", "0.1", "", "0.5", "0", "false", "", "0.5", "7", "false", now},
 	}
 	if got := readCSV(t, path); !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, expected %v", got, want)
 	}
 	if found := files(t, filepath.Join(filepath.Dir(path), "*")); len(found) != 1 {
 		t.Errorf("found %v, expected one file", found)
+	}
+}
+
+// TestSceneTable: the table of places of a scene has its one object, by the number of its trajectory.
+func TestSceneTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tracks.csv")
+	s := newFile(t, "csv", map[string]any{"path": path, "table": "objects"})
+	e := sinktest.Estimate(9, 1)
+	e.Latent.Centroid = []float64{4.5, 6.25}
+	if err := s.Write(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	sinktest.Close(t, s)
+	rows := readCSV(t, path)
+	if len(rows) != 2 || rows[1][2] != "4.5" || rows[1][3] != "6.25" || rows[1][11] != "true" || len(rows[1]) != 13+2*len(e.Latent.Mean) {
+		t.Errorf("found %v", rows)
 	}
 }
 
@@ -50,7 +70,7 @@ func TestFieldTables(t *testing.T) {
 	}
 	for table, columns := range map[string][]string{
 		"objects":    {"frame", "particle", "x", "y"},
-		"track":      {"id", "change", "why", "first_seq", "velocity_px_s_1", "diffusion_um2_s_high"},
+		"track":      {"particle", "change", "why", "first_seq", "velocity_px_s_1", "diffusion_um2_s_high"},
 		"population": {"count", "births", "spectrum_1", "common_shift_px_0", "diffusion_um2_s"},
 	} {
 		rows, packed := readCSV(t, filepath.Join(folder, "out."+table+".csv")), sinktest.Parquet(t, filepath.Join(folder, "out."+table+".parquet"))

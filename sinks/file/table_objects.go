@@ -2,47 +2,30 @@ package file
 
 import (
 	"math"
+	"time"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/sinks/message"
 )
 
-// object writes one object of a frame. The first columns have their names in pandas, trackpy and TrackMate.
-func (t *table) object(seq uint64, o *latent.Objects, i int) {
-	d := o.Latents
-	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Marks[i])
-	t.number("p_link", o.Link[i])
-	t.located(message.At(o.LocX, i), message.At(o.LocY, i))
-	t.numbers("z", o.Z[d*i:], d)
-	t.numbers("z_sd", o.ZSD[d*i:], d)
-}
-
-// earlier writes an object of an earlier frame. Its d latents are unknown.
-func (t *table) earlier(p *latent.Place, d int) {
-	t.place(p, d, math.NaN(), math.NaN(), 0)
-	t.number("p_link", math.NaN())
-	t.located(math.NaN(), math.NaN())
-	t.numbers("z", nil, d)
-	t.numbers("z_sd", nil, d)
-}
-
-// located writes the detected place of an object.
-func (t *table) located(x, y float64) {
-	t.number("x_located", x)
-	t.number("y_located", y)
-}
-
-func (t *table) place(p *latent.Place, latents int, d, doubt float64, marks latent.Mark) {
+// object writes one place. The first columns have their names in pandas, trackpy and TrackMate.
+func (t *table) object(n *node, latents int) {
 	t.begin(shape{dims: latents})
-	t.whole("frame", p.Seq)
-	t.whole("particle", p.ID)
-	t.number("x", p.X)
-	t.number("y", p.Y)
-	t.number("sd", p.SD)
-	t.number("diffusion_px2_s", d)
-	t.number("doubt", doubt)
-	t.whole("marks", uint64(marks))
-	t.flag("filled", p.Filled)
+	t.whole("frame", n.frame)
+	t.whole("particle", n.particle)
+	t.number("x", n.x)
+	t.number("y", n.y)
+	t.number("sd", n.sd)
+	t.number("diffusion_px2_s", n.d)
+	t.number("doubt", n.doubt)
+	t.whole("marks", uint64(n.marks))
+	t.flag("filled", n.filled)
+	t.number("p_link", n.link)
+	t.number("x_located", n.xLocated)
+	t.number("y_located", n.yLocated)
+	t.flag("located", n.located)
+	t.instant("time", time.Unix(0, n.at))
+	t.numbers("z", n.z, latents)
+	t.numbers("z_sd", n.zSD, latents)
 }
 
 // track writes an event of an object's track: the fields of a TrackRecord.
@@ -50,7 +33,7 @@ func (t *table) track(m *latent.Track) {
 	t.begin(shape{})
 	t.whole("seq", m.Seq)
 	t.instant("time", m.Time)
-	t.whole("id", m.ID)
+	t.whole("particle", m.ID)
 	t.text("change", string(m.Change))
 	t.text("why", m.Why)
 	t.whole("first_seq", m.First)

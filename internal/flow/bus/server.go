@@ -59,22 +59,29 @@ func startServer(o Options, d *doors) (*server.Server, error) {
 		return nil, fmt.Errorf("the embedded NATS server: %w", err)
 	}
 	d.server = s
+	if err := begun(s, func(text string) error { return refused(o, text) }); err != nil {
+		stopServer(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// begun starts s and waits until it accepts connections. refused makes the error of its first fatal line.
+func begun(s *server.Server, refused func(text string) error) error {
 	fault := make(faults, 1)
 	s.SetLogger(fault, false, false)
 	s.Start()
 	for end := time.Now().Add(starting); time.Now().Before(end); {
 		if s.ReadyForConnections(50 * time.Millisecond) {
-			return s, nil
+			return nil
 		}
 		select {
 		case text := <-fault:
-			stopServer(s)
-			return nil, refused(o, text)
+			return refused(text)
 		default:
 		}
 	}
-	stopServer(s)
-	return nil, fmt.Errorf("the embedded NATS server did not start within %v: give --nats off, or --nats nats://host:port", starting)
+	return fmt.Errorf("the embedded NATS server did not start within %v: give --nats off, or --nats nats://host:port", starting)
 }
 
 // stopServer ends s, and first sends waiting messages to its subscribers.

@@ -56,6 +56,20 @@ func (c Component) Options() map[string]any {
 	return options
 }
 
+// stream returns the name of a stream of this source.
+func (c Component) stream() string {
+	options := c.Options()
+	for _, of := range []struct{ key, before string }{{"path", ""}, {"subject", "nats:"}, {"url", ""}, {"name", "sim:"}} {
+		if text, ok := options[of.key].(string); ok && text != "" {
+			return StreamName(of.before + text)
+		}
+	}
+	if c.Kind == "sim" {
+		return Default().Stream // the scene that it shows then
+	}
+	return StreamName(c.Kind)
+}
+
 // YAML writes the component in the form of the configuration file.
 func (c Component) YAML() ([]byte, error) {
 	data, err := yaml.Marshal(map[string]any{c.Kind: quoted(c.Options())})

@@ -14,7 +14,7 @@ import (
 
 // Config is one stream from camera to sinks. The zero value is not usable; start from Default.
 type Config struct {
-	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _
+	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _; empty in a file: the source's name
 	Source     Component     `yaml:"source"`      // where frames come from
 	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
 	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
@@ -155,8 +155,12 @@ func Parse(name string, data []byte) (Config, error) {
 		return Config{}, errors.Join(err, rest)
 	}
 	c := Default()
+	c.Stream = ""
 	if err := errors.Join(decode(root, name, "", &c), rest); err != nil {
 		return Config{}, err
+	}
+	if c.Stream == "" {
+		c.Stream = c.Source.stream()
 	}
 	if err := c.Validate(); err != nil {
 		return Config{}, inFile(name, err)
@@ -168,7 +172,7 @@ func Parse(name string, data []byte) (Config, error) {
 func readBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be opened: check the path and its permissions", path)
+		return nil, console.Absent(path, fmt.Errorf("%s: cannot be opened: check the path and its permissions", path))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a file: give a YAML file", path)

@@ -427,3 +427,19 @@ func TestFrames(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 }
+
+// TestStreamOfSource: a configuration without a name of its stream has that of its source.
+func TestStreamOfSource(t *testing.T) {
+	for source, want := range map[string]string{
+		"{tiff: {path: 'a/bead 2.ome.tif'}}": "bead-2-ome", "{nats: {subject: lab.cam}}": "lab-cam", "{url: {url: 'rtsp://user:word@scope:554/'}}": "scope",
+		"{sim: {name: balls-ou}}": "balls-ou", "sim": "molecule", "{camera: {device: 1}}": "camera",
+	} {
+		c, err := Parse("a.yaml", []byte("source: "+source+"\n"))
+		if err != nil || c.Stream != want {
+			t.Errorf("%s: found %q, %v, expected %q", source, c.Stream, err, want)
+		}
+		if c, err = Parse("a.yaml", []byte("stream: own\nsource: "+source+"\n")); err != nil || c.Stream != "own" {
+			t.Errorf("%s: found %q, %v", source, c.Stream, err)
+		}
+	}
+}

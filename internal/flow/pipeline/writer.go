@@ -149,7 +149,11 @@ func (r *runner) write(ctx context.Context, w *writer) {
 		w.release(m)
 		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))
 	}
-	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
+	within := r.o.Grace
+	if ctx.Err() != nil { // all messages were taken, though late: what the sink holds needs a moment of its own
+		ctx, within = context.WithoutCancel(ctx), within/3
+	}
+	closing, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := w.sink.Close(closing); err != nil {
 		r.fail(fmt.Errorf("sink %s: not closed cleanly: %w", w.name, err))

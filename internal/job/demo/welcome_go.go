@@ -6,7 +6,7 @@ const welcome = `Driftscope watches a microscope's feed and reports what moves, 
 This build is for the microscope's PC: it sends frames to a computer that tracks them, and shows the results.
 
   driftscope probe FOLDER               look into your recording
-  driftscope publish FOLDER --follow --subject camera.NAME --url nats://HOST:4222
+  driftscope publish FOLDER --follow --subject camera.NAME --nats nats://HOST:4222
                                         send it while it grows; the other computer runs driftscope run nats:camera.NAME
   driftscope watch --nats nats://HOST:4222
                                         print the results

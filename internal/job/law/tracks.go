@@ -16,9 +16,9 @@ import (
 // MaxTracks bounds the tracks used for a law. Their likelihoods over a grid take 150 MB.
 const MaxTracks = 100_000
 
-// columns names optional columns of run's own tables: whether a place was detected, and the detected place. Their x and y belong to the track, which is
+// columns names optional columns of run's own tables: whether a place was detected, the detected place, and whether x_located and y_located hold it. Their x and y belong to the track, which is
 // smoother. D from x and y would be too small.
-var columns = []string{"marks", "x_located", "y_located", "p_link"}
+var columns = []string{"marks", "x_located", "y_located", "located", "p_link"}
 
 // track is the places of one object, with its number in the table.
 type track struct {
@@ -39,7 +39,7 @@ func read(path string, as map[string]string, certain float64) (tracks []track, l
 			left++
 			return nil
 		}
-		doubtful, err := uncertain(values[3], absent[3], certain)
+		doubtful, err := uncertain(values[4], absent[4], certain)
 		if err != nil {
 			return err
 		}
@@ -100,10 +100,10 @@ func (t track) cut(before map[int]bool) (parts []track) {
 // locate replaces a place by the detected place if the table has one, and reports whether it was detected.
 func locate(at *tracking.Point, values []string, absent []bool) (detected bool, err error) {
 	marks, err := marked(values[0])
-	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 {
+	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 || values[3] == "false" {
 		return false, err
 	}
-	for i, to := range []*float64{&at.X, &at.Y} {
+	for i, to := range []*float64{&at.X, &at.Y} { // a table of an earlier version leaves them empty where not detected
 		if absent[i+1] {
 			continue
 		}

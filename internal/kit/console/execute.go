@@ -42,14 +42,15 @@ func (p *Program) Execute(ctx context.Context, args []string) (status int) {
 		p.Report(err)
 		return 1
 	}
+	placeholders(parser.Model.Node)
 	command, err := parser.Parse(args)
 	if exited >= 0 { // --help has been printed
 		return exited
 	}
 	if err != nil {
 		err = Usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(p.Name, err)))
-	} else {
-		err = command.Run()
+	} else if err = intervals(command); err == nil {
+		err = interrupted(ctx, command.Run())
 	}
 	p.Report(err)
 	return Status(err)

@@ -49,7 +49,11 @@ func (p *Program) Report(err error) {
 	if err == nil {
 		return
 	}
-	for line := range strings.Lines(err.Error()) {
+	text := err.Error()
+	if near := near(missing(err)); near != "" {
+		text += ": did you mean " + near + "?"
+	}
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			fmt.Fprintln(os.Stderr, p.Name+": "+Located(line))
 		}

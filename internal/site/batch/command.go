@@ -36,8 +36,8 @@ type Command struct {
 	Config   string   `help:"Configuration for every film; its source's path, sinks, nats and dashboard are ignored." placeholder:"BASE.yaml"`
 	Out      string   `default:"results" help:"Folder of the results, one file per film, and of the summary batch.jsonl." placeholder:"DIR"`
 	Format   string   `enum:"jsonl,csv,parquet" default:"jsonl" help:"Format of a result: ${enum}; csv and parquet are tables of objects."`
-	URL      string   `name:"url" help:"NATS server whose workers track the films, or context:NAME (default: track here)." placeholder:"URL"`
-	Local    bool     `help:"Track the films on this machine without a server, as without --url."`
+	URL      string   `name:"nats" aliases:"url" help:"NATS server whose workers track the films, or context:NAME (default: track here)." placeholder:"URL"`
+	Local    bool     `help:"Track the films on this machine without a server, as without --nats."`
 	Creds    string   `help:"Credentials for that server." placeholder:"FILE.creds"`
 	CA       string   `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
 	Prefix   string   `default:"driftscope" help:"First token of the NATS subjects."`
@@ -61,15 +61,15 @@ func (c *Command) check() error {
 	case c.Work && len(c.Films) > 0:
 		return errors.New("--work: a worker takes the site's films: leave them out, or --work")
 	case c.Work && c.URL == "":
-		return errors.New("--work: give --url, the server that has the films")
+		return errors.New("--work: give --nats, the server that has the films")
 	case !c.Work && len(c.Films) == 0:
 		return errors.New("no films were given, expected files or folders")
 	case c.Local && c.URL != "":
-		return errors.New("--local and --url: give one of them")
+		return errors.New("--local and --nats: give one of them")
 	case c.URL == bus.Embedded:
-		return errors.New("--url: embedded is the server inside a run: give its address, or leave it out")
+		return errors.New("--nats: embedded is the server inside a run: give its address, or leave it out")
 	case c.NoWait && c.URL == "":
-		return errors.New("--no-wait: needs --url, because without it no other machine tracks the films")
+		return errors.New("--no-wait: needs --nats, because without it no other machine tracks the films")
 	case c.Format != "jsonl" && !c.Objects && c.Config == "":
 		return fmt.Errorf("--format %s: is a table of objects: add --objects", c.Format)
 	case c.Slots < 0 || c.Room < 1 || c.Replicas < 1 || c.AckWait < 2*time.Second:

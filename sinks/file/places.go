@@ -1,0 +1,87 @@
+package file
+
+import (
+	"math"
+	"time"
+
+	"driftscope/internal/flow/latent"
+	"driftscope/sinks/message"
+)
+
+// node is the place of one object in one frame. Not known numbers are NaN.
+type node struct {
+	frame, particle    uint64
+	at                 int64 // when the frame was taken, nanoseconds since 1970; 0 if unknown
+	x, y, sd           float64
+	xLocated, yLocated float64 // the detection, where located; else x and y
+	d, doubt, light    float64
+	link               float64 // probability of the link to the last place; NaN if unknown
+	marks              latent.Mark
+	located, filled    bool
+	state              []float64 // the probability of each state
+	z, zSD             []float64
+}
+
+// recalled is how many frames back places.each knows the time. Objects that are not detected for longer have ended.
+const recalled = 1 << 12
+
+// places reads the places of messages. The zero value is ready.
+type places struct {
+	latents  int    // of the last message
+	homeless uint64 // frames of a scene without a place
+	frames   [recalled]struct {
+		seq uint64
+		at  int64
+	}
+	node node // reused
+}
+
+// each calls add for every place that an estimate makes known, earlier frames first. add must not keep the node. The one object of a scene has
+// its trajectory's number.
+func (p *places) each(e *latent.Estimate, add func(*node) error) error {
+	l, o, none := &e.Latent, e.Objects, math.NaN()
+	slot := &p.frames[l.Seq%recalled]
+	slot.seq, slot.at = l.Seq, l.Time.UnixNano()
+	n := &p.node
+	if o == nil {
+		if p.latents = len(l.Mean); len(l.Centroid) < 2 {
+			p.homeless++
+			return nil
+		}
+		x, y := l.Centroid[0], l.Centroid[1]
+		*n = node{frame: l.Seq, particle: l.Trajectory, at: slot.at, x: x, y: y, sd: none, xLocated: x, yLocated: y, d: none, doubt: none, link: none, light: l.Light,
+			located: true, z: l.Mean, zSD: l.SD}
+		return add(n)
+	}
+	p.latents = o.Latents
+	for i := range o.Earlier {
+		at := &o.Earlier[i]
+		*n = node{frame: at.Seq, particle: at.ID, x: at.X, y: at.Y, sd: at.SD, xLocated: at.X, yLocated: at.Y, d: none, doubt: none, link: none, light: none, filled: at.Filled}
+		if slot := &p.frames[at.Seq%recalled]; slot.seq == at.Seq {
+			n.at = slot.at
+		}
+		if err := add(n); err != nil {
+			return err
+		}
+	}
+	for i := range o.ID {
+		if !o.Here(i) {
+			continue // its place is written once the object is detected again
+		}
+		*n = node{frame: l.Seq, particle: o.ID[i], at: slot.at, x: o.X[i], y: o.Y[i], sd: o.SD[i], xLocated: message.At(o.LocX, i), yLocated: message.At(o.LocY, i),
+			d: o.D[i], doubt: o.Doubt[i], link: o.Link[i], light: none, marks: o.Marks[i], z: o.Z[o.Latents*i:][:o.Latents], zSD: o.ZSD[o.Latents*i:][:o.Latents]}
+		if n.located = !math.IsNaN(n.xLocated) && !math.IsNaN(n.yLocated); !n.located {
+			n.xLocated, n.yLocated = n.x, n.y
+		}
+		if len(o.State) >= o.States*(i+1) {
+			n.state = o.State[o.States*i:][:o.States]
+		}
+		if err := add(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seconds returns the time of a node, seconds since 1970.
+func (n *node) seconds() float64 { return float64(n.at) / float64(time.Second) }
