@@ -18,6 +18,9 @@ const (
 	Bodies              // objects with extent
 )
 
+// few is the largest number of a few objects.
+const few = 5
+
 func (k Kind) String() string {
 	return [...]string{"nothing", "one", "one body", "few", "many", "bodies"}[k]
 }
@@ -232,7 +235,7 @@ func (l *learning) threshold() {
 		l.low = weakest
 		found = l.sensitive(found)
 	}
-	if l.force == Free && (!l.significant(found) || l.texture(found)) {
+	if (l.force == Free || l.force == ForceMany) && !l.significant(found) || l.force == Free && l.texture(found) {
 		return
 	}
 	switch {
@@ -243,7 +246,7 @@ func (l *learning) threshold() {
 		l.Kind = Bodies
 		l.usual()
 	default:
-		if l.Kind = Many; l.Count <= 5 {
+		if l.Kind = Many; l.Count <= few {
 			l.Kind = Few
 		}
 		l.common(found, a50)

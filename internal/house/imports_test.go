@@ -80,7 +80,6 @@ var mayImport = map[string][]string{
 	"internal/flow/store":                  {"internal/flow/bus"},
 	"internal/flow/trigger":                {"internal/flow/latent"},
 	"internal/house":                       {},
-	"internal/job/census":                  {"infer/field", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/recording", "online/objects"},
 	"internal/job/demo":                    {"internal/flow/config", "internal/job/stream", "internal/kit/console", "internal/kit/system"},
 	"internal/job/doctor":                  {"ingest", "ingest/camera", "internal/flow/config", "internal/kit/console", "internal/kit/system", "sinks/web"},
 	"internal/job/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/flow/frame", "internal/flow/latent", "internal/job/model", "internal/job/recording", "internal/kit/console", "online/align", "online/drift", "online/offline"},
@@ -88,12 +87,12 @@ var mayImport = map[string][]string{
 	"internal/job/law":                     {"internal/flow/latent", "internal/job/evaluation/tracking", "internal/kit/console", "internal/kit/system", "online/exact", "online/interactions", "online/maps", "online/states", "sinks/message"},
 	"internal/job/model":                   {"configs", "infer", "internal/kit/console"},
 	"internal/job/reach":                   {"internal/flow/config", "internal/job/model"},
-	"internal/job/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/flow/config", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console", "internal/kit/numbers", "preprocess", "preprocess/illumination"},
+	"internal/job/recording":               {"infer/card", "infer/field", "infer/finder", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/flow/config", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console", "internal/kit/numbers", "preprocess", "preprocess/illumination"},
 	"internal/job/recording/recordingtest": {}, // for tests
 	"internal/job/replay":                  {"infer/field", "internal/flow/bus", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/evaluation/tracking", "internal/job/recording", "internal/kit/console", "sinks/message", "sinks/natsink"},
 	"internal/job/stream":                  {"infer", "infer/card", "infer/field", "infer/finder", "infer/sdevae", "ingest", "ingest/recorder", "internal/flow/bus", "internal/flow/config", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/flow/trigger", "internal/job/model", "internal/job/reach", "internal/job/recording", "internal/kit/console", "internal/kit/system", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/job/stream/leasetest":        {"ingest", "ingest/natsource", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/flow/pipeline", "sinks/message"}, // for tests
-	"internal/job/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/flow/frame", "internal/flow/latent", "internal/job/census", "internal/job/model", "internal/job/recording", "internal/kit/console", "internal/kit/system"},
+	"internal/job/training":                {"infer/card", "infer/field", "infer/finder", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/model", "internal/job/recording", "internal/kit/console", "internal/kit/system", "online/objects"},
 	"internal/kit/archive":                 {},
 	"internal/kit/console":                 {"internal/kit/system"},
 	"internal/kit/numbers":                 {},

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/census"
+	"driftscope/infer/finder"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -17,11 +18,11 @@ const leastLasting = 1
 
 // prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
-	many := o.many
-	if many.Template.SD == 0 {
-		return nil, fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
+	if o.seen.Kind == finder.Nothing {
+		return nil, fmt.Errorf("%s: no object is visible in it: leave --objects out, or look at the film with probe", data)
 	}
-	p := &pictures{light: many.Template, scale: max(1, reach*many.Template.SD/(widest/2))}
+	light := frame.Template{SD: o.seen.Scale, Dark: o.seen.Dark}
+	p := &pictures{light: light, scale: max(1, reach*light.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	if nats := clip.LastingNats(); nats < leastLasting {
 		return nil, fmt.Errorf("%s: all objects look alike but for noise, %.2g nats a picture: a model has nothing to learn of them: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
 	}
-	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: many.Template.SD, Dark: many.Template.Dark, Scale: p.scale, Low: low, High: high}}
+	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: light.SD, Dark: light.Dark, Scale: p.scale, Low: low, High: high}}
 	if o.left.from != nil {
 		console.Say("continuing from step %d of %d, stored in %s", o.left.from.Step, o.left.from.Steps, o.left.path)
 		found.latent = o.left.notes.Latent

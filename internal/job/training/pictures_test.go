@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/infer/finder"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 )
@@ -129,13 +129,13 @@ func TestPrepareObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		many, err := census.Take(t.Context(), data[0])
+		seen, err := data[0].Look(t.Context(), nil, finder.ForceMany)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := Defaults()
 		c.Objects, c.Latent, c.Source = true, "1", []string{film}
-		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}, many: many})
+		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}, seen: seen})
 	}
 	const small = "?density=12&snr=8&width=200&height=200&seed=2&frames="
 	found, err := prepare("sim:focus" + small + "100")

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"driftscope/infer/card"
+	"driftscope/infer/finder"
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/video"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -27,9 +27,9 @@ type choice struct {
 
 // origin is what a training begins with.
 type origin struct {
-	from *card.File   // the model to continue; nil if there is none
-	left *unfinished  // what an earlier run left
-	many census.Count // objects in the first recording
+	from *card.File     // the model to continue; nil if there is none
+	left *unfinished    // what an earlier run left
+	seen *finder.Finder // what the first recording shows; nil if its pictures are too large
 }
 
 // prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
