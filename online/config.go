@@ -1,3 +1,39 @@
+// Equations
+//
+//	trajectory    which latents form increments, over which Δt; lists of latents
+//	drift         μ: the network and its gradient, the tangent, the correction               (1) to (3)
+//	diffusion     σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
+//	filter        the Kalman filter over all dimensions, and forecasts                       (14)
+//	alarm         which frames are held back; evidence that the law has changed              (15), (16)
+//	calibration   latents to pixels                                                          (17) to (19)
+//	regression    the drift as a posterior mean over groups of drifts                        (7) to (13), (21), (22)
+//	refine        repeats that regression, beside the frame path
+//	offline       a whole recording: Fit, Measure, Smooth, Separate                          without the Estimator
+//	sampling      from a law to paths
+//	align         from latents to a truth
+//
+// Numbers of equations are unique across these packages. Imports follow the list: trajectory and drift import none of the others.
+// diffusion imports these two. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
+// not import the Estimator.
+//
+// Symbols
+//
+// Symbols follow Hasan, Pereira, Farsiu and Tarokh, "Identifying Latent Stochastic Differential Equations" (2021). Code uses words, except in
+// kernels, whose comments give the symbol of each name:
+//
+//	z, d        latent and its dimension              latent.Latent.Mean, drift.Network.Dim
+//	m, S        the encoder's mean and variance of z  Latent.Mean, Latent.SD²; m is the measurement of z
+//	x           frame (the paper's X)                 unused here; in code x is the start of a transition
+//	μ           drift, latent/s                       drift.Network.Drift, Estimate.Drift
+//	σ, v = σ²   diffusion, latent/s^½                 SDE.Sigma; SDE.Diffusion is σ²/2; V of a diffusion.Estimate
+//	Δt          time step, s, always from the frames' acquisition times
+//	R           variance of the latents' noise        SDE.Noise is √R; estimated from the motion, not taken from the encoder
+//	r = R/(vΔt), ψ = vΔt/R
+//	T, n        observed time and transitions         SDE.Seconds, SDE.Transitions
+//	γ           factor on a transition's weight at each later transition    Config.Forget
+//	A           frames between false alarms           Config.AlarmFrames
+//	J           the drift's Jacobian                  drift.Tangent.Jacobian
+
 package online
 
 import (

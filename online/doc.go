@@ -2,68 +2,10 @@
 //
 //	dz = μ(z) dt + σ dW,  σ diagonal.
 //
-// It is pure Go. Estimator combines the packages below. Each has its own equations:
+// Estimator combines the packages below this one. Update takes one latent, Finish ends a recording, Save and Restore keep the law. Config has
+// its settings. Refinement reports how far the drift is refined.
 //
-//	trajectory    which latents form increments, over which Δt; lists of latents
-//	drift         μ: the network and its gradient, the tangent, the correction               (1) to (3)
-//	diffusion     σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
-//	filter        the Kalman filter over all dimensions, and forecasts                       (14)
-//	alarm         which frames are held back; evidence that the law has changed              (15), (16)
-//	calibration   latents to pixels                                                          (17) to (19)
-//	regression    the drift as a posterior mean over groups of drifts                        (7) to (13), (21), (22)
-//	refine        repeats that regression, beside the frame path
-//	offline       a whole recording: Fit, Measure, Smooth, Separate                          without the Estimator
-//	sampling      from a law to paths
-//	align         from latents to a truth
+// A slice of refinement takes effect at a fixed frame, so a resumed or repeated run gives the same law. The package is pure Go.
 //
-// Numbers of equations are unique across these packages. Imports follow the list: trajectory and drift import none of the others.
-// diffusion imports these two. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
-// not import the Estimator.
-//
-// # One latent
-//
-// Estimator.Update (estimator.go) runs these steps in order:
-//
-//	check and clock       trajectory.Clock      is it usable, and which latent does it pair with, over which Δt
-//	refined drift         refinement.go         a slice that is due applies
-//	believed or held      law.go                against the filter's forecast; only believed latents continue
-//	has the law changed?  alarm.Monitor.Weigh
-//	Kalman banks          diffusion.Banks       one step per dimension, about the drift's tangent
-//	memory                trajectory.Track      stores the latent for refinement
-//	figures               diffusion.Banks.Refresh   every Refresh frames
-//	pixels                calibration           the object's centroid beside the latent
-//	alarms                alarm.Monitor.Update  begin or end
-//	drift at the latent   drift.Field
-//	forecasts             filter.Forecaster
-//
-// # Files
-//
-//	config.go       the settings of an Estimator, and their defaults
-//	estimator.go    Update, and the interface to the runner
-//	law.go          the effect of a latent on the law
-//	refinement.go   when a slice of refinement begins, and when its result applies
-//	checkpoint.go   Save and Restore
-//
-// Refinement learns in slices. A slice is one regression over all latents in memory. Its place in the stream is fixed: a slice that begins
-// at frame k knows the latents up to k and applies at frame k + RefineLag. In a live run a slice applies, and the next begins, no earlier
-// than nine times its duration after it ended. No slice writes its input. So the law can be saved, forgotten and restored while a slice
-// runs: a checkpoint holds the slice's input, and the restored estimator runs the slice again, with the same result.
-//
-// # Symbols
-//
-// Symbols follow Hasan, Pereira, Farsiu and Tarokh, "Identifying Latent Stochastic Differential Equations" (2021). Code uses words, except in
-// kernels, whose comments give the symbol of each name:
-//
-//	z, d        latent and its dimension              latent.Latent.Mean, drift.Network.Dim
-//	m, S        the encoder's mean and variance of z  Latent.Mean, Latent.SD²; m is the measurement of z
-//	x           frame (the paper's X)                 unused here; in code x is the start of a transition
-//	μ           drift, latent/s                       drift.Network.Drift, Estimate.Drift
-//	σ, v = σ²   diffusion, latent/s^½                 SDE.Sigma; SDE.Diffusion is σ²/2; V of a diffusion.Estimate
-//	Δt          time step, s, always from the frames' acquisition times
-//	R           variance of the latents' noise        SDE.Noise is √R; estimated from the motion, not taken from the encoder
-//	r = R/(vΔt), ψ = vΔt/R
-//	T, n        observed time and transitions         SDE.Seconds, SDE.Transitions
-//	γ           factor on a transition's weight at each later transition    Config.Forget
-//	A           frames between false alarms           Config.AlarmFrames
-//	J           the drift's Jacobian                  drift.Tangent.Jacobian
+// config.go lists the equations of all packages, and the symbols of Hasan et al. (2021).
 package online

@@ -1,3 +1,19 @@
+// One latent
+//
+// Estimator.Update (estimator.go) runs these steps in order:
+//
+//	check and clock       trajectory.Clock      is it usable, and which latent does it pair with, over which Δt
+//	refined drift         refinement.go         a slice that is due applies
+//	believed or held      law.go                against the filter's forecast; only believed latents continue
+//	has the law changed?  alarm.Monitor.Weigh
+//	Kalman banks          diffusion.Banks       one step per dimension, about the drift's tangent
+//	memory                trajectory.Track      stores the latent for refinement
+//	figures               diffusion.Banks.Refresh   every Refresh frames
+//	pixels                calibration           the object's centroid beside the latent
+//	alarms                alarm.Monitor.Update  begin or end
+//	drift at the latent   drift.Field
+//	forecasts             filter.Forecaster
+
 package online
 
 import (
@@ -11,7 +27,7 @@ import (
 	"driftscope/online/trajectory"
 )
 
-// Estimator learns the law of motion from latents, doc.go. Call its methods from one goroutine.
+// Estimator learns the law of motion from latents. Call its methods from one goroutine.
 type Estimator struct {
 	config     Config
 	worker     *refine.Worker

@@ -1,3 +1,11 @@
+// Refinement
+//
+//
+// Refinement learns in slices. A slice is one regression over all latents in memory. Its place in the stream is fixed: a slice that begins
+// at frame k knows the latents up to k and applies at frame k + RefineLag. In a live run a slice applies, and the next begins, no earlier
+// than nine times its duration after it ended. No slice writes its input. So the law can be saved, forgotten and restored while a slice
+// runs: a checkpoint holds the slice's input, and the restored estimator runs the slice again, with the same result.
+
 package online
 
 import "driftscope/internal/flow/latent"

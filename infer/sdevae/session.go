@@ -1,3 +1,27 @@
+// Steps of a training
+//
+//	locate.go        first locates rigid objects (package sprites); each takes two latents, x and y. Otherwise one object, with the residual as a
+//	                 dynamic background (background.go); otherwise, at low SNR, a low-rank picture (package appearance); otherwise nothing
+//	initialise.go    first weights whose latents are slow, or principal, components of random features; at low SNR of averages
+//	train.go         restarts race: all run a third of the way, the two best by held-out loss to the end
+//	session.go       steps of one restart: first the decoder alone, the encoder frozen, then all (Config.FreezeSteps, EncoderRate)
+//	heldout.go       evaluates held-out pairs; keeps the weights of the best evaluation
+//	synthetic.go     trains the encoder alone, on synthetic frames drawn by the decoder or the sprites
+//	reinitialise.go  latents re-initialised as slow components of the learnt features, and the decoder aligned to them; kept unless they hold less
+//	finish.go        gauge, drift and card of the model file, and the verdict on it (package verdict)
+//
+// With located sprites there is one restart: the encoder learns their places from synthetic frames alone, and is frozen while the decoder,
+// the widths and the drift learn the loss above. Places in the picture need no straightening.
+//
+// Other differences from the paper: f adds its drawing to the logit of the clip's mean picture, so that no step is spent on the still part,
+// and the encoder's last layers read low moments of the feature maps in every other restart (package network, readout.go).
+//
+// A training resumes from a checkpoint bit for bit (checkpoint.go, snapshot.go). A model continues on other clips (continue.go). grow.go
+// chooses the number of latents by the held-out description length, or by the located objects.
+//
+// Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Span.
+// Package dnnl has the convolutions. Gorgonia holds the graph, the loss and the drift network and differentiates them (package network).
+
 package sdevae
 
 import (

@@ -1,3 +1,27 @@
+// The loss
+//
+// A frame x has the posterior q(z|x) = N(m(x), S(x)), S = L L' with L lower triangular or diagonal. A decoder f draws it back, and
+// the latents obey dz = μ(z) dt + σ dW. For a mini-batch of random consecutive pairs (x₀, x₁), Δt apart, the loss is
+//
+//	rec  = mean over frames of |f(m + L ε) - x|² / 2τ       summed over pixels
+//	eᵢ   = mᵢ(x₁) - mᵢ(x₀) - μᵢ(m(x₀)) Δt
+//	qᵢ   = mean over pairs of (eᵢ² + Sᵢᵢ(x₀) + Sᵢᵢ(x₁)) / Δt
+//	loss = rec + ½ Σᵢ ln qᵢ - mean over frames of ln det L
+//
+// Variants: with a learnt diffusion, Σᵢ qᵢ/2σᵢ² + ln σᵢ replaces ½ Σᵢ ln qᵢ. With sub-steps, that many Euler steps along the drift replace
+// m(x₀) + μ Δt. A prior adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²). l1 adds a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the picture, which does not
+// depend on the scale of z.
+//
+// With a clock, the drift is μ(z, c) and the encoder's last layers read c behind its features, as in the paper for drifts that
+// depend on time: c = 2t/T - 1, where t is the time since the frame's trajectory began and T the duration of the longest one. The file
+// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, as is the drift without a clock. The exported drift is
+// fitted to the exported latents, depends on z alone, and is the mean over the clip. The online estimator follows changes of the law.
+//
+// ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training. The gauge sets it
+// (package gauge): z = C^(-½) (m - mean), where C estimates σσ' from the increments. The loss counts one entropy per transition, not two.
+// Pairs are drawn at random, so that batch normalisation sees the whole video at every step. Before the gauge the latents are straightened, as
+// in the paper's Theorem 1: a change of variables that makes the diffusion the same everywhere leaves only an isometry open.
+
 package sdevae
 
 import (

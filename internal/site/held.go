@@ -1,3 +1,18 @@
+// Two never hold one lease
+//
+// A holder counts a lease as valid for two thirds of a TTL from the beginning of the last renewal that succeeded, by its own monotonic clock, which also
+// counts a suspended machine. After that it is lost for good, whatever the server says later.
+//
+// Another takes a key only when, by its own monotonic clock,
+//   - it has seen the key's revision stand still for a TTL, and an Update of that revision succeeds, or a Create where the server has forgotten the key; or
+//   - the holder itself wrote that it is free; or
+//   - it was the holder, has lost the lease, and an Update of its own revision succeeds; or
+//   - it has watched the bucket for a TTL and has never seen the key.
+//
+// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait longer than the holder
+// counts on, and a third of a TTL is left for messages in flight. No machine's clock time matters: the server's clock decides when a key is
+// forgotten, but no process acts on that sooner than by its own clock. A deleted key is treated like a vanished one.
+
 package site
 
 import (

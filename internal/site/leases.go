@@ -1,3 +1,10 @@
+// The holder of a lease
+//
+// The results of compare-and-set decide, never a Get: replicas answer late. Every write expects the revision that the writer knows (0: no key). A write whose
+// answer did not come is sent again with the same Nats-Msg-Id: the server answers as before, or refuses it for a revision, and the message of that revision has
+// the id where it is this write. Per-key TTLs are not used: an Update drops
+// them (nats.go #1994).
+
 package site
 
 import (

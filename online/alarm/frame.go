@@ -1,3 +1,18 @@
+// Frames
+//
+// A frame is held back where its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
+// transitions; where a latent lies six sds of the training latents from their mean; and where the encoder's sd is four times its usual value. A
+// held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
+//
+//	unlike_training   NIS or place, one frame; over after 10 without
+//	object_lost       5 frames held in a row; over after 10 that are not
+//
+// While the law is frozen, no forecast exists: only place and the encoder's sd judge a frame.
+//
+// After 50 held frames that follow from each other as diffusion and noise allow, the object is elsewhere and a new trajectory begins.
+// After 500 held frames one begins whatever they are like, so that nothing freezes the estimator for ever. Until the law forecasts ten frames
+// in a row again, frames are then believed that follow from the one before.
+
 package alarm
 
 import (
@@ -33,7 +48,7 @@ type Frame struct {
 	DT       float64   // s since the last frame
 }
 
-// frames judges each frame before it is learnt from, doc.go (15).
+// frames judges each frame before it is learnt from, (15).
 type frames struct {
 	mean, sd []float64 // moments of the training latents; empty if unknown
 

@@ -1,3 +1,7 @@
+// Light
+//
+//	bleached   the picture's light, over 50 frames, below half of that of the first 50; over above 0.6
+
 package alarm
 
 import (
@@ -40,7 +44,7 @@ const (
 	recoveredShare = 0.6  // fraction at which bleached ends
 )
 
-// Evidence is the evidence for a changed law: mean likelihood ratios of Shiryaev and Roberts, in frames, doc.go (16). An alarm begins when one
+// Evidence is the evidence for a changed law: mean likelihood ratios of Shiryaev and Roberts, in frames, (16). An alarm begins when one
 // exceeds the frames between false alarms.
 type Evidence struct {
 	Drift     float64

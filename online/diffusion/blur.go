@@ -1,3 +1,16 @@
+// Motion blur
+//
+// If a measurement is the mean of z over an exposure E, with noise of variance R, the increments of a free walk have
+//
+//	var D = vΔt - vE/3 + 2R,  cov(D, D₊) = vE/6 - R                                            (23)
+//
+// just as after a flash with a noise of variance R' = R - vE/6, at any time steps (Berglund 2010, whose R is E/6Δt). So (5) holds with R' for
+// R. Because R' may be negative, the bank has 40 more filters, ψ = vΔt₀/|R'| from 1e4 down to 6Δt₀/E, with R' = -1:
+//
+//	S = P - 1;  z = m + e/S;  p = -P/S = -1 - 1/S                                              (24)
+//
+// (4) is not used then. Estimate.Noise is R. Estimate.FilterNoise is R', or 0 if R' is negative. A spring of κ changes (23) by κE.
+
 package diffusion
 
 import (
@@ -12,7 +25,7 @@ const (
 )
 
 // setExposure sets the exposure, s, of an empty bank: a measurement is the mean of z over it. Blur is a noise of variance -σ²E/6, so b gets
-// filters of R < 0, doc.go (23) and (24).
+// filters of R < 0, (23) and (24).
 func (b *bank) setExposure(exposure float64) {
 	if exposure == 0 {
 		return

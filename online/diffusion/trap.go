@@ -1,3 +1,15 @@
+// A trap
+//
+// A path of dz = -κ(z - c)dt + σdW, started in its stationary law of variance S = σ²/2κ and measured with noise R = ρS, is Gaussian.
+// One Kalman filter follows the path (innovations e, variances s) and a constant 1 (innovations e₁), in units of S:
+//
+//	ln L = -½[n ln S + Q/S + Σ ln s + ln Σ e₁²/s],  Q = Σ e²/s - (Σ ee₁/s)²/Σ e₁²/s          (20)
+//
+// n is the number of measurements minus one, because c is integrated out: at its maximum c absorbs a share of the motion, and κ is too
+// large by 4/T. S has a closed form for every κ and ρ, which are on a grid. Each interval holds the values whose ln L, maximised over the
+// rest, is within 1.92 of the maximum. On 100 simulated runs each it covers κ, σ and S in 0.94 to 0.99, for κΔt
+// from 0.02 to 1 and noise up to the step's.
+
 package diffusion
 
 import (
@@ -32,7 +44,7 @@ const (
 // leastPath is the fewest latents that Relaxation accepts.
 const leastPath = 10
 
-// Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of doc.go (20), exact for noisy latents and any
+// Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of (20), exact for noisy latents and any
 // steps. Latents of other trajectories share the trap. The time is proportional to the latents, about 50 ms for 1000.
 //
 // It returns ErrLatent for fewer than 10 latents, for an unusable one, or if nothing moves, and ErrTimeOrder.
@@ -94,7 +106,7 @@ func (p *trapPath) scan(rates, noises []float64) *likelihoods {
 	return l
 }
 
-// likelihood returns ln L of κ and ρ, doc.go (20): the path and a constant 1 pass one Kalman filter, in units of S.
+// likelihood returns ln L of κ and ρ, (20): the path and a constant 1 pass one Kalman filter, in units of S.
 func (p *trapPath) likelihood(rate, noise float64) (ln, variance float64) {
 	var z, one, left float64        // filtered path and constant, remaining variance of z
 	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s

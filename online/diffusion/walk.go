@@ -17,7 +17,7 @@ type Walk struct {
 }
 
 // FreeWalk fits a Walk to a path of d coordinates, each a path of its own under one law. A few frames thus give d times their transitions.
-// The likelihood is the Kalman bank's without a drift, doc.go (5). It returns ErrLatent or ErrTimeOrder.
+// The likelihood is the Kalman bank's without a drift, (5). It returns ErrLatent or ErrTimeOrder.
 func FreeWalk(path []latent.Latent) (Walk, error) {
 	if len(path) == 0 {
 		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", trajectory.ErrLatent)

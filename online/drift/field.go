@@ -1,3 +1,8 @@
+// Correction
+//
+// The published drift is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its
+// affine part continues, and the rest keeps its value at the box's nearest point.
+
 package drift
 
 import (

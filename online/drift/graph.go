@@ -1,3 +1,12 @@
+// Loss of the SDE
+//
+// Per transition, Euler and Maruyama's increments about the means of consecutive frames (infer/sdevae/train.go)
+//
+//	e = m(t+1) - m(t) - μ(m(t))Δt                                                            (2)
+//	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  loss ½ Σ ln qᵢ                  (3)
+//
+// q is σ² at its maximum of likelihood. ProfiledDiffusion returns it as a node of Gorgonia's graph.
+
 package drift
 
 import (
@@ -31,7 +40,7 @@ func (n *Network) Parameters(g *gorgonia.ExprGraph, dt tensor.Dtype) (theta gorg
 	return theta, nil
 }
 
-// Apply returns μ(z), doc.go (1), with the weights in theta, a result of Parameters. z is (batch, Dim) of theta's type, in latent
+// Apply returns μ(z), (1), with the weights in theta, a result of Parameters. z is (batch, Dim) of theta's type, in latent
 // units; mu is (batch, Dim), in latent/s. It may be applied several times with the same theta.
 func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.Node, err error) {
 	if s := z.Shape(); s.Dims() != 2 || s[1] != n.Dim {
@@ -93,7 +102,7 @@ type Increments struct {
 	DT             *gorgonia.Node // time steps, (batch, 1), s
 }
 
-// ProfiledDiffusion returns σ² of each latent dimension at its maximum of likelihood, doc.go (3),
+// ProfiledDiffusion returns σ² of each latent dimension at its maximum of likelihood, (3),
 //
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  e = m(t+1) - m(t) - μ(m(t))Δt.
 //

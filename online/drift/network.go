@@ -1,3 +1,13 @@
+// Network
+//
+// The paper's perceptron, four hidden layers of 16 with softplus between, and a linear skip K, on inputs of order one:
+//
+//	a₀ = u = (z - centre)/scale;  aₗ = softplus(aₗ₋₁Wₗ + bₗ);  μ = a_L W + b + uK           (1)
+//
+// Its gradient is written by hand (tape.go). For one fixed shape it is 2.7 times faster than Gorgonia's tape at a batch of 64 (0.22
+// against 0.59 ms). It allocates nothing. Gorgonia allocates 1300 times a step, and the garbage collector would delay the frame path. Tests
+// compare it with Gorgonia's gradient and with finite differences.
+
 package drift
 
 import (
@@ -15,7 +25,7 @@ const (
 	maxWeight = 1e12 // of weights, centre and 1/scale: with 8 layers of 256 the square of a drift stays finite; trained values are far below
 )
 
-// Network is the drift μ(z) as a small perceptron with a linear skip, doc.go (1),
+// Network is the drift μ(z) as a small perceptron with a linear skip, (1),
 //
 //	a₀ = u = (z - Centre)/Scale;  aₗ = softplus(aₗ₋₁ Wₗ + bₗ);  μ = a_L W + b + u K,
 //

@@ -1,3 +1,9 @@
+// Tangent
+//
+//	μ(z) ≈ μ(c) + J(z - c),  F = I + JΔt
+//
+// One dimension alone has the diagonal of J: a Line, with F = Line.Decay, at least 0.
+
 package drift
 
 import "driftscope/internal/kit/archive"

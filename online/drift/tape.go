@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// tape evaluates a network on a mini-batch and carries a gradient back through it, doc.go (1), by hand: reverse-mode
+// tape evaluates a network on a mini-batch and carries a gradient back through it, (1), by hand: reverse-mode
 // differentiation of one fixed shape in reused memory. Not safe for concurrent use.
 type tape struct {
 	batch  int

@@ -1,3 +1,18 @@
+// The kinds of motion
+//
+// The centre of a track is unknown, with a flat prior, so that every law is a density of steps only. A place has noise of variance s², and is the mean
+// over the exposure of its frame. Missing frames make longer steps.
+//
+//	trapped     dx = -A(x - c)dt + √(2D)dW, any linear field A: with unequal springs and a rotation
+//	free        A = 0
+//	directed    free, with its own velocity per track
+//	fractional  ½E(x(t) - x(0))² = K t^α/2, Gaussian, with its full memory
+//	late        each step contains a share of the previous one, as in a film that smears motion over frames
+//	switching   a hidden chain of states; each visit to a state draws D and α from it, and keeps them
+//
+// All kinds compete for the same tracks. The null is free diffusion with a lognormal D per track. Another kind is reported if its gain in nats exceeds
+// the gain that occurs in one of a hundred sets of tracks without it (docs/lab/2026-11-27-law.md).
+
 package exact
 
 import (

@@ -1,3 +1,8 @@
+// Limits
+//
+// f may change by a tenth of its width a frame: 2|f'|Δt beyond 0.3, and a hard contact, appear smoothed over a step. A force that depends on direction, on a
+// third object or on speed is out of scope. The thermal motion of neighbours is taken as independent (no flow couples them). Undetected objects act unseen.
+
 package interactions
 
 import "math"

@@ -1,3 +1,12 @@
+// The force between objects
+//
+// Object i is at x_i, px, and r_ij is the vector from j to i:
+//
+//	dx_i = Σ_j f(|r_ij|) r_ij/|r_ij| dt + √2D dW                                                     (1)
+//
+// f is a velocity, px/s, above zero where objects drive each other apart; f/D is the force over kT, 1/px. f is zero from the reach on; below it a curve
+// through Knots values c_k. Ψ_k is the sum of knot k's hat over an object's neighbours, a vector for each object: dx = Σ_k c_k Ψ_k dt + √2D dW.
+
 package interactions
 
 import (

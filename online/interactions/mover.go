@@ -63,7 +63,7 @@ func (f *field) dot(c *values) (x, y float64) {
 	return x, y
 }
 
-// mover is one object: its filter, doc.go (3), and how it responds to each hat, (4).
+// mover is one object: its filter, (3), and how it responds to each hat, (4).
 type mover struct {
 	id     uint64
 	frame  uint64 // last frame that shows it
@@ -107,7 +107,7 @@ const (
 // scale returns the variance of this object's innovations over that of all.
 func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
 
-// advance adds a place after dt s, under the pooled law of steps and a known force; doc.go (3).
+// advance adds a place after dt s, under the pooled law of steps and a known force; (3).
 func (m *mover) advance(p place, law *law, c *values) {
 	fx, fy := m.hats.dot(c)
 	m.known.x, m.known.y = m.known.x+p.dt*fx, m.known.y+p.dt*fy

@@ -2,7 +2,7 @@ package interactions
 
 import "math"
 
-// Priors of a force, doc.go (6).
+// Priors of a force, (6).
 var (
 	lengths  = [...]float64{1. / 16, 1. / 8, 1. / 4, 1. / 2} // length over which a force changes, in reaches: the least is one and a half knots
 	cutoffs  = [...]float64{1, 1. / 2, 1. / 4}               // distance at which it ends, in reaches

@@ -5,7 +5,7 @@ import "math/bits"
 // table holds a number for every two knots, row by row.
 type table [Knots * Knots]float64
 
-// sums are the sums of doc.go (5), over steps and axes.
+// sums are the sums of (5), over steps and axes.
 type sums struct {
 	spread   table   // M, of an instrument with itself
 	response table   // A, of an instrument with a response

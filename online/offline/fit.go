@@ -1,3 +1,8 @@
+// Fit
+//
+// σ², the noise and the drift depend on each other. So Fit finds them twice: σ² and the noise without a drift, a drift from them, then both
+// again about that drift's affine part.
+
 package offline
 
 import (

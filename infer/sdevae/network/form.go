@@ -22,7 +22,7 @@ type Objective struct {
 // Posterior is the form of the encoder's covariance.
 type Posterior string
 
-// Diffusion is how σ enters the loss (doc.go).
+// Diffusion is how σ enters the loss (infer/sdevae/train.go).
 type Diffusion string
 
 const (

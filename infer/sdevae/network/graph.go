@@ -24,7 +24,7 @@ type Graph struct {
 	Loss, Q G.Value
 }
 
-// NewGraph builds the graph of doc.go's loss for a model.
+// NewGraph builds the graph of the loss of infer/sdevae/train.go for a model.
 func NewGraph(m *Model, o Objective) (*Graph, error) {
 	n, d, seed := 2*o.Pairs, m.Dim, m.Decoder.In().Size()
 	t := &Graph{X: zeros(n, m.Encoder.In().Size()), Eps: zeros(n, d), Dt: zeros(o.Pairs, 1), Clock: zeros(n, 1), Weight: zeros(d), Gain: zeros(d)}

@@ -144,7 +144,7 @@ func checkGradient(t *testing.T, m *Machine, loss *gorgonia.Value) {
 	}
 }
 
-// TestLossIsTheEquations computes the loss of doc.go in plain Go and compares it with the graph's, float32 against float64.
+// TestLossIsTheEquations computes the loss of infer/sdevae/train.go in plain Go and compares it with the graph's, float32 against float64.
 func TestLossIsTheEquations(t *testing.T) {
 	for name, c := range methods {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestLossIsTheEquations(t *testing.T) {
 	}
 }
 
-// plainLoss is doc.go's loss of what the graph's inputs hold.
+// plainLoss is the loss of infer/sdevae/train.go of what the graph's inputs hold.
 func plainLoss(t *testing.T, m *Model, g *Graph, c method) float64 {
 	t.Helper()
 	const n, pairs = 6, 3

@@ -1,6 +1,5 @@
-// Package reach holds submitted configurations to the files, devices, programs and addresses that a worker allows.
-//
-// The tag reaches of an option's field says what the option reaches:
+// Package reach holds submitted configurations to the files, devices, programs and addresses that a worker allows. An option's tag reaches
+// says what the option reaches:
 //
 //	nothing   it is a number, a word or a name
 //	read      the path of a file or folder that is read
@@ -10,8 +9,4 @@
 //	address   a server, a camera or a receiver on the network
 //
 // A text without the tag is refused. So is a source or a sink without any tag.
-//
-//	reach.go   reads the tags of options
-//	allow.go   Allowed: the rights that a worker gives; Hold applies them
-//	path.go    resolves links and ..
 package reach
