@@ -70,8 +70,8 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 		line("# At first sight: %s", seen)
 	}
 	if seen != nil && seen.Kind != finder.Nothing {
-		line("objects:\n  enabled: true\n  find: %s", seen.Force())
-		line("# To follow one scene by a model instead, train one, take the # from model, and leave objects out:")
+		line("objects: {enabled: true, find: %s}", seen.Force())
+		line("# For a model of one scene, train it, take the # from model, and leave objects out:")
 	} else {
 		line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
 	}

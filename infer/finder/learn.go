@@ -127,11 +127,12 @@ func Learn(in Sample) (*Finder, error) {
 	return &l.Finder, nil
 }
 
+// rolled returns a picture shifted by half its sides, so that its noise is independent of the picture's at every scale.
 func rolled(a Picture) Picture {
 	b := NewPicture(a.W, a.H)
 	for y := range a.H {
-		copy(b.row(y), a.row(y)[1:])
-		b.row(y)[a.W-1] = a.row(y)[0]
+		from := a.row((y + a.H/2) % a.H)
+		copy(b.row(y)[copy(b.row(y), from[a.W/2:]):], from)
 	}
 	return b
 }

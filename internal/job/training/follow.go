@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"errors"
-	"time"
 
 	"driftscope/infer/field"
 	"driftscope/internal/flow/frame"
@@ -19,9 +18,9 @@ const most = 2048
 // errEnough ends the reading of frames.
 var errEnough = errors.New("enough frames were seen")
 
-// follow tracks the objects of a recording with the given light. It lends visit the time of every frame and its objects, with the numbers from look.
+// follow tracks the objects of a recording with the given light. It lends visit every frame and its objects, with the numbers from look.
 // visit returns false to stop. follow closes look.
-func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(at time.Time, o *latent.Objects) bool) error {
+func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) error {
 	locators, err := field.NewLocators(most)
 	if err != nil {
 		return err
@@ -49,7 +48,7 @@ func follow(ctx context.Context, r *recording.Recording, light frame.Template, l
 		if _, err := estimator.Update(&estimate, &seen); err != nil {
 			return &pipeline.ErrSkip{Cause: "estimator_refused", Err: err}
 		}
-		if !visit(seen.Time, estimate.Objects) {
+		if !visit(f, estimate.Objects) {
 			return errEnough
 		}
 		return nil

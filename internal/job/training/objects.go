@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/card"
-	"driftscope/infer/finder"
 	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -16,12 +16,24 @@ import (
 // that are alike have 0.2, those that bleach or leave the focus 40 and more, at SNR 6.
 const leastLasting = 1
 
+// firstLook is the number of frames in which the light of an object is looked for.
+const firstLook = 40
+
 // prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
-	if o.seen.Kind == finder.Nothing {
-		return nil, fmt.Errorf("%s: no object is visible in it: leave --objects out, or look at the film with probe", data)
+	var light frame.Template
+	left := firstLook
+	err := follow(ctx, data[0], light, nil, func(f *frame.Frame, _ *latent.Objects) bool {
+		light = f.Meta.Template
+		left--
+		return light.SD == 0 && left > 0
+	})
+	if err == nil && light.SD == 0 {
+		err = fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, firstLook)
 	}
-	light := frame.Template{SD: o.seen.Scale, Dark: o.seen.Dark}
+	if err != nil {
+		return nil, err
+	}
 	p := &pictures{light: light, scale: max(1, reach*light.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
 		return nil, err
@@ -48,7 +60,6 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 		found.latent = o.left.notes.Latent
 		return found, nil
 	}
-	var err error
 	if found.latent, err = c.dimension(); err == nil && found.latent == 0 {
 		found.latent, err = grow(ctx, clip, c.config(found))
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/infer/finder"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/recording"
@@ -129,13 +128,9 @@ func TestPrepareObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen, err := data[0].Look(t.Context(), nil, finder.ForceMany)
-		if err != nil {
-			t.Fatal(err)
-		}
 		c := Defaults()
 		c.Objects, c.Latent, c.Source = true, "1", []string{film}
-		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}, seen: seen})
+		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}})
 	}
 	const small = "?density=12&snr=8&width=200&height=200&seed=2&frames="
 	found, err := prepare("sim:focus" + small + "100")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"driftscope/infer/card"
-	"driftscope/infer/finder"
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/job/recording"
@@ -27,9 +26,8 @@ type choice struct {
 
 // origin is what a training begins with.
 type origin struct {
-	from *card.File     // the model to continue; nil if there is none
-	left *unfinished    // what an earlier run left
-	seen *finder.Finder // what the first recording shows; nil if its pictures are too large
+	from *card.File  // the model to continue; nil if there is none
+	left *unfinished // what an earlier run left
 }
 
 // prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.

@@ -89,7 +89,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	choice, err := c.prepare(ctx, data, origin{from, left, seen})
+	choice, err := c.prepare(ctx, data, origin{from, left})
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", data, left.interrupted())
 	}
@@ -144,18 +144,18 @@ func (c *Options) Learn(ctx context.Context) error {
 	return nil
 }
 
-// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few.
+// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few. It returns nil if objects are asked for, or
+// if the pictures are too large.
 func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.Finder, error) {
-	force := finder.Free
 	if c.Objects {
-		force = finder.ForceMany
+		return nil, nil
 	}
-	seen, err := data[0].Look(ctx, nil, force)
-	if errors.Is(err, frame.ErrTooLarge) && !c.Objects {
+	seen, err := data[0].Look(ctx, nil, finder.Free)
+	if errors.Is(err, frame.ErrTooLarge) {
 		console.Warn("%s: the objects are not counted: %v", data, err)
 		return nil, nil
 	}
-	if err == nil && seen.Crowd() && !c.Objects {
+	if err == nil && seen.Crowd() {
 		console.Warn("%s", c.proposal(seen))
 	}
 	return seen, err
@@ -174,7 +174,7 @@ const leastServed = 0.5
 // serves refuses a model that explains next to nothing of a film of many objects: follow it object by object. A user who sets the number of
 // latents gets the model.
 func (c *Options) serves(explained float64, seen *finder.Finder) error {
-	if c.Objects || c.Latent != auto || seen == nil || !seen.Crowd() || explained >= leastServed {
+	if c.Latent != auto || seen == nil || !seen.Crowd() || explained >= leastServed {
 		return nil
 	}
 	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, c.proposal(seen))
