@@ -119,7 +119,10 @@ func Learn(in Sample) (*Finder, error) {
 	for _, k := range spread(len(pairs), 6) {
 		six = append(six, pairs[k])
 	}
-	still, by, moving := registered(six)
+	still, by, moving := six, make([][2]float64, len(six)), 0.
+	if len(frames) > 1 {
+		still, by, moving = registered(six)
+	}
 	f.Shift = moving > .5
 	f.noise = newNoise(frames, still, f.scales, laplace)
 	l := &learning{Finder: *f, frames: look, pairs: still, all: frames, raw: six, by: by, force: in.Force}

@@ -29,7 +29,8 @@ func Width(h, w int, picture []float32, guess float64, dark bool) float64 {
 		}
 		return l.explain(picture)
 	}
-	sd := min(max(guess, narrowest), Widest(h, w))
+	rungs := math.Log(min(max(guess, narrowest), Widest(h, w))/narrowest) / math.Log(widthStep)
+	sd := narrowest * math.Pow(widthStep, math.Floor(rungs+0.5)) // on one ladder, whatever the guess
 	before, least, after := try(sd/widthStep), try(sd), try(sd*widthStep)
 	for min(before, after) < least {
 		if before < after {
