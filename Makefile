@@ -79,7 +79,7 @@ COVER   := $(CURDIR)/out/cover
 COVERED  = $(if $(DRIFTSCOPE_DATA),-cover -exec "env GOCOVERDIR=$(COVER)/$(1)")
 INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
 SHORT    = $(GOTEST) $(AT_ONCE) -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
-LONG     = $(GOTEST) $(AT_ONCE) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./cmd/driftlab/internal/long) $(call INTO,long)
+LONG     = $(GOTEST) $(AT_ONCE) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$($(REPORT) -long) $(call INTO,long)
 TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server

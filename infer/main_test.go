@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"driftscope/infer"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // loadAndExit names the model that the test binary only loads when it runs as a child: see TestLoadIsQuiet.
@@ -33,5 +33,5 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		return
 	}
-	mats.Main(m)
+	suite.Main(m)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/child"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
@@ -21,5 +21,5 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	mats.Main(m)
+	suite.Main(m)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/online/alarm"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 )
@@ -39,7 +38,7 @@ func BenchmarkLatents(b *testing.B) {
 				k++
 				l.filter.Predict(onlinetest.Step, l.tangent, l.banks.Found)
 				l.filter.Correct(z.Mean, l.banks.Found)
-				l.alarms.Judge(alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: onlinetest.Step}, l.banks.Found)
+				l.alarms.Judge(Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: onlinetest.Step}, l.banks.Found)
 				l.alarms.Step(z.Mean, onlinetest.Step, l.tangent, l.banks.Found)
 				l.alarms.Weigh(l.banks.Found, l.sde.Activity, l.banks.Transitions, l.banks.Seconds)
 				l.alarms.Update(z)

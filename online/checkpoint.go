@@ -7,7 +7,7 @@ import (
 
 	"driftscope/internal/kit/archive"
 	"driftscope/online/diffusion"
-	"driftscope/online/refine"
+	"driftscope/online/regression"
 )
 
 // format describes a checkpoint of a law: everything that Update depends on, so that a restored estimator repeats the saved one exactly.
@@ -96,7 +96,7 @@ func (l *law) archive(a *archive.Codec) {
 	l.alarms.Archive(a)
 	l.units.Archive(a)
 	l.field.Archive(a)
-	l.sde.Field = refine.ArchiveField(a, l.sde.Field, len(l.banks.Found))
+	l.sde.Field = regression.ArchiveField(a, l.sde.Field, len(l.banks.Found))
 	for _, count := range []*uint64{&l.refinement.Revision, &l.refinement.Frame, &l.refinement.Changes, &l.refinement.Failed, &l.refinement.Unused} {
 		a.Uint(count)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // anyNetwork has no zero weights.
@@ -191,7 +191,7 @@ func FuzzRestore(f *testing.F) {
 		l := latent.Latent{Trajectory: 99, Mean: []float64{0}}
 		for k := range 12 {
 			l.Time, l.Mean[0] = time.Unix(int64(k), 0), float64(k*k%5)
-			if err := e.Update(dst, &l); err != nil && !errors.Is(err, trajectory.ErrTimeOrder) {
+			if err := e.Update(dst, &l); err != nil && !errors.Is(err, diffusion.ErrTimeOrder) {
 				t.Fatal(err)
 			}
 		}

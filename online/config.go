@@ -1,20 +1,15 @@
 // Equations
 //
-//	trajectory    which latents form increments, over which Δt; lists of latents
-//	drift         μ: the network and its gradient, the tangent, the correction               (1) to (3)
-//	diffusion     σ², the noise and their intervals; which dimensions move; a walk, a trap   (4) to (6), (20), (23), (24)
-//	filter        the Kalman filter over all dimensions, and forecasts                       (14)
-//	alarm         which frames are held back; evidence that the law has changed              (15), (16)
-//	calibration   latents to pixels                                                          (17) to (19)
-//	regression    the drift as a posterior mean over groups of drifts                        (7) to (13), (21), (22)
-//	refine        repeats that regression, beside the frame path
-//	offline       a whole recording: Fit, Measure, Smooth, Separate                          without the Estimator
-//	sampling      from a law to paths
-//	align         from latents to a truth
+//	drift            μ: the network and its gradient, the tangent, the correction; paths of a law          (1) to (3)
+//	diffusion        which latents form increments; σ², the noise and their intervals; a walk, a trap      (4) to (6), (20), (23), (24)
+//	kalman.go        the Kalman filter over all dimensions, and forecasts                                  (14)
+//	monitor.go       which frames are held back; evidence that the law has changed                         (15), (16)
+//	calibration.go   latents to pixels                                                                     (17) to (19)
+//	regression       the drift as a posterior mean over groups of drifts, repeated beside the frame path   (7) to (13), (21), (22)
+//	offline          a whole recording: Fit, Measure, Smooth, Separate; latents beside a truth             without the Estimator
 //
-// Numbers of equations are unique across these packages. Imports follow the list: trajectory and drift import none of the others.
-// diffusion imports these two. filter, alarm, calibration and regression import diffusion. The Estimator imports them all. offline does
-// not import the Estimator.
+// Numbers of equations are unique across these packages. drift imports none of the others. diffusion imports drift, and regression both. The
+// Estimator imports all three. offline does not import the Estimator.
 //
 // Symbols
 //
@@ -41,7 +36,6 @@ import (
 	"time"
 
 	"driftscope/online/drift"
-	"driftscope/online/filter"
 )
 
 // leastReplay is the smallest memory worth a slice, in transitions.
@@ -90,7 +84,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.AlarmFrames == 0 {
 		c.AlarmFrames = 1e5
 	}
-	if err := filter.CheckHorizons(c.Forecast); err != nil {
+	if err := CheckHorizons(c.Forecast); err != nil {
 		return c, fmt.Errorf("online: %w", err)
 	}
 	switch {

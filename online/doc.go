@@ -2,7 +2,7 @@
 //
 //	dz = μ(z) dt + σ dW,  σ diagonal.
 //
-// Estimator combines the packages below this one. Update takes one latent, Finish ends a recording, Save and Restore keep the law. Config has
+// Estimator combines the packages below this one, the filter (kalman.go), the alarms (monitor.go) and the units (calibration.go). Update takes one latent, Finish ends a recording, Save and Restore keep the law. Config has
 // its settings. Refinement reports how far the drift is refined.
 //
 // A slice of refinement takes effect at a fixed frame, so a resumed or repeated run gives the same law. The package is pure Go.

@@ -2,36 +2,32 @@
 //
 // Estimator.Update (estimator.go) runs these steps in order:
 //
-//	check and clock       trajectory.Clock      is it usable, and which latent does it pair with, over which Δt
+//	check and clock       diffusion.Clock       is it usable, and which latent does it pair with, over which Δt
 //	refined drift         refinement.go         a slice that is due applies
 //	believed or held      law.go                against the filter's forecast; only believed latents continue
-//	has the law changed?  alarm.Monitor.Weigh
+//	has the law changed?  Monitor.Weigh
 //	Kalman banks          diffusion.Banks       one step per dimension, about the drift's tangent
-//	memory                trajectory.Track      stores the latent for refinement
+//	memory                diffusion.Track       stores the latent for refinement
 //	figures               diffusion.Banks.Refresh   every Refresh frames
 //	pixels                calibration           the object's centroid beside the latent
-//	alarms                alarm.Monitor.Update  begin or end
+//	alarms                Monitor.Update        begin or end
 //	drift at the latent   drift.Field
-//	forecasts             filter.Forecaster
+//	forecasts             Forecaster
 
 package online
 
 import (
 	"driftscope/internal/flow/latent"
-	"driftscope/online/alarm"
-	"driftscope/online/calibration"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/filter"
-	"driftscope/online/refine"
-	"driftscope/online/trajectory"
+	"driftscope/online/regression"
 )
 
 // Estimator learns the law of motion from latents. Call its methods from one goroutine.
 type Estimator struct {
 	config     Config
-	worker     *refine.Worker
-	forecaster *filter.Forecaster
+	worker     *regression.Worker
+	forecaster *Forecaster
 	law        law
 	frozen     bool
 }
@@ -39,21 +35,21 @@ type Estimator struct {
 // law holds everything an Estimator has learnt. A checkpoint holds it too, with the learner at the start of the running slice.
 type law struct {
 	frame   uint64 // latents so far
-	clock   trajectory.Clock
+	clock   diffusion.Clock
 	banks   *diffusion.Banks
 	sde     latent.SDE // as last published
-	units   *calibration.Calibration
+	units   *Calibration
 	tangent *drift.Tangent // of field, about the banks' filtered latent
-	filter  *filter.Kalman
-	alarms  *alarm.Monitor
+	filter  *Kalman
+	alarms  *Monitor
 
 	field      *drift.Field
 	refinement Refinement
-	pending    *trajectory.Track // latents since the last slice began
-	given      refine.Job        // the running slice's input
-	gapped     bool              // latents behind pending's last are missing
-	inFlight   bool              // a slice has begun and has not been applied
-	due        uint64            // the frame at which it applies
+	pending    *diffusion.Track // latents since the last slice began
+	given      regression.Job   // the running slice's input
+	gapped     bool             // latents behind pending's last are missing
+	inFlight   bool             // a slice has begun and has not been applied
+	due        uint64           // the frame at which it applies
 }
 
 // New returns an estimator without latents. Its drift is c.Prior, or zero. Close frees it.
@@ -64,20 +60,20 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, worker: refine.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
+		config: c, law: l, worker: regression.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: NewForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
 // begin returns the state before the first latent.
-func begin(c Config) (law, *refine.Learner) {
-	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
+func begin(c Config) (law, *regression.Learner) {
+	learner := regression.NewLearner(regression.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
-		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
-		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
-		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
-		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
-		pending: trajectory.NewTrack(c.Dim, c.Replay),
-		given:   refine.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
+		clock: diffusion.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
+		tangent: drift.NewTangent(c.Dim), filter: NewKalman(c.Dim),
+		alarms: NewMonitor(AlarmConfig{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
+		units:  NewCalibration(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
+		pending: diffusion.NewTrack(c.Dim, c.Replay),
+		given:   regression.Job{In: diffusion.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}
 	l.banks.Describe(&l.sde)
 	return l, learner
@@ -91,7 +87,7 @@ func begin(c Config) (law, *refine.Learner) {
 // If z is not usable, Update changes nothing and returns ErrLatent. If z's time is not after the last, Update cuts the trajectory, so that
 // one bad clock reading costs one increment, and returns ErrTimeOrder. dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := trajectory.Check(z, e.config.Dim); err != nil {
+	if err := diffusion.Check(z, e.config.Dim); err != nil {
 		return err
 	}
 	l := &e.law
@@ -133,7 +129,7 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	if l.banks.Transitions > 0 {
 		step = l.banks.Seconds / l.banks.Transitions
 	}
-	law := filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step}
+	law := Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step}
 	e.forecaster.Forecast(dst, l.filter, law)
 	if e.config.Lead != nil {
 		dst.Lead = e.config.Lead()
@@ -167,7 +163,7 @@ func (e *Estimator) Drift(dst, z []float64) { e.law.field.Drift(dst, z) }
 func (e *Estimator) Alarms() []latent.Event { return e.law.alarms.Events() }
 
 // Evidence returns the evidence, up to the last Update, that the law has changed.
-func (e *Estimator) Evidence() alarm.Evidence { return e.law.alarms.Evidence() }
+func (e *Estimator) Evidence() Evidence { return e.law.alarms.Evidence() }
 
 // Close ends refinement after the running slice. Afterwards only Refinement and Close may be called.
 func (e *Estimator) Close() error {

@@ -9,9 +9,9 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // estimator makes one that is closed with the test.
@@ -169,7 +169,7 @@ func TestPairing(t *testing.T) {
 		e := estimator(t, Config{Dim: 1, MaxGap: 100 * time.Millisecond})
 		late := 0
 		for k := range c.frames {
-			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, trajectory.ErrTimeOrder) {
+			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, diffusion.ErrTimeOrder) {
 				late++
 			} else if err != nil {
 				t.Fatal(err)
@@ -184,11 +184,11 @@ func TestPairing(t *testing.T) {
 func TestUnusableLatents(t *testing.T) {
 	e := estimator(t, Config{Dim: 2})
 	for _, mean := range [][]float64{nil, {1}, {1, 2, 3}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, -1e10}} {
-		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, trajectory.ErrLatent) {
+		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, diffusion.ErrLatent) {
 			t.Errorf("%v: %v", mean, err)
 		}
 	}
-	if e.law.frame != 0 || e.law.clock != (trajectory.Clock{}) {
+	if e.law.frame != 0 || e.law.clock != (diffusion.Clock{}) {
 		t.Error("an unusable latent changed the state")
 	}
 }

@@ -2,15 +2,14 @@ package online
 
 import (
 	"driftscope/internal/flow/latent"
-	"driftscope/online/alarm"
 )
 
 // fold learns from z, dt after the last latent, unless it holds z back. If dt is 0, or a trajectory waits for its first latent, z begins one.
 func (l *law) fold(z *latent.Latent, dt float64) {
 	found, known := l.banks.Found, l.banks.Transitions > 0
-	frame := alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: dt}
+	frame := Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: dt}
 	if dt == 0 || l.alarms.Waiting() {
-		if l.alarms.Begin(frame, found) == alarm.Hold {
+		if l.alarms.Begin(frame, found) == Hold {
 			l.sde.Held++
 			l.filter.Start(z.Mean, z.SD, found, known)
 			return
@@ -27,12 +26,12 @@ func (l *law) fold(z *latent.Latent, dt float64) {
 	}
 	frame.NIS = l.filter.NIS()
 	switch l.alarms.Judge(frame, found) {
-	case alarm.Hold:
+	case Hold:
 		l.sde.Held++
 		if known {
 			l.filter.Uncorrect()
 		}
-	case alarm.Restart:
+	case Restart:
 		l.begin(z)
 	default:
 		l.learn(z, dt)

@@ -11,10 +11,10 @@ import (
 
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
-func TestMain(m *testing.M) { mats.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // options decodes YAML strictly, as a configuration does.
 func options(text string) func(any) error {

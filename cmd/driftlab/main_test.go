@@ -13,7 +13,6 @@ import (
 
 	"driftscope/infer"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
 // asDriftlab makes the test's own binary behave as driftlab, so that tests see exit statuses and output as a person does.
@@ -26,9 +25,9 @@ const patience = 10 * time.Minute
 func TestMain(m *testing.M) {
 	child := len(os.Args) == 2 && (os.Args[1] == "capture" || os.Args[1] == infer.TrialCommand)
 	if os.Getenv(asDriftlab) == "" && !child {
-		mats.Main(m)
+		suite.Main(m)
 	}
-	os.Exit(mats.Sound(suite.Goroutines(execute(context.Background(), os.Args[1:]))))
+	os.Exit(suite.Mats(suite.Goroutines(execute(context.Background(), os.Args[1:]))))
 }
 
 // outcome is what a finished command left.

@@ -18,8 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"driftscope/ingest"
-	"driftscope/ingest/czi/czitest"
-	"driftscope/ingest/nd2/nd2test"
+	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/suite"
 )
@@ -89,7 +88,7 @@ func bloscBomb(size uint32, part []byte) []byte {
 // heldElsewhere says which tests hold the kinds of sources of which no bomb is made here.
 var heldElsewhere = map[string]string{
 	"camera": "codecs of a camera", "genicam": "not packed", "gst": "GStreamer's codecs", "url": "TestHTTPRefused (ingest/camera)", "sim": "no file", "fits": "not packed", "video": "FFmpeg's codecs",
-	"hdf5": "TestRefused, FuzzChange (ingest/hdf5)", "nats": "TestUnpackHostile (ingest/wire), TestBudgetBeside", "ndtiff": "as tiff, by its own index: FuzzIndex (ingest/ndtiff)", "recording": "as tiff and zarr",
+	"hdf5": "TestRefused, FuzzChange (ingest/hdf5)", "nats": "TestUnpackHostile (ingest/wire), TestBudgetBeside", "ndtiff": "as tiff, by its own index: FuzzIndex (ingest/tiff)", "recording": "as tiff and zarr",
 }
 
 // TestBombs: a small file that unpacks to a gigabyte, or says that it does, ends in an error or in the picture that its header says, within 1 GiB and 5 s of a
@@ -116,7 +115,7 @@ func TestBombs(t *testing.T) {
 		"zarr blosc, by a part":   bombZarr(small, `{"id":"blosc","cname":"zstd"}`, bloscBomb(small*small, bombOf(t, "zstd", bombBytes))),
 		"zarr blosc, large":       bombZarr(large, `{"id":"blosc","cname":"zstd"}`, bloscBomb(large*large, bombOf(t, "zstd", bombBytes))),
 		"czi zstd":                {"a.czi": bombCZI(bombOf(t, "zstd", bombBytes))},
-		"nd2 zlib":                {"a.nd2": nd2test.File("Ver3.0", nd2test.Attributes(4, 3, 1, 16, nd2test.Record{"eCompression", int32(0)}), nd2test.Picture(0, 0, bombOf(t, "zlib", bombBytes)))},
+		"nd2 zlib":                {"a.nd2": ingesttest.ND2("Ver3.0", ingesttest.ND2Attributes(4, 3, 1, 16, ingesttest.ND2Record{"eCompression", int32(0)}), ingesttest.ND2Picture(0, 0, bombOf(t, "zlib", bombBytes)))},
 	}
 	tried := map[string]bool{}
 	for name, files := range bombs {
@@ -151,7 +150,7 @@ func TestBombs(t *testing.T) {
 
 // bombCZI is a film whose first picture is packed.
 func bombCZI(data []byte) []byte {
-	f := czitest.Film(2, 1, 1)
+	f := ingesttest.CZIFilm(2, 1, 1)
 	f.Pictures[0].Compression, f.Pictures[0].Data = 5, data
 	return f.Bytes()
 }

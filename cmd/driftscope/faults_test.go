@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/suite/link"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -142,10 +142,10 @@ func TestCutOff(t *testing.T) {
 	}
 	r := liveCamera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
 	begun := time.Now()
-	wire.Turn(link.Lost)
+	wire.Turn(suite.Lost)
 	time.Sleep(faulty)
 	ended := time.Now()
-	wire.Turn(link.Whole)
+	wire.Turn(suite.Whole)
 	mu.Lock()
 	before := got
 	mu.Unlock()

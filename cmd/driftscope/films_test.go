@@ -9,7 +9,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/internal/job/evaluation"
-	"driftscope/internal/job/recording/recordingtest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
 )
 
@@ -18,7 +18,7 @@ func TestFilms(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
-	recordingtest.WriteSpecimens(t, folder)
+	jobtest.WriteSpecimens(t, folder)
 	pretrain := []string{"pretrain", "a.fits", "b.fits", "c.fits", "--latent", "2", "--steps", "30", "--pairs", "16", "--restarts", "1", "--synthetic-steps=-1", "--clahe", "off", "--out", "m.onnx"}
 	o := drive(t, folder, append(pretrain, "--crop", "film")...)
 	if o.status != 0 || !strings.Contains(o.errors, "each film's own grey window and region, normalise → roi 64x64 around the object → resize") {
@@ -42,7 +42,7 @@ func TestFilms(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "two"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	recordingtest.WriteTrajectories(t, filepath.Join(folder, "two"))
+	jobtest.WriteTrajectories(t, filepath.Join(folder, "two"))
 	o = drive(t, folder, "eval", "--model", "m.onnx", "--video", "two", "--truth", "centroid", "--align", "affine", "--fit-frames", "0:8", "--frames", "8:16")
 	if o.status != 0 || !strings.Contains(o.errors, "warning: two has 2 trajectories, and m.onnx sees each around a centre of its own") {
 		t.Errorf("eval of two films: %s", o.errors)
@@ -51,6 +51,6 @@ func TestFilms(t *testing.T) {
 		t.Errorf("run: %s%s", o.out, o.errors)
 	}
 	drive(t, folder, append(pretrain, "--crop", "film,200")...).check(t, 2, `--crop "film,200": expected film,SIZE with 1 to 128 pixels`)
-	recordingtest.Write(t, folder, "blank.fits", 128, recordingtest.Specimen{X: 60, Y: 60, Background: 500, Frames: 5})
+	jobtest.Write(t, folder, "blank.fits", 128, jobtest.Specimen{X: 60, Y: 60, Background: 500, Frames: 5})
 	drive(t, folder, "pretrain", "a.fits", "blank.fits", "--latent", "2", "--crop", "film", "--out", "x.onnx").check(t, 1, "every pixel of the film is 500 so far: check the light")
 }

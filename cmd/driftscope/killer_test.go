@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/kit/console"
 )
 
@@ -19,7 +19,7 @@ const diesInTrial = "DRIFTSCOPE_TEST_TRIAL_DIES"
 // killer is a model of which OpenCV 4.6 writes beyond its memory while it reads it: CumSum(x, x).
 func killer(t *testing.T) []byte {
 	t.Helper()
-	m, err := model.Open(model.Embedded + model.Default)
+	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRunAKiller(t *testing.T) {
 // The shipped model needs no process of its own.
 func TestTheShippedModelIsReadAtOnce(t *testing.T) {
 	t.Setenv(diesInTrial, "yes")
-	if _, err := model.Open(model.Embedded + model.Default); err != nil {
+	if _, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel); err != nil {
 		t.Error(err)
 	}
 }

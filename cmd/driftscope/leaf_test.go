@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/job/stream/leasetest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 )
 
 // TestLeafLink: a microscope publishes frames to be kept over a leaf node whose way to the site is cut three times meanwhile. The publisher waits, and every
@@ -24,17 +23,17 @@ func TestLeafLink(t *testing.T) {
 	for cut := range 3 {
 		s.kept("bead", (cut+1)*frames/6)
 		for _, wire := range s.uplinks {
-			wire.Turn(link.Lost)
+			wire.Turn(suite.Lost)
 		}
 		time.Sleep(time.Duration(cut+1) * time.Second)
 		for _, wire := range s.uplinks {
-			wire.Turn(link.Whole)
+			wire.Turn(suite.Whole)
 		}
 	}
 	if err := publish.c.Wait(); err != nil {
 		t.Errorf("published: %v\n%s", err, publish.log.String())
 	}
 	t.Logf("%s%s", publish.out.String(), publish.log.String())
-	leasetest.Once(t, "bead", s.kept("bead", frames), frames)
+	jobtest.Once(t, "bead", s.kept("bead", frames), frames)
 	end()
 }

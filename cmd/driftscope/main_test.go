@@ -12,7 +12,6 @@ import (
 
 	"driftscope/infer"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
 // TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) {
 	capture := len(os.Args) == 2 && os.Args[1] == "capture"
 	child := capture || len(os.Args) == 2 && os.Args[1] == infer.TrialCommand
 	if os.Getenv(asDriftscope) == "" && !child {
-		mats.Main(m)
+		suite.Main(m)
 	}
 	if capture {
 		if err := suite.WithoutRawSockets(); err != nil {
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 	status := execute(ctx, os.Args[1:])
 	stop()
 	notePeak()
-	os.Exit(mats.Sound(suite.Goroutines(status)))
+	os.Exit(suite.Mats(suite.Goroutines(status)))
 }
 
 // peakFile names the file in which a command leaves the most memory that it, or a child of it, had resident, in bytes. The account of a process that has ended

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"driftscope/ingest/avcodec"
-	"driftscope/ingest/rtsp/rtsptest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
@@ -22,8 +22,8 @@ import (
 func TestNetworkCameraRestarts(t *testing.T) {
 	suite.Long(t)
 	const away, restarts = 300 * time.Millisecond, 2
-	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true, Lose: func(n, packet, packets int) bool {
-		return n%rtsptest.Pictures == 0 && packet == 1 // of the film's first picture, which takes several and has a key frame's: the first tells that it is missing
+	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true, Lose: func(n, packet, packets int) bool {
+		return n%ingesttest.Pictures == 0 && packet == 1 // of the film's first picture, which takes several and has a key frame's: the first tells that it is missing
 	}})
 	folder := t.TempDir()
 	written(t, folder, map[string]string{
@@ -133,7 +133,7 @@ func restarted(t *testing.T, all []message.Record, account string, restarts int,
 				t.Errorf("frame %d after frame %d, %d are said to be lost between", r.Seq, last.Seq, r.Dropped)
 			}
 			// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
-			step := time.Duration(r.Dropped+1) * time.Second / rtsptest.Rate
+			step := time.Duration(r.Dropped+1) * time.Second / ingesttest.Rate
 			switch off := r.Time.Sub(last.Time) - step; {
 			case off > away/2:
 				long++

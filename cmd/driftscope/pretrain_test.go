@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/recording/recordingtest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
 )
 
@@ -69,7 +69,7 @@ func TestPretrainClock(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
-	recordingtest.WritePictures(t, folder, "spot", 80, 64)
+	jobtest.WritePictures(t, folder, "spot", 80, 64)
 	if o := drive(t, folder, "pretrain", "spot", "--latent", "2", "--clock", "--fps", "10", "--train-frames", "0:60", "--clahe", "off", "--steps", "25", "--pairs", "8", "--restarts", "1",
 		"--synthetic-steps=-1", "--out", "m.onnx"); o.status != 0 {
 		t.Fatal(o.errors)

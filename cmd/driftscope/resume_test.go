@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/recording/recordingtest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
 )
 
@@ -24,8 +24,8 @@ func TestPretrainInterrupted(t *testing.T) {
 	t.Parallel()
 	folders := [2]string{t.TempDir(), t.TempDir()}
 	for _, folder := range folders {
-		recordingtest.WritePictures(t, folder, "a", 34, 64)
-		recordingtest.WritePictures(t, folder, "b", 24, 64)
+		jobtest.WritePictures(t, folder, "a", 34, 64)
+		jobtest.WritePictures(t, folder, "b", 24, 64)
 	}
 	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "30", "--pairs", "8", "--restarts", "2", "--synthetic-steps", "26", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
 	o := drive(t, folders[0], args...)

@@ -24,10 +24,10 @@ import (
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/evaluation"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
-	"driftscope/online/sampling"
+	"driftscope/online/drift"
 )
 
 // sampleCmd draws new paths from a model's law of motion and renders them with its decoder.
@@ -56,7 +56,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return console.Usage(err)
 	}
-	model, err := model.OpenScene(c.Model)
+	model, err := reach.OpenSceneModel(c.Model)
 	if err != nil {
 		return console.Usage(err)
 	}
@@ -74,7 +74,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 		return err
 	}
 	film, err := c.film(law, at)
-	if err != nil && !errors.Is(err, sampling.ErrEscaped) {
+	if err != nil && !errors.Is(err, drift.ErrEscaped) {
 		err = console.Usage(err)
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 const brownian = "brownian"
 
 // law returns the model's law, which must support drawing.
-func (c *sampleCmd) law(model *infer.Model) (*sampling.Law, error) {
+func (c *sampleCmd) law(model *infer.Model) (*drift.Law, error) {
 	k := &model.Card
-	law := &sampling.Law{Sigma: k.Sigma, Step: k.DT}
+	law := &drift.Law{Sigma: k.Sigma, Step: k.DT}
 	switch {
 	case !model.HasDecoder():
 		return nil, errors.New("it has no decoder, so that nothing can be drawn: give a model that pretrain made")
@@ -185,7 +185,7 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 }
 
 // film draws the path.
-func (c *sampleCmd) film(law *sampling.Law, at [][]float64) (*sampled, error) {
+func (c *sampleCmd) film(law *drift.Law, at [][]float64) (*sampled, error) {
 	f := &sampled{dt: c.DT}
 	if f.dt == 0 {
 		f.dt = law.Step

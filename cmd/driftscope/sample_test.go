@@ -12,7 +12,7 @@ import (
 	"driftscope/infer"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/job/evaluation"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 )
@@ -38,7 +38,7 @@ func sampleWith(t *testing.T, c sampleCmd) (string, *evaluation.Truth) {
 
 func TestSample(t *testing.T) {
 	folder, truth := sampleWith(t, sampleCmd{Frames: 30, Seed: 3, Bridge: "learned", DT: 0.5})
-	model, err := model.Open("embedded:molecule")
+	model, err := reach.OpenModel("embedded:molecule")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestSampleFromAndBetween(t *testing.T) {
-	model, err := model.Open("embedded:molecule")
+	model, err := reach.OpenModel("embedded:molecule")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestSampleRepeats(t *testing.T) {
 
 func TestSampleRefusesModels(t *testing.T) {
 	load := func() *infer.Model {
-		m, err := model.Open("embedded:molecule")
+		m, err := reach.OpenModel("embedded:molecule")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,9 +22,8 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/stream/leasetest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 )
 
@@ -34,7 +33,7 @@ type trialSite struct {
 	folder  string // of certificates and contexts
 	servers []*bustest.Server
 	leaf    *bustest.Server
-	uplinks []*link.Link // from the leaf node to the first two servers
+	uplinks []*suite.Link // from the leaf node to the first two servers
 }
 
 // trialPassword is everybody's.
@@ -361,14 +360,14 @@ func TestSite(t *testing.T) {
 	if err := going.Wait(); err != nil || !strings.Contains(account.String(), "kept 200 frames") {
 		t.Errorf("published while a server was killed: %v\n%s", err, account.String())
 	}
-	leasetest.Once(t, "bead", s.kept("bead", 400), 400)
+	jobtest.Once(t, "bead", s.kept("bead", 400), 400)
 	end()
 	second := s.work("hall-2", "hall_worker")
 	s.eventually("the second worker has the stream", func() bool {
 		return strings.Contains(s.driven("stream", "list", "--nats", "context:hall_viewer"), "hall-2")
 	})
 	publish("hall_bead", 4)
-	leasetest.Once(t, "bead", s.kept("bead", 500), 500)
+	jobtest.Once(t, "bead", s.kept("bead", 500), 500)
 	second()
 
 	drive(t, s.folder, "stream", "list", "--nats", "context:lab_operator").check(t, 1, "there is no such site yet")

@@ -16,13 +16,13 @@ import (
 	"driftscope/configs"
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 )
 
 // shippedModel is the file of the model inside the program.
 func shippedModel(t *testing.T) []byte {
 	t.Helper()
-	data, err := configs.Model(model.Default)
+	data, err := configs.Model(reach.DefaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func shippedModel(t *testing.T) []byte {
 // shipped is the model inside the program.
 func shipped(t *testing.T) *infer.Model {
 	t.Helper()
-	m, err := model.Open(model.Embedded + model.Default)
+	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func spun(t *testing.T) []byte {
 // ownSteps is the shipped model's preprocessing as a configuration has it.
 func ownSteps(t *testing.T) string {
 	t.Helper()
-	m, err := model.Open(model.Embedded + model.Default)
+	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func ownSteps(t *testing.T) string {
 // their size.
 func plainModel(t *testing.T, latents, channels, side int) []byte {
 	t.Helper()
-	m, err := model.Open(model.Embedded + model.Default)
+	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}

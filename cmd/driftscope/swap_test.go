@@ -15,7 +15,7 @@ import (
 	"driftscope/infer"
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/stream"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
@@ -225,7 +225,7 @@ func goesOn(t *testing.T, folder, digest string) {
 	if err == nil || !strings.Contains(err.Error(), "command_model after frame") {
 		t.Errorf("its results are repeated: %v", err)
 	}
-	if _, err := model.Open("nats:spot"); err == nil || !strings.Contains(err.Error(), "driftscope model get spot") {
+	if _, err := reach.OpenModel("nats:spot"); err == nil || !strings.Contains(err.Error(), "driftscope model get spot") {
 		t.Errorf("a command that takes none from a server says %v", err)
 	}
 }

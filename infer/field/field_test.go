@@ -16,10 +16,10 @@ import (
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
-func TestMain(m *testing.M) { mats.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // drawn is a frame of a field as a camera gives it, of some type, its counts inverted where dark.
 func drawn(t testing.TB, mt gocv.MatType, dark bool) (*frame.Frame, []field.Point) {

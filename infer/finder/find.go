@@ -65,6 +65,13 @@ func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]
 	return f.sharpen(levels, kept), joints
 }
 
+// found returns the blobs of a frame that stand out of the noise at their place. Learn takes all, because the valley between objects and noise
+// needs both sides.
+func (f *Finder) found(in Picture, least float64) []blob {
+	all, _ := f.detect(in, f.z*f.low, least)
+	return slices.DeleteFunc(all, func(b blob) bool { return b.z < f.z*f.low*f.noise.unevenness(b.x, b.y) })
+}
+
 func (f *Finder) sharpen(levels []level, b []blob) []blob {
 	for i := range b {
 		b[i].x, b[i].y = levels[b[i].at].sharpened(&b[i])
@@ -105,7 +112,7 @@ func (f *Finder) spots(in Picture) (out []Place) {
 	if f.Depth > .9 {
 		least = f.least * .85
 	}
-	found, _ := f.detect(in, f.z*f.low, least)
+	found := f.found(in, least)
 	var g Picture
 	if f.Area > 0 {
 		g = f.ground(in, .4*f.Scale)
@@ -183,7 +190,7 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 	if f.Depth > .9 {
 		least = f.least * .85
 	}
-	found, _ := f.detect(in, f.z*f.low, least)
+	found := f.found(in, least)
 	found = slices.DeleteFunc(found, func(b blob) bool { // a weak blob counts only near the last place
 		return b.z < f.z && !(math.Hypot(b.x-nearX, b.y-nearY) < 3*f.Scale+2)
 	})

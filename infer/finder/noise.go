@@ -13,7 +13,16 @@ type noise struct {
 	sd    [][greys]float64
 	kappa []float64 // factor of texture, 1 without texture
 	shift bool      // the field moves as a whole
+
+	tiles [][]float64 // factors where the noise is larger than elsewhere, by rows of tiles; a codec spends its bits unevenly
+	w, h  int         // of the picture
 }
+
+// tiling bounds the tiles along a side, and leastTile their width in px: a tile has some hundred values.
+const (
+	tiling    = 6
+	leastTile = 32
+)
 
 // newNoise learns the noise from pairs of successive frames, and the texture from frames.
 func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filter) *noise {
@@ -58,7 +67,50 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 		}
 	}
 	n.textures(frames, scales, with)
+	i := min(2, len(scales)-1)
+	n.tile(len(seen), i, func(p Picture) level { return look(p, scales[i], with) }, func(k int) (Picture, Picture) { return seen[k].diff, seen[k].grey })
 	return n
+}
+
+// tile compares the noise of each tile with the whole picture's. It compares lower quartiles, because an object that moves is not noise.
+func (n *noise) tile(pairs, i int, look func(Picture) level, pair func(k int) (diff, grey Picture)) {
+	first, _ := pair(0)
+	n.w, n.h = first.W, first.H
+	across, down := min(max(n.w/leastTile, 1), tiling), min(max(n.h/leastTile, 1), tiling)
+	values, all := make([][]float64, across*down), []float64{}
+	for k := range pairs {
+		diff, grey := pair(k)
+		l := look(diff)
+		for y := 0; y < l.H; y += 2 {
+			for x := 0; x < l.W; x += 2 {
+				u, v := l.film(float64(x), float64(y))
+				d := math.Abs(float64(l.P[y*l.W+x])) / n.at(i, grey.at(u, v))
+				t := min(int(v)*down/n.h, down-1)*across + min(int(u)*across/n.w, across-1)
+				values[t], all = append(values[t], d), append(all, d)
+			}
+		}
+	}
+	usual := quantile(all, .25)
+	for row := range down {
+		n.tiles = append(n.tiles, make([]float64, across))
+		for column := range across {
+			n.tiles[row][column] = 1
+			if of := values[row*across+column]; usual > 0 && len(of) > 0 {
+				n.tiles[row][column] = max(1, quantile(of, .25)/usual)
+			}
+		}
+	}
+}
+
+// unevenness returns the factor of the noise at a place of the picture, linear between the middles of tiles.
+func (n *noise) unevenness(x, y float64) float64 {
+	down, across := len(n.tiles), len(n.tiles[0])
+	v := min(max((y+.5)*float64(down)/float64(n.h)-.5, 0), float64(down-1))
+	u := min(max((x+.5)*float64(across)/float64(n.w)-.5, 0), float64(across-1))
+	top, left := int(v), int(u)
+	bottom, right := min(top+1, down-1), min(left+1, across-1)
+	v, u = v-float64(top), u-float64(left)
+	return (1-v)*((1-u)*n.tiles[top][left]+u*n.tiles[top][right]) + v*((1-u)*n.tiles[bottom][left]+u*n.tiles[bottom][right])
 }
 
 // measure returns the robust sd of a filtered difference over √2, by grey value.

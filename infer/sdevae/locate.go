@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"driftscope/infer/sdevae/appearance"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
@@ -178,10 +177,10 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 // locateLowRank finds d latents by which the whole picture changes, under noise that hides the change in every single frame. It returns nil
 // if they explain next to nothing of the motion.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
-	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
-	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}
+	g := &video.SlowFeatures{Clip: j.clip, Mean: j.mean}
+	t := &tracked{lowRank: &video.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}
 	w := g.Directions(ctx, d, rand.New(rand.NewPCG(seed, math.MaxUint64)))
-	for range appearance.Rounds {
+	for range video.Rounds {
 		if ctx.Err() != nil || !t.standardise(g.Smooth(g.Scores(w)), d) {
 			return nil
 		}

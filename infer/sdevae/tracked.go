@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/infer/sdevae/appearance"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
@@ -17,16 +16,16 @@ import (
 // latents of a dynamic background or of a single sprite's changes; or, instead of sprites, the latents of a low-rank picture.
 type tracked struct {
 	sprites    *sprites.Set
-	deforming  *sprites.Deforming  // the single sprite, where its light changes; else nil
-	scores     []float64           // of its modes, frames × modes: the first are latents, the others belong to a frame
-	looks      *sprites.Looks      // of the single sprite in the training frames, once synthetic ones are drawn; else nil
-	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
-	background *dynamicBackground  // behind a single sprite; nil if it is a still picture
-	left       float64             // energy of a held-out frame that is not explained
-	explained  float64             // share of the motion in held-out frames
-	places     []float64           // frames × 2 a sprite, px
-	mean, sd   []float64           // of places, px, and of the background's latents
-	z          []float32           // frames × latents
+	deforming  *sprites.Deforming // the single sprite, where its light changes; else nil
+	scores     []float64          // of its modes, frames × modes: the first are latents, the others belong to a frame
+	looks      *sprites.Looks     // of the single sprite in the training frames, once synthetic ones are drawn; else nil
+	lowRank    *video.LowRank     // in place of sprites, where the picture changes as a whole under noise
+	background *dynamicBackground // behind a single sprite; nil if it is a still picture
+	left       float64            // energy of a held-out frame that is not explained
+	explained  float64            // share of the motion in held-out frames
+	places     []float64          // frames × 2 a sprite, px
+	mean, sd   []float64          // of places, px, and of the background's latents
+	z          []float32          // frames × latents
 }
 
 // standardise sets z from latents, frames × d. It is false if one of them is constant.

@@ -1,6 +1,12 @@
 // Package avcodec decodes H.264 and H.265, one access unit at a time, with FFmpeg's libavcodec, which OpenCV already links.
 // OpenCV's own reader returns pictures of files and streams only. It does not return the time stamp of a picture or whether
 // the picture is whole.
+//
+// mpegts.go finds the end of the last whole picture of an MPEG transport stream (ISO/IEC 13818-1). A stream that is cut, by a lost
+// connection or a recording in progress, ends within a picture, and FFmpeg decodes that partial picture. A picture is one packet of the
+// elementary stream (PES), carried by many transport packets of 188 bytes. It is whole if another one begins after it. At the end of the
+// stream it is whole if it has its stated length, or if its last transport packet has stuffing, which only the last packet of a PES has
+// (2.4.3.5).
 package avcodec
 
 /*

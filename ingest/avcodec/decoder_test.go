@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"driftscope/ingest/avcodec"
-	"driftscope/ingest/avcodec/avcodectest"
+	"driftscope/ingest/ingesttest"
 )
 
 // decode sends units and returns which pictures came, by what they show: -1 where one is torn and said to be whole, -2 where it is said to be torn.
-func decode(t *testing.T, d *avcodec.Decoder, units []avcodectest.Unit) (shown []int) {
+func decode(t *testing.T, d *avcodec.Decoder, units []ingesttest.Unit) (shown []int) {
 	t.Helper()
 	receive := func() {
 		for {
@@ -29,14 +29,14 @@ func decode(t *testing.T, d *avcodec.Decoder, units []avcodectest.Unit) (shown [
 			if err := p.CopyTo(pixels[1:]); err == nil {
 				t.Error("a picture was copied into too few bytes")
 			}
-			n := avcodectest.Recognise(pixels, 3, 64)
+			n := ingesttest.Recognise(pixels, 3, 64)
 			if !p.Whole {
 				n = -2
 			}
 			if n >= 0 && p.Stamp != time.Duration(n)*time.Millisecond {
 				t.Errorf("picture %d has the stamp %v", n, p.Stamp)
 			}
-			if p.Width != avcodectest.Width || p.Height != avcodectest.Height || p.Bits != 8 {
+			if p.Width != ingesttest.Width || p.Height != ingesttest.Height || p.Bits != 8 {
 				t.Errorf("a picture of %dx%d, %d bits", p.Width, p.Height, p.Bits)
 			}
 			shown = append(shown, n)
@@ -70,7 +70,7 @@ func open(t *testing.T, codec avcodec.Codec) *avcodec.Decoder {
 // TestDecoder: every picture comes, whole, in order and with its stamp, and without delay where none is coded from later ones.
 func TestDecoder(t *testing.T) {
 	const n = 24
-	for name, s := range map[string]avcodectest.Stream{
+	for name, s := range map[string]ingesttest.Stream{
 		"H.264":            {Codec: avcodec.H264, GOP: 8},
 		"H.264, reordered": {Codec: avcodec.H264, GOP: 8, Reordered: true},
 		"H.265":            {Codec: avcodec.H265, GOP: 8},
@@ -106,7 +106,7 @@ func TestDecoder(t *testing.T) {
 // TestDecoderTorn: where FFmpeg finds that the rest of a picture is missing, the picture is said to be torn. It does not find it in H.265, nor close to a
 // picture's end: who knows what was lost on the way has to say so.
 func TestDecoderTorn(t *testing.T) {
-	units := avcodectest.Stream{Codec: avcodec.H264, GOP: 8}.Encode(t, 6)
+	units := ingesttest.Stream{Codec: avcodec.H264, GOP: 8}.Encode(t, 6)
 	const torn = 4
 	units[torn].Data = units[torn].Data[:len(units[torn].Data)/2]
 	if shown := decode(t, open(t, avcodec.H264), units[:torn+1]); len(shown) != torn+1 || shown[torn] != -2 {
@@ -115,8 +115,8 @@ func TestDecoderTorn(t *testing.T) {
 }
 
 func TestDecoderRefused(t *testing.T) {
-	units := avcodectest.Stream{Codec: avcodec.H264, GOP: 8}.Encode(t, 2)
-	d, err := avcodec.Open(avcodec.H264, avcodectest.Width*avcodectest.Height-1)
+	units := ingesttest.Stream{Codec: avcodec.H264, GOP: 8}.Encode(t, 2)
+	d, err := avcodec.Open(avcodec.H264, ingesttest.Width*ingesttest.Height-1)
 	if err != nil {
 		t.Fatal(err)
 	}

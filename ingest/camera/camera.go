@@ -13,7 +13,6 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/picture"
-	"driftscope/ingest/printed"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 )
@@ -33,7 +32,7 @@ type opencvStream struct {
 	clock   cameraClock
 	stamped time.Duration // the last time stamp
 	step    time.Duration // step from the previous time stamp
-	printed printed.Video
+	printed picture.Video
 }
 
 // aCamera describes a live source with time stamps.
@@ -46,10 +45,10 @@ func (s *opencvStream) Info() pipeline.Info { return aCamera }
 func (s *opencvStream) Open(ctx context.Context) (err error) {
 	said := s.printed.Open(func() { s.capture, err = s.open() })
 	if err != nil || !s.capture.IsOpened() {
-		return fmt.Errorf("%s cannot be opened%s: %s", s.name, printed.Bracketed(said), s.advice)
+		return fmt.Errorf("%s cannot be opened%s: %s", s.name, picture.Bracketed(said), s.advice)
 	}
 	if s.first, err = s.Read(ctx); err != nil {
-		return fmt.Errorf("%s is open and gives no frame%s: %s", s.name, printed.Bracketed(printed.Complained()), s.advice)
+		return fmt.Errorf("%s is open and gives no frame%s: %s", s.name, picture.Bracketed(picture.Complained()), s.advice)
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func (s *opencvStream) Close() error {
 		s.capture = nil
 	}
 	s.printed.Close()
-	s.clock, s.printed, s.stamped, s.step = cameraClock{}, printed.Video{}, 0, 0
+	s.clock, s.printed, s.stamped, s.step = cameraClock{}, picture.Video{}, 0, 0
 	return err
 }
 

@@ -18,8 +18,6 @@ import (
 	"strings"
 	"time"
 	"unsafe"
-
-	"driftscope/ingest/gst"
 )
 
 // Support returns one line for each camera kind that this computer can read.
@@ -27,7 +25,7 @@ func Support() []string {
 	text := C.driftscope_opencv_build()
 	defer C.free(unsafe.Pointer(text))
 	lines := support(C.GoString(text))
-	if gst.Has("aravissrc") {
+	if hasElement("aravissrc") {
 		return append(lines, "genicam: Aravis' GStreamer source is installed")
 	}
 	return append(lines, "genicam: no, Aravis' GStreamer source is missing: apt-get install libaravis-0.8-0")

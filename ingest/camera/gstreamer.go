@@ -10,7 +10,6 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/ingest/gst"
 	"driftscope/ingest/picture"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
@@ -35,7 +34,7 @@ type gstreamer struct {
 	advice      string   // ends errors of opening
 	packed      *packing // real format if the caps wrongly say GRAY8; nil if the caps are right
 
-	pipeline *gst.Pipeline
+	pipeline *gstPipeline
 	clock    cameraClock
 	first    *frame.Frame // pulled by Open, not returned yet
 }
@@ -45,7 +44,7 @@ func (s *gstreamer) Info() pipeline.Info { return aCamera }
 
 // Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
 func (s *gstreamer) Open(ctx context.Context) (err error) {
-	if s.pipeline, err = gst.Open(s.description); err != nil {
+	if s.pipeline, err = openPipeline(s.description); err != nil {
 		return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
 	}
 	patience := firstFrame
@@ -89,7 +88,7 @@ func (s *gstreamer) pull(ctx context.Context) (*frame.Frame, error) {
 			return nil, err
 		}
 		picture, err := s.pipeline.Pull(pullWait)
-		if errors.Is(err, gst.ErrNothing) {
+		if errors.Is(err, errNothing) {
 			continue
 		}
 		if err != nil {
@@ -100,8 +99,8 @@ func (s *gstreamer) pull(ctx context.Context) (*frame.Frame, error) {
 }
 
 // frame copies a picture out of GStreamer's memory.
-func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error) {
-	kind := [...]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
+func (s *gstreamer) frame(p rawPicture, arrived time.Time) (*frame.Frame, error) {
+	kind := [...]gocv.MatType{gray8: gocv.MatTypeCV8UC1, gray16: gocv.MatTypeCV16UC1, bgr: gocv.MatTypeCV8UC3}[p.Format]
 	if err := picture.CheckSize(p.Width, p.Height, picture.PixelBytes(uint32(kind))); err != nil {
 		return nil, err
 	}
@@ -122,7 +121,7 @@ func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error
 }
 
 // fill copies or unpacks a picture's pixels.
-func (s *gstreamer) fill(mat *gocv.Mat, p gst.Picture) error {
+func (s *gstreamer) fill(mat *gocv.Mat, p rawPicture) error {
 	if s.packed != nil {
 		data, err := mat.DataPtrUint16()
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/ingest/mpegts"
+	"driftscope/ingest/avcodec"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 )
@@ -59,11 +59,11 @@ const adviceHTTP = "open the address in a browser; docs/howto/cameras.md has wha
 // what returns the reader of a response, by its content type or its first bytes.
 func (s *httpCamera) what(response *http.Response) pipeline.Source {
 	body := bufio.NewReaderSize(response.Body, readAhead)
-	begin, _ := body.Peek(mpegts.PacketSize + 1) // fewer bytes are no transport stream
+	begin, _ := body.Peek(avcodec.PacketSize + 1) // fewer bytes are no transport stream
 	switch {
 	case isMultipart(response.Header.Get("Content-Type")):
 		return &mjpegCamera{name: s.name, body: response.Body, cancel: s.cancel, parts: parts{from: body}, timing: s.timing}
-	case mpegts.Begins(begin):
+	case avcodec.IsTransportStream(begin):
 		return s.transport(body, response)
 	}
 	response.Body.Close()
@@ -93,7 +93,7 @@ func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline
 			go func() {
 				defer near.Close() // closed last: the reader of the pipe then checks for the end
 				defer response.Body.Close()
-				whole := mpegts.NewWriter(near)
+				whole := avcodec.NewTransportWriter(near)
 				_, err := io.Copy(whole, from)
 				whole.End() // fails if FFmpeg has exited
 				over.Store(err == nil && response.ContentLength >= 0)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/ingest/avcodec/avcodectest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/pipeline"
 )
 
@@ -23,12 +23,12 @@ func webcam(t *testing.T, kind string, cut int, f func(w io.Writer, i int, jpeg 
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		for i := range 40 {
-			f(w, i, avcodectest.JPEG(t, i))
+			f(w, i, ingesttest.JPEG(t, i))
 			w.(http.Flusher).Flush()
 			time.Sleep(5 * time.Millisecond)
 		}
 		if cut > 0 {
-			f(&limited{w, cut}, 40, avcodectest.JPEG(t, 40))
+			f(&limited{w, cut}, 40, ingesttest.JPEG(t, 40))
 		}
 		w.(http.Flusher).Flush()
 		hijacked, _, err := w.(http.Hijacker).Hijack()
@@ -225,7 +225,7 @@ func TestHTTPRefused(t *testing.T) {
 // TestHTTPTransport: of a transport stream that the server cuts, anywhere, whole pictures come, in order.
 func TestHTTPTransport(t *testing.T) {
 	const n = 40
-	data := avcodectest.TransportStream(t, "H264", n)
+	data := ingesttest.TransportStream(t, "H264", n)
 	for part := range 9 {
 		cut := len(data) - part*len(data)/20
 		if part%2 == 0 {

@@ -10,7 +10,6 @@ import (
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	mats.Main(m)
+	suite.Main(m)
 }
 
 // kinds are the sources of this package, as ingest makes them.

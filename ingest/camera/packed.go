@@ -3,8 +3,6 @@ package camera
 import (
 	"encoding/binary"
 	"fmt"
-
-	"driftscope/ingest/gst"
 )
 
 // packing describes how grey values of more than 8 bits are packed (EMVA PFNC 2.4): the bits per pixel, and the bytes and
@@ -37,7 +35,7 @@ var packings = map[string]*packing{
 
 // open unpacks a picture to dst. It rejects rows that are not a multiple of four bytes, because Aravis pads them at an
 // unknown place.
-func (k *packing) open(dst []uint16, p gst.Picture) error {
+func (k *packing) open(dst []uint16, p rawPicture) error {
 	raw := p.Raw()
 	if p.Width*k.bits%32 != 0 {
 		return fmt.Errorf("packed rows of %d pixels: set a region whose width is a multiple of 16", p.Width)

@@ -10,7 +10,6 @@ import (
 
 	"driftscope/ingest/avcodec"
 	"driftscope/ingest/picture"
-	"driftscope/ingest/printed"
 	"driftscope/ingest/rtsp"
 	"driftscope/ingest/tiff"
 	"driftscope/internal/flow/frame"
@@ -39,7 +38,7 @@ type rtspCamera struct {
 	clock   cameraClock
 	ready   []*frame.Frame // decoded, not returned yet
 	deep    bool           // the warning about more than 8 bits was given
-	said    printed.Video
+	said    picture.Video
 }
 
 // hopeless is the number of consecutive decoding failures that stops the source. The decoder never receives a picture with a
@@ -189,7 +188,7 @@ func (s *rtspCamera) lose(stamp time.Duration, why error) {
 
 // torn records a picture that the decoder could not make; the next pictures depend on it.
 func (s *rtspCamera) torn(stamp time.Duration, why error) {
-	if said := printed.Complained(); said != "" {
+	if said := picture.Complained(); said != "" {
 		why = fmt.Errorf("%w (%s)", why, said)
 	}
 	s.lose(stamp, why)
@@ -289,7 +288,7 @@ func (s *rtspCamera) Close() error {
 	}
 	s.said.Close()
 	s.stream, s.decoder, s.first, s.ready, s.sets, s.problem, s.failed = nil, nil, nil, nil, nil, nil, 0
-	s.waiting, s.refresh, s.deep, s.lost, s.clock, s.said = false, refresh{}, false, nil, cameraClock{}, printed.Video{}
+	s.waiting, s.refresh, s.deep, s.lost, s.clock, s.said = false, refresh{}, false, nil, cameraClock{}, picture.Video{}
 	s.timing = timing{reports: s.timing.reports}
 	return nil
 }

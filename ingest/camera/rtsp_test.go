@@ -14,9 +14,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/avcodec"
-	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/ingesttest"
-	"driftscope/ingest/rtsp/rtsptest"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite"
@@ -78,10 +76,10 @@ func watch(t *testing.T, s pipeline.Source, n int) []filmed {
 func seen(t *testing.T, f *frame.Frame) filmed {
 	t.Helper()
 	m := f.Mat()
-	if m.Type() != gocv.MatTypeCV8UC3 || m.Cols() != avcodectest.Width || m.Rows() != avcodectest.Height {
+	if m.Type() != gocv.MatTypeCV8UC3 || m.Cols() != ingesttest.Width || m.Rows() != ingesttest.Height {
 		t.Fatalf("frame %d is %dx%d of type %v", f.Seq, m.Cols(), m.Rows(), m.Type())
 	}
-	one := filmed{shows: avcodectest.Recognise(ingesttest.BytesOf(t, f), 3, rtsptest.Pictures), seq: f.Seq, dropped: f.Meta.Dropped, t: f.Time}
+	one := filmed{shows: ingesttest.Recognise(ingesttest.BytesOf(t, f), 3, ingesttest.Pictures), seq: f.Seq, dropped: f.Meta.Dropped, t: f.Time}
 	for _, e := range f.Meta.Events {
 		one.events = append(one.events, e.Code+": "+e.Text)
 	}
@@ -91,7 +89,7 @@ func seen(t *testing.T, f *frame.Frame) filmed {
 // follows holds that between two frames lie as many pictures as were told to be dropped, and as much time.
 func follows(t *testing.T, frames []filmed) (dropped uint64) {
 	t.Helper()
-	return followsAt(t, frames, rtsptest.Rate)
+	return followsAt(t, frames, ingesttest.Rate)
 }
 
 func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
@@ -105,7 +103,7 @@ func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
 		}
 		before := frames[i-1]
 		dropped += f.dropped
-		if f.seq != before.seq+1+f.dropped || (f.shows-before.shows+2*rtsptest.Pictures)%rtsptest.Pictures != int(f.dropped+1)%rtsptest.Pictures {
+		if f.seq != before.seq+1+f.dropped || (f.shows-before.shows+2*ingesttest.Pictures)%ingesttest.Pictures != int(f.dropped+1)%ingesttest.Pictures {
 			t.Errorf("frame %d shows picture %d, frame %d before it picture %d, %d dropped", f.seq, f.shows, before.seq, before.shows, f.dropped)
 		}
 		// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
@@ -119,7 +117,7 @@ func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
 
 // TestRTSP: every picture comes whole, in its order, with its number and the time of the camera's clock.
 func TestRTSP(t *testing.T) {
-	for name, o := range map[string]rtsptest.Options{
+	for name, o := range map[string]ingesttest.CameraOptions{
 		"H.264":            {Codec: avcodec.H264},
 		"H.264, reordered": {Codec: avcodec.H264, Reordered: true},
 		"H.265":            {Codec: avcodec.H265},
@@ -137,7 +135,7 @@ func TestRTSP(t *testing.T) {
 			if o.UDP {
 				transport = "udp"
 			}
-			s := opened(t, "{url: '"+rtsptest.Start(t, o).URL()+"', transport: "+transport+"}")
+			s := opened(t, "{url: '"+ingesttest.StartCamera(t, o).URL()+"', transport: "+transport+"}")
 			if !s.Info().Live || !s.Info().Timed {
 				t.Error("a camera that is not live or does not know the time")
 			}
@@ -155,7 +153,7 @@ func TestRTSP(t *testing.T) {
 
 // TestRTSPLoss: what a lost packet spoils is not given, and counted to the picture.
 func TestRTSPLoss(t *testing.T) {
-	for name, o := range map[string]rtsptest.Options{
+	for name, o := range map[string]ingesttest.CameraOptions{
 		"H.264":            {Codec: avcodec.H264},
 		"H.264, reordered": {Codec: avcodec.H264, Reordered: true},
 		"H.265":            {Codec: avcodec.H265},
@@ -178,7 +176,7 @@ func TestRTSPLoss(t *testing.T) {
 			if o.UDP {
 				transport = "udp"
 			}
-			s := opened(t, "{url: '"+rtsptest.Start(t, o).URL()+"', transport: "+transport+", clock: arrival}")
+			s := opened(t, "{url: '"+ingesttest.StartCamera(t, o).URL()+"', transport: "+transport+", clock: arrival}")
 			frames := watch(t, s, window+8) // the rate is learnt
 			losing.Store(true)
 			for some := frames; len(frames) < 400 && !slices.ContainsFunc(some, func(f filmed) bool { return f.dropped > 0 }); { // a slow reader has many before
@@ -198,7 +196,7 @@ func TestRTSPLoss(t *testing.T) {
 // TestRTSPUnplugged: a camera that goes is not connected at once; once it is back, opening the source again brings whole pictures.
 func TestRTSPUnplugged(t *testing.T) {
 	t.Parallel()
-	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, User: "guest", Password: "secret"})
+	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{Codec: avcodec.H264, User: "guest", Password: "secret"})
 	s := opened(t, "{url: '"+camera.URL()+"', clock: arrival}")
 	follows(t, watch(t, s, 10))
 	camera.Off()
@@ -241,7 +239,7 @@ func untilItFails(t *testing.T, s pipeline.Source) error {
 func TestRTSPUntold(t *testing.T) {
 	suite.Long(t) // it waits for four seconds
 	t.Parallel()
-	s := opened(t, "{url: '"+rtsptest.Start(t, rtsptest.Options{NoReports: true}).URL()+"'}")
+	s := opened(t, "{url: '"+ingesttest.StartCamera(t, ingesttest.CameraOptions{NoReports: true}).URL()+"'}")
 	frames := watch(t, s, 5)
 	follows(t, frames)
 	if age := time.Since(frames[0].t); age < 0 || age > 5*time.Second {
@@ -256,18 +254,18 @@ func TestRTSPUntold(t *testing.T) {
 func TestRTSPRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		o          rtsptest.Options
+		o          ingesttest.CameraOptions
 		from, to   string // in the address
 		want, fine string
 		transport  string
 	}{
-		{rtsptest.Options{User: "guest", Password: "secret"}, "secret", "wrong", "refuses this user and password (401)", "", "tcp"},
-		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", "", "tcp"},
-		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest", "tcp"},
-		{rtsptest.Options{}, "/film", "/nothing", "has no such path (404)", "", "tcp"},
-		{rtsptest.Options{}, "", "", "does not send in this way (461): set transport", "", "udp"},
+		{ingesttest.CameraOptions{User: "guest", Password: "secret"}, "secret", "wrong", "refuses this user and password (401)", "", "tcp"},
+		{ingesttest.CameraOptions{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", "", "tcp"},
+		{ingesttest.CameraOptions{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest", "tcp"},
+		{ingesttest.CameraOptions{}, "/film", "/nothing", "has no such path (404)", "", "tcp"},
+		{ingesttest.CameraOptions{}, "", "", "does not send in this way (461): set transport", "", "udp"},
 	} {
-		camera := rtsptest.Start(t, c.o)
+		camera := ingesttest.StartCamera(t, c.o)
 		s := direct(t, "{url: '"+strings.Replace(camera.URL(), c.from, c.to, 1)+"', clock: arrival, transport: "+c.transport+"}")
 		err := s.Open(t.Context())
 		if c.fine != "" {
@@ -286,7 +284,7 @@ func TestRTSPRefused(t *testing.T) {
 // TestRTSPHopeless: pictures that come whole and cannot be decoded are no silence: it is said why there is no frame.
 func TestRTSPHopeless(t *testing.T) {
 	t.Parallel()
-	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, Spoil: func(data []byte) {
+	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{Codec: avcodec.H264, Spoil: func(data []byte) {
 		const slice = 5
 		if i := bytes.Index(data, []byte{0, 0, 1, 3<<5 | slice}); i >= 0 {
 			data[i+5] = 4 // of a picture parameter set that there is none of

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/ingest/avcodec/avcodectest"
-	"driftscope/ingest/rtsp/rtsptest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/internal/suite"
 )
 
@@ -23,7 +22,7 @@ func TestRecordedServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := opened(t, "{url: '"+rtsptest.Replay(t, filepath.Join("testdata", "gstreamer-"+name+".rtsp"))+"'}")
+			s := opened(t, "{url: '"+ingesttest.Replay(t, filepath.Join("testdata", "gstreamer-"+name+".rtsp"))+"'}")
 			frames := watch(t, s, 15)
 			followsAt(t, frames, 10)
 			if got := frames[0].t.Format(time.RFC3339Nano); got != first || frames[0].seq != 0 {
@@ -36,7 +35,7 @@ func TestRecordedServer(t *testing.T) {
 // TestRecordedRefresh: of a camera that refreshes its picture in parts, which was joined where FFmpeg gives 30 torn pictures as recovered, all are whole. There are 100 a second.
 func TestRecordedRefresh(t *testing.T) {
 	t.Parallel()
-	s := opened(t, "{url: '"+rtsptest.Replay(t, filepath.Join("testdata", "gstreamer-refreshed.rtsp"))+"', clock: arrival}")
+	s := opened(t, "{url: '"+ingesttest.Replay(t, filepath.Join("testdata", "gstreamer-refreshed.rtsp"))+"', clock: arrival}")
 	follows(t, watch(t, s, 25))
 }
 
@@ -45,8 +44,8 @@ func TestGStreamerServer(t *testing.T) {
 	suite.Long(t)
 	film := filepath.Join(t.TempDir(), "film.yuv")
 	var raw []byte
-	for i := range rtsptest.Pictures {
-		raw = append(append(raw, avcodectest.Picture(i)...), bytes.Repeat([]byte{128}, avcodectest.Width*avcodectest.Height/2)...)
+	for i := range ingesttest.Pictures {
+		raw = append(append(raw, ingesttest.CodedPicture(i)...), bytes.Repeat([]byte{128}, ingesttest.Width*ingesttest.Height/2)...)
 	}
 	if err := os.WriteFile(film, raw, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/pipeline"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	mats.Main(m)
+	suite.Main(m)
 }
 
 // kinds are the sources that the child knows.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/ingest/czi/czitest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 )
 
@@ -22,15 +22,15 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			const frames = 8
-			var f czitest.File
+			var f ingesttest.CZI
 			noise := rand.New(rand.NewPCG(1, 2))
 			for n := range frames {
 				values := make([]uint16, 512*512)
 				for i := range values {
 					values[i] = uint16(noise.Uint32() & 0xfff)
 				}
-				p := czitest.Picture{Axes: czitest.At(n, 0, 0, 512, 512), Pixel: gray16, Tags: "<AcquisitionTime>2026-11-26T05:00:00Z</AcquisitionTime>"}
-				p.Compression, p.Data = c.pack(czitest.Words(values...))
+				p := ingesttest.CZIPicture{Axes: ingesttest.CZIAt(n, 0, 0, 512, 512), Pixel: gray16, Tags: "<AcquisitionTime>2026-11-26T05:00:00Z</AcquisitionTime>"}
+				p.Compression, p.Data = c.pack(ingesttest.Words(values...))
 				f.Pictures = append(f.Pictures, p)
 			}
 			film := opened(b, &f)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"driftscope/ingest/czi/czitest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 )
 
 // opened opens a file that has to be readable.
-func opened(t testing.TB, f *czitest.File) *Film {
+func opened(t testing.TB, f *ingesttest.CZI) *Film {
 	t.Helper()
 	b := f.Bytes()
 	film, err := Open(bytes.NewReader(b), int64(len(b)))
@@ -51,28 +51,30 @@ func word(p *tiff.Image, n int) uint16 { return binary.LittleEndian.Uint16(p.Pix
 
 // TestFilm: every picture of every axis is where it belongs, however its bytes are packed and in whatever order the file has them.
 func TestFilm(t *testing.T) {
-	for name, pack := range map[string]func(*czitest.Picture){
-		"plain":          func(*czitest.Picture) {},
-		"longer":         func(p *czitest.Picture) { p.Data = append(p.Data, 1, 2, 3) },
-		"zstd0":          func(p *czitest.Picture) { p.Compression, p.Data = 5, packed(t, p.Data) },
-		"zstd1 bare":     func(p *czitest.Picture) { p.Compression, p.Data = 6, append([]byte{1}, packed(t, p.Data)...) },
-		"zstd1 as it is": func(p *czitest.Picture) { p.Compression, p.Data = 6, append([]byte{3, 1, 0}, packed(t, p.Data)...) },
-		"zstd1 in halves": func(p *czitest.Picture) {
+	for name, pack := range map[string]func(*ingesttest.CZIPicture){
+		"plain":      func(*ingesttest.CZIPicture) {},
+		"longer":     func(p *ingesttest.CZIPicture) { p.Data = append(p.Data, 1, 2, 3) },
+		"zstd0":      func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, p.Data) },
+		"zstd1 bare": func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 6, append([]byte{1}, packed(t, p.Data)...) },
+		"zstd1 as it is": func(p *ingesttest.CZIPicture) {
+			p.Compression, p.Data = 6, append([]byte{3, 1, 0}, packed(t, p.Data)...)
+		},
+		"zstd1 in halves": func(p *ingesttest.CZIPicture) {
 			p.Compression, p.Data = 6, append([]byte{3, 1, 1}, packed(t, halves(p.Data))...)
 		},
-		"more axes": func(p *czitest.Picture) {
-			p.Axes = append(p.Axes, czitest.Axis{Letter: "S", Start: 2, Size: 1}, czitest.Axis{Letter: "B", Size: 1}, czitest.Axis{Letter: "H", Size: 1}, czitest.Axis{Letter: "I", Size: 1}, czitest.Axis{Letter: "V", Size: 1}, czitest.Axis{Letter: "R", Size: 1}, czitest.Axis{Letter: "M", Size: 1})
+		"more axes": func(p *ingesttest.CZIPicture) {
+			p.Axes = append(p.Axes, ingesttest.CZIAxis{Letter: "S", Start: 2, Size: 1}, ingesttest.CZIAxis{Letter: "B", Size: 1}, ingesttest.CZIAxis{Letter: "H", Size: 1}, ingesttest.CZIAxis{Letter: "I", Size: 1}, ingesttest.CZIAxis{Letter: "V", Size: 1}, ingesttest.CZIAxis{Letter: "R", Size: 1}, ingesttest.CZIAxis{Letter: "M", Size: 1})
 		},
-		"with tags":      func(p *czitest.Picture) { p.Tags = "<METADATA/>" },
-		"counted from 5": func(p *czitest.Picture) { p.Axes[4].Start += 5; p.Axes[2].Start -= 3 },
+		"with tags":      func(p *ingesttest.CZIPicture) { p.Tags = "<METADATA/>" },
+		"counted from 5": func(p *ingesttest.CZIPicture) { p.Axes[4].Start += 5; p.Axes[2].Start -= 3 },
 	} {
-		f := czitest.Film(3, 2, 2)
+		f := ingesttest.CZIFilm(3, 2, 2)
 		for i := range f.Pictures {
 			pack(&f.Pictures[i])
 		}
 		f.Pictures[0], f.Pictures[7] = f.Pictures[7], f.Pictures[0]
 		small := f.Pictures[3] // a reduced copy of it
-		small.Axes = czitest.At(0, 0, 0, 4, 3)
+		small.Axes = ingesttest.CZIAt(0, 0, 0, 4, 3)
 		small.Axes[0].Stored, small.Axes[1].Stored = 2, 1
 		f.Pictures = append(f.Pictures, small)
 		film := opened(t, f)
@@ -110,7 +112,7 @@ func TestPixels(t *testing.T) {
 		{bgr24, []byte{1, 2, 3, 4, 5, 6}, tiff.Uint8, 3, []byte{3, 2, 1, 6, 5, 4}},
 		{bgr48, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, tiff.Uint16, 3, []byte{5, 6, 3, 4, 1, 2, 11, 12, 9, 10, 7, 8}},
 	} {
-		film := opened(t, &czitest.File{Pictures: []czitest.Picture{{Axes: czitest.At(0, 0, 0, 2, 1), Pixel: c.pixel, Data: c.data}}})
+		film := opened(t, &ingesttest.CZI{Pictures: []ingesttest.CZIPicture{{Axes: ingesttest.CZIAt(0, 0, 0, 2, 1), Pixel: c.pixel, Data: c.data}}})
 		var p tiff.Image
 		if _, err := film.Read(&p, 0, 0, 0); err != nil || p.Depth != c.depth || p.Channels != c.channels || !bytes.Equal(p.Pix, c.want) {
 			t.Errorf("type %d: %+v, %v; %v of depth %d expected", c.pixel, p, err, c.want, c.depth)
@@ -126,7 +128,7 @@ const metadata = `<?xml version="1.0" encoding="utf-8"?><ImageDocument><Metadata
 
 // TestMetadata: names, the time step and the size of a pixel; what cannot be read is left out.
 func TestMetadata(t *testing.T) {
-	f := czitest.Film(2, 2, 1)
+	f := ingesttest.CZIFilm(2, 2, 1)
 	f.Metadata = metadata + "\x00\x00"
 	film := opened(t, f)
 	if strings.Join(film.Labels, " ") != "DAPI EGFP" || film.Interval != 0.25 || math.Abs(film.PixelUM[0]-0.065) > 1e-9 || math.Abs(film.PixelUM[1]-0.13) > 1e-9 {
@@ -142,7 +144,7 @@ func TestMetadata(t *testing.T) {
 
 // TestTimes: the file's time stamps, else those of the pictures, else none.
 func TestTimes(t *testing.T) {
-	f := czitest.Film(3, 1, 1)
+	f := ingesttest.CZIFilm(3, 1, 1)
 	at := func(film *Film, n int) float64 {
 		v, err := film.At(n, 0, 0)
 		if err != nil {
@@ -172,7 +174,7 @@ func TestTimes(t *testing.T) {
 
 // TestGap: a picture that the directory has not is not there.
 func TestGap(t *testing.T) {
-	f := czitest.Film(3, 1, 1)
+	f := ingesttest.CZIFilm(3, 1, 1)
 	f.Pictures = append(f.Pictures[:1:1], f.Pictures[2])
 	film := opened(t, f)
 	var p tiff.Image

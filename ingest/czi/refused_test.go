@@ -8,34 +8,36 @@ import (
 	"testing"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/czi/czitest"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 )
 
 // TestRefused: what is not read is named in one line.
 func TestRefused(t *testing.T) {
-	for want, change := range map[string]func(*czitest.File){
-		"part 2 of several files":                 func(f *czitest.File) { f.Part = 2 },
-		"picture 2 of 4: it is in part 1":         func(f *czitest.File) { f.Pictures[1].Part = 1 },
-		"no directory of pictures":                func(f *czitest.File) { f.Unended = true },
-		"no picture in its full size, and 0":      func(f *czitest.File) { f.Pictures = nil },
-		"compressed as JPEG XR, none or Z":        func(f *czitest.File) { f.Pictures[1].Compression = 4 },
-		"compressed as JPEG, none or Z":           func(f *czitest.File) { f.Pictures[1].Compression = 1 },
-		"compressed as LZW, none or Z":            func(f *czitest.File) { f.Pictures[1].Compression = 2 },
-		"compressed as number 1000":               func(f *czitest.File) { f.Pictures[1].Compression = 1000 },
-		"pixels of type Bgra32, Gray8":            func(f *czitest.File) { f.Pictures[1].Pixel = 9 },
-		"pixels of type number 77":                func(f *czitest.File) { f.Pictures[1].Pixel = 77 },
-		"several scenes":                          func(f *czitest.File) { add(f, "S") },
-		"several tiles of a mosaic":               func(f *czitest.File) { add(f, "M") },
-		`several places along an axis "Q"`:        func(f *czitest.File) { add(f, "Q") },
-		"several tiles of the picture at time 1,": func(f *czitest.File) { f.Pictures[1].Axes = f.Pictures[0].Axes },
-		`an entry of 2 pictures along "T"`:        func(f *czitest.File) { f.Pictures[1].Axes[4].Size = 2 },
-		`0 long along "X"`:                        func(f *czitest.File) { f.Pictures[1].Axes[0].Size = 0 },
-		"a picture of 100000x100000 pixels of 2":  func(f *czitest.File) { f.Pictures[1].Axes[0].Size, f.Pictures[1].Axes[1].Size = 100000, 100000 },
-		"places along T, at most":                 func(f *czitest.File) { f.Pictures[1].Axes[4].Start = 1 << 30 },
-		"an entry of 18 axes":                     func(f *czitest.File) { f.Pictures[1].Axes = append(f.Pictures[1].Axes, make([]czitest.Axis, 13)...) },
+	for want, change := range map[string]func(*ingesttest.CZI){
+		"part 2 of several files":                 func(f *ingesttest.CZI) { f.Part = 2 },
+		"picture 2 of 4: it is in part 1":         func(f *ingesttest.CZI) { f.Pictures[1].Part = 1 },
+		"no directory of pictures":                func(f *ingesttest.CZI) { f.Unended = true },
+		"no picture in its full size, and 0":      func(f *ingesttest.CZI) { f.Pictures = nil },
+		"compressed as JPEG XR, none or Z":        func(f *ingesttest.CZI) { f.Pictures[1].Compression = 4 },
+		"compressed as JPEG, none or Z":           func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1 },
+		"compressed as LZW, none or Z":            func(f *ingesttest.CZI) { f.Pictures[1].Compression = 2 },
+		"compressed as number 1000":               func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1000 },
+		"pixels of type Bgra32, Gray8":            func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 9 },
+		"pixels of type number 77":                func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 77 },
+		"several scenes":                          func(f *ingesttest.CZI) { add(f, "S") },
+		"several tiles of a mosaic":               func(f *ingesttest.CZI) { add(f, "M") },
+		`several places along an axis "Q"`:        func(f *ingesttest.CZI) { add(f, "Q") },
+		"several tiles of the picture at time 1,": func(f *ingesttest.CZI) { f.Pictures[1].Axes = f.Pictures[0].Axes },
+		`an entry of 2 pictures along "T"`:        func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Size = 2 },
+		`0 long along "X"`:                        func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size = 0 },
+		"a picture of 100000x100000 pixels of 2":  func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size, f.Pictures[1].Axes[1].Size = 100000, 100000 },
+		"places along T, at most":                 func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Start = 1 << 30 },
+		"an entry of 18 axes": func(f *ingesttest.CZI) {
+			f.Pictures[1].Axes = append(f.Pictures[1].Axes, make([]ingesttest.CZIAxis, 13)...)
+		},
 	} {
-		f := czitest.Film(2, 2, 1)
+		f := ingesttest.CZIFilm(2, 2, 1)
 		change(f)
 		b := f.Bytes()
 		_, err := Open(bytes.NewReader(b), int64(len(b)))
@@ -54,23 +56,25 @@ func TestRefused(t *testing.T) {
 }
 
 // add puts pictures at different places along an axis.
-func add(f *czitest.File, letter string) {
+func add(f *ingesttest.CZI, letter string) {
 	for i := range f.Pictures {
-		f.Pictures[i].Axes = append(f.Pictures[i].Axes, czitest.Axis{Letter: letter, Start: i, Size: 1})
+		f.Pictures[i].Axes = append(f.Pictures[i].Axes, ingesttest.CZIAxis{Letter: letter, Start: i, Size: 1})
 	}
 }
 
 // TestDamaged: a picture that cannot be read is an error of that picture.
 func TestDamaged(t *testing.T) {
-	for want, change := range map[string]func(p *czitest.Picture){
-		"a picture of 23 bytes, 24 expected": func(p *czitest.Picture) { p.Data = p.Data[:23] },
-		"bytes of Zstandard":                 func(p *czitest.Picture) { p.Compression = 5 },
-		"22 bytes when unpacked, 24":         func(p *czitest.Picture) { p.Compression, p.Data = 5, packed(t, p.Data[:22]) },
-		"12 bytes of Zstandard":              func(p *czitest.Picture) { p.Compression, p.Data = 5, packed(t, make([]byte, 1<<20))[:12] },
-		"no whole header in front":           func(p *czitest.Picture) { p.Compression, p.Data = 6, []byte{9, 1, 1} },
-		"a header 0200 in front":             func(p *czitest.Picture) { p.Compression, p.Data = 6, append([]byte{3, 2, 0}, packed(t, p.Data)...) },
+	for want, change := range map[string]func(p *ingesttest.CZIPicture){
+		"a picture of 23 bytes, 24 expected": func(p *ingesttest.CZIPicture) { p.Data = p.Data[:23] },
+		"bytes of Zstandard":                 func(p *ingesttest.CZIPicture) { p.Compression = 5 },
+		"22 bytes when unpacked, 24":         func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, p.Data[:22]) },
+		"12 bytes of Zstandard":              func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, make([]byte, 1<<20))[:12] },
+		"no whole header in front":           func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 6, []byte{9, 1, 1} },
+		"a header 0200 in front": func(p *ingesttest.CZIPicture) {
+			p.Compression, p.Data = 6, append([]byte{3, 2, 0}, packed(t, p.Data)...)
+		},
 	} {
-		f := czitest.Film(2, 1, 1)
+		f := ingesttest.CZIFilm(2, 1, 1)
 		change(&f.Pictures[0])
 		film := opened(t, f)
 		var p tiff.Image
@@ -85,7 +89,7 @@ func TestDamaged(t *testing.T) {
 
 // TestTorn: a file that ends early is refused, or the pictures behind its end are.
 func TestTorn(t *testing.T) {
-	whole := czitest.Film(2, 1, 1).Bytes()
+	whole := ingesttest.CZIFilm(2, 1, 1).Bytes()
 	for n := range len(whole) - 16 {
 		if _, err := Open(bytes.NewReader(whole[:n]), int64(n)); err == nil {
 			t.Fatalf("%d of %d bytes are read", n, len(whole))
@@ -106,7 +110,7 @@ func TestTorn(t *testing.T) {
 
 // FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
-	small := czitest.Film(2, 2, 1)
+	small := ingesttest.CZIFilm(2, 2, 1)
 	f.Add(small.Bytes())
 	small.Metadata, small.Stamps = metadata, []float64{0, 1}
 	for i := range small.Pictures {

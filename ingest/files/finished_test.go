@@ -11,9 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/ingest/czi/czitest"
 	"driftscope/ingest/ingesttest"
-	"driftscope/ingest/nd2/nd2test"
 )
 
 // h5py is a file that h5py wrote (ingest/hdf5/testdata/SOURCE.txt).
@@ -36,33 +34,33 @@ func h5py(t testing.TB, name string) (path string) {
 }
 
 // cziFile writes a CZI file after a change.
-func cziFile(t testing.TB, f *czitest.File, change func(*czitest.File)) (path string) {
+func cziFile(t testing.TB, f *ingesttest.CZI, change func(*ingesttest.CZI)) (path string) {
 	t.Helper()
 	change(f)
 	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.czi"), f.Bytes())
 }
 
 // nd2File writes an ND2 file.
-func nd2File(t testing.TB, chunks ...nd2test.Chunk) (path string) {
+func nd2File(t testing.TB, chunks ...ingesttest.ND2Chunk) (path string) {
 	t.Helper()
-	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.nd2"), nd2test.File("Ver3.0", chunks...))
+	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.nd2"), ingesttest.ND2("Ver3.0", chunks...))
 }
 
 // TestFinished: files of all three kinds give the frames of one channel and slice in their order, with their own times.
 func TestFinished(t *testing.T) {
-	film := func(times, channels, slices int, change func(*czitest.File)) string {
-		return cziFile(t, czitest.Film(times, channels, slices), change)
+	film := func(times, channels, slices int, change func(*ingesttest.CZI)) string {
+		return cziFile(t, ingesttest.CZIFilm(times, channels, slices), change)
 	}
-	described := func(f *czitest.File) {
+	described := func(f *ingesttest.CZI) {
 		f.Metadata = `<ImageDocument><Metadata><Information><Image><Dimensions><T><Positions><Interval><Increment>0.5</Increment></Interval></Positions></T></Dimensions></Image></Information></Metadata></ImageDocument>`
 	}
-	stamped := func(f *czitest.File) { f.Stamps = []float64{3, 3.25, 5} }
-	falling := func(f *czitest.File) { f.Stamps = []float64{3, 5, 4} }
-	plain := func(*czitest.File) {}
-	one, loops := nd2test.Film(3, 2, 20), nd2test.Loops(nd2test.Times(3, 30))
-	still := []nd2test.Chunk{nd2test.Attributes(4, 3, 1, 16), loops}
+	stamped := func(f *ingesttest.CZI) { f.Stamps = []float64{3, 3.25, 5} }
+	falling := func(f *ingesttest.CZI) { f.Stamps = []float64{3, 5, 4} }
+	plain := func(*ingesttest.CZI) {}
+	one, loops := ingesttest.ND2Film(3, 2, 20), ingesttest.ND2Loops(ingesttest.ND2Times(3, 30))
+	still := []ingesttest.ND2Chunk{ingesttest.ND2Attributes(4, 3, 1, 16), loops}
 	for n := range 3 {
-		still = append(still, nd2test.Picture(n, 0, nd2test.Pixels(n, 1)))
+		still = append(still, ingesttest.ND2Picture(n, 0, ingesttest.ND2Pixels(n, 1)))
 	}
 	for _, c := range []struct {
 		kind, path, options string
@@ -81,12 +79,12 @@ func TestFinished(t *testing.T) {
 		{"czi", film(3, 1, 1, stamped), "fps: 4", []float64{0, 0.25, 0.5}, []float64{0, 1000, 2000}, "", "", true},
 		{"czi", film(3, 1, 1, falling), "", []float64{0, 2}, []float64{0, 1000}, "", "out_of_order", true},
 		{"czi", film(1, 1, 3, plain), "", []float64{0, 1, 2}, []float64{0, 20, 40}, "slices_as_frames no_frame_interval", "", false},
-		{"czi", film(3, 1, 1, func(f *czitest.File) { f.Pictures = append(f.Pictures[:1], f.Pictures[2]) }), "dt: 1", []float64{0, 2}, []float64{0, 2000}, "", "missing_frame", true},
-		{"czi", film(3, 1, 1, func(f *czitest.File) { f.Pictures[1].Data = nil }), "dt: 1", []float64{0, 2}, []float64{0, 2000}, "", "unreadable_frame", true},
+		{"czi", film(3, 1, 1, func(f *ingesttest.CZI) { f.Pictures = append(f.Pictures[:1], f.Pictures[2]) }), "dt: 1", []float64{0, 2}, []float64{0, 2000}, "", "missing_frame", true},
+		{"czi", film(3, 1, 1, func(f *ingesttest.CZI) { f.Pictures[1].Data = nil }), "dt: 1", []float64{0, 2}, []float64{0, 2000}, "", "unreadable_frame", true},
 		{"nd2", nd2File(t, one...), "channel: 2", []float64{0, 0.02, 0.04}, []float64{100, 1100, 2100}, "", "", true},
 		{"nd2", nd2File(t, append(one, loops)...), "channel: 1, dt: 2", []float64{0, 2, 4}, []float64{0, 1000, 2000}, "", "", true},
 		{"nd2", nd2File(t, still...), "", []float64{0, 0.03, 0.06}, []float64{0, 1000, 2000}, "described_interval", "", true},
-		{"nd2", nd2File(t, append(nd2test.Film(3, 1, 20), nd2test.Loops(nd2test.Slices(3)))...), "", []float64{0, 0.02, 0.04}, []float64{0, 1000, 2000}, "slices_as_frames", "", true},
+		{"nd2", nd2File(t, append(ingesttest.ND2Film(3, 1, 20), ingesttest.ND2Loops(ingesttest.ND2Slices(3)))...), "", []float64{0, 0.02, 0.04}, []float64{0, 1000, 2000}, "slices_as_frames", "", true},
 	} {
 		s := openRecording(t, c.kind, fmt.Sprintf("{path: %q, %s}", c.path, c.options))
 		if s.Info().Frames != len(c.corners)+len(strings.Fields(c.skipped)) || s.Info().Timed != c.timed {
@@ -107,10 +105,10 @@ func TestFinished(t *testing.T) {
 // TestPixelSize: the size of a pixel is told with the first frame, which is no warning.
 func TestPixelSize(t *testing.T) {
 	for kind, path := range map[string]string{
-		"czi": cziFile(t, czitest.Film(2, 1, 1), func(f *czitest.File) {
+		"czi": cziFile(t, ingesttest.CZIFilm(2, 1, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Scaling><Items><Distance Id="X"><Value>1.1e-7</Value></Distance><Distance Id="Y"><Value>1.1e-7</Value></Distance></Items></Scaling></Metadata></a>`
 		}),
-		"nd2": nd2File(t, append(nd2test.Film(2, 1, 20), nd2test.Level("ImageCalibrationLV|0!", "SLxCalibration", nd2test.Record{"dCalibration", 0.11}))...),
+		"nd2": nd2File(t, append(ingesttest.ND2Film(2, 1, 20), ingesttest.ND2Level("ImageCalibrationLV|0!", "SLxCalibration", ingesttest.ND2Record{"dCalibration", 0.11}))...),
 	} {
 		s := openRecording(t, kind, fmt.Sprintf("{path: %q, dt: 1}", path))
 		for n := range 2 {
@@ -171,7 +169,7 @@ func TestFinishedRefused(t *testing.T) {
 		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "name the channel, too, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
 		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel: 3, 1 to 2 expected"},
 		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "no frame was written, of 6"},
-		{"czi", "{path: " + cziFile(t, czitest.Film(2, 2, 1), func(f *czitest.File) {
+		{"czi", "{path: " + cziFile(t, ingesttest.CZIFilm(2, 2, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DA&#10;PI"/></Channels></Dimensions></Image></Information></Metadata></a>`
 		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
 	} {

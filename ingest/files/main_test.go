@@ -9,7 +9,7 @@ import (
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/flow/pipeline"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	mats.Main(m)
+	suite.Main(m)
 }
 
 func newRecording(t testing.TB, kind, options string) pipeline.Source {

@@ -13,7 +13,6 @@ import (
 
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
-	"driftscope/ingest/ndtiff"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
@@ -44,13 +43,13 @@ type ndtiffSource struct {
 
 	folder    string // folder of the index
 	indexFile *os.File
-	index     *ndtiff.Index
+	index     *tiff.NDIndex
 	torn      error // error at the end of the index
 	file      *os.File
 	page      tiff.Image
 	ended     bool // the wait reached its limit
 
-	own    func(ndtiff.Times) float64 // selects the used time of an image; nil if none is used
+	own    func(tiff.NDTimes) float64 // selects the used time of an image; nil if none is used
 	asked  bool                       // own was determined
 	origin float64                    // time of the first image
 	before float64                    // time of the last image
@@ -63,7 +62,7 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 		return nil, err
 	}
 	if o.Path == "" {
-		return nil, errors.New("path is missing: give the folder that holds " + ndtiff.IndexName)
+		return nil, errors.New("path is missing: give the folder that holds " + tiff.NDIndexName)
 	}
 	c, err := timing.NewClock(o.DT, o.FPS)
 	if err != nil {
@@ -84,7 +83,7 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 // is none.
 func IndexFolder(path string) string {
 	for _, folder := range []string{path, filepath.Join(path, "Full resolution")} {
-		if info, err := os.Stat(filepath.Join(folder, ndtiff.IndexName)); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(filepath.Join(folder, tiff.NDIndexName)); err == nil && info.Mode().IsRegular() {
 			return folder
 		}
 	}
@@ -106,7 +105,7 @@ func (s *ndtiffSource) Open(context.Context) error {
 	if info, err := os.Stat(s.path); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is a file, the folder that holds %s expected: give its folder", s.path, ndtiff.IndexName)
+		return fmt.Errorf("%s is a file, the folder that holds %s expected: give its folder", s.path, tiff.NDIndexName)
 	}
 	if err := s.collect(); err != nil {
 		return err
@@ -163,10 +162,10 @@ func (s *ndtiffSource) openIndex() (err error) {
 		if s.follow {
 			return nil
 		}
-		return fmt.Errorf("%s holds no %s: give the folder that Micro-Manager wrote", s.path, ndtiff.IndexName)
+		return fmt.Errorf("%s holds no %s: give the folder that Micro-Manager wrote", s.path, tiff.NDIndexName)
 	}
-	if s.indexFile, _, err = format.Open(filepath.Join(s.folder, ndtiff.IndexName)); err == nil {
-		s.index = ndtiff.NewIndex(s.indexFile)
+	if s.indexFile, _, err = format.Open(filepath.Join(s.folder, tiff.NDIndexName)); err == nil {
+		s.index = tiff.NewNDIndex(s.indexFile)
 	}
 	return err
 }
@@ -201,11 +200,11 @@ func (s *ndtiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 
 // pending reports that the index lists an image whose file does not contain it yet, as happens on network drives.
 func (s *ndtiffSource) pending(err error) bool {
-	return s.follow && !s.ended && (errors.Is(err, ndtiff.ErrTorn) || errors.Is(err, fs.ErrNotExist))
+	return s.follow && !s.ended && (errors.Is(err, tiff.ErrTornFolder) || errors.Is(err, fs.ErrNotExist))
 }
 
 // damaged reports that the end of the index is damaged for good.
-func (s *ndtiffSource) damaged() bool { return s.torn != nil && !errors.Is(s.torn, ndtiff.ErrTorn) }
+func (s *ndtiffSource) damaged() bool { return s.torn != nil && !errors.Is(s.torn, tiff.ErrTornFolder) }
 
 // end returns the result of Read after the last image.
 func (s *ndtiffSource) end() error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"driftscope/ingest/format"
-	"driftscope/ingest/ndtiff"
 	"driftscope/ingest/tiff"
 )
 
@@ -32,7 +31,7 @@ type series struct {
 
 // frameImage is an image of the series.
 type frameImage struct {
-	entry ndtiff.Entry
+	entry tiff.NDEntry
 	step  int // along the time axis
 }
 
@@ -53,7 +52,7 @@ func newSeries(axes map[string]any) (*series, error) {
 }
 
 // add picks the image if it belongs to the series.
-func (s *series) add(e ndtiff.Entry) error {
+func (s *series) add(e tiff.NDEntry) error {
 	s.note(e.Axes)
 	for name, value := range s.chosen {
 		found, there := e.Axes[name]

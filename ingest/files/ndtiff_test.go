@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/ingest/ndtiff"
 	"driftscope/ingest/tiff"
 )
 
@@ -29,7 +28,7 @@ type nd struct {
 func newND(t testing.TB, folder string) *nd {
 	t.Helper()
 	w := &nd{at: 508}
-	for name, f := range map[string]**os.File{ndtiff.IndexName: &w.index, "a_NDTiffStack.tif": &w.pixels} {
+	for name, f := range map[string]**os.File{tiff.NDIndexName: &w.index, "a_NDTiffStack.tif": &w.pixels} {
 		var err error
 		if *f, err = os.Create(filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
@@ -196,7 +195,7 @@ func TestNDTiffTorn(t *testing.T) {
 		}
 		f.Close()
 	}
-	if _, err := s.Read(context.Background()); !errors.Is(err, ndtiff.ErrTorn) {
+	if _, err := s.Read(context.Background()); !errors.Is(err, tiff.ErrTornFolder) {
 		t.Errorf("%v, a torn index expected", err)
 	}
 	if err := errors.Join(w.index.Truncate(0), w.pixels.Truncate(600)); err != nil {
@@ -281,7 +280,7 @@ func TestNDTiffCorpusGrows(t *testing.T) {
 	folder, _ := ingesttest.Corpus(t)
 	from, to := filepath.Join(folder, "micromanager-ndtiff/v3/ndtiff3.2_11bit_1"), t.TempDir()
 	stack := "ndtiff3.2_11bit_NDTiffStack.tif"
-	index, err := os.ReadFile(filepath.Join(from, ndtiff.IndexName))
+	index, err := os.ReadFile(filepath.Join(from, tiff.NDIndexName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +290,7 @@ func TestNDTiffCorpusGrows(t *testing.T) {
 	}
 	const n = 10
 	entry, image := len(index)/n, len(pixels)/n+1
-	toIndex, toStack := create(t, filepath.Join(to, ndtiff.IndexName)), create(t, filepath.Join(to, stack))
+	toIndex, toStack := create(t, filepath.Join(to, tiff.NDIndexName)), create(t, filepath.Join(to, stack))
 	if err := errors.Join(toIndex.Truncate(25<<20), toStack.Truncate(4<<30-1)); err != nil {
 		t.Fatal(err)
 	}
@@ -313,13 +312,13 @@ func TestNDTiffCorpusGrows(t *testing.T) {
 // choices are the axes, beside time, of all images in a folder.
 func choices(t *testing.T, folder string) []string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(folder, ndtiff.IndexName))
+	f, err := os.Open(filepath.Join(folder, tiff.NDIndexName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	found := map[string]bool{}
-	for index := ndtiff.NewIndex(f); ; {
+	for index := tiff.NewNDIndex(f); ; {
 		e, err := index.Next()
 		if err == io.EOF {
 			return slices.Sorted(maps.Keys(found))

@@ -3,7 +3,7 @@ package files
 import (
 	"math"
 
-	"driftscope/ingest/ndtiff"
+	"driftscope/ingest/tiff"
 )
 
 // chooseTimes uses the images' own times if the user gave none: the time of arrival in the computer, in microseconds, or the
@@ -15,9 +15,9 @@ func (s *ndtiffSource) chooseTimes() error {
 		if s.pending(err) {
 			return err
 		}
-		for _, of := range []func(ndtiff.Times) float64{
-			func(t ndtiff.Times) float64 { return t.Received },
-			func(t ndtiff.Times) float64 { return t.Elapsed },
+		for _, of := range []func(tiff.NDTimes) float64{
+			func(t tiff.NDTimes) float64 { return t.Received },
+			func(t tiff.NDTimes) float64 { return t.Elapsed },
 		} {
 			if !s.clock.Timed() && err == nil && rise(times, of) {
 				s.own, s.origin = of, of(times[0])
@@ -31,8 +31,8 @@ func (s *ndtiffSource) chooseTimes() error {
 }
 
 // firstTimes returns the times of the first image and of the second, if it exists.
-func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
-	var times []ndtiff.Times
+func (s *ndtiffSource) firstTimes() ([]tiff.NDTimes, error) {
+	var times []tiff.NDTimes
 	for i := range min(2, len(s.series.picked)) {
 		image := &s.series.picked[i]
 		if err := s.openFile(image.entry.File); err != nil {
@@ -48,7 +48,7 @@ func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
 }
 
 // rise reports whether the times are known and increase.
-func rise(times []ndtiff.Times, of func(ndtiff.Times) float64) bool {
+func rise(times []tiff.NDTimes, of func(tiff.NDTimes) float64) bool {
 	last := math.Inf(-1)
 	for _, t := range times {
 		if !(of(t) > last) {

@@ -15,12 +15,11 @@ import (
 
 	"gocv.io/x/gocv"
 
+	"driftscope/ingest/avcodec"
 	"driftscope/ingest/child"
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
-	"driftscope/ingest/mpegts"
 	"driftscope/ingest/picture"
-	"driftscope/ingest/printed"
 	"driftscope/ingest/timing"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
@@ -45,7 +44,7 @@ type video struct {
 	claimed uint64    // number of frames in the header; 0 if unknown
 	ended   bool
 	torn    bool // the last picture is incomplete and was left out
-	printed printed.Video
+	printed picture.Video
 }
 
 // NewVideo makes a source that reads a file in this process, or follows it in a child process.
@@ -93,7 +92,7 @@ func (v *video) Open(context.Context) (err error) {
 	if format.OfFile(file) != format.TS {
 		return v.connect(v.path)
 	}
-	end, err := mpegts.Whole(file, size)
+	end, err := avcodec.WholeTransport(file, size)
 	if err != nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func (v *video) connect(url string) (err error) {
 	said := v.printed.Open(func() { v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg) })
 	if err != nil || !v.capture.IsOpened() {
 		v.Close()
-		return fmt.Errorf("%s is torn, or no video that FFmpeg reads%s: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path, printed.Bracketed(said))
+		return fmt.Errorf("%s is torn, or no video that FFmpeg reads%s: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path, picture.Bracketed(said))
 	}
 	if err := v.start(); err != nil {
 		v.Close()
@@ -133,7 +132,7 @@ func (v *video) start() error {
 	}
 	mat, err := v.grab()
 	if err == io.EOF {
-		return fmt.Errorf("no frame could be read%s: the video is damaged or empty, copy or convert it again", printed.Bracketed(printed.Complained()))
+		return fmt.Errorf("no frame could be read%s: the video is damaged or empty, copy or convert it again", picture.Bracketed(picture.Complained()))
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/follow"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/timing"
@@ -29,7 +28,7 @@ func TestCutTS(t *testing.T) {
 	suite.Long(t)
 	told := 0
 	for name, code := range map[string]string{"MPEG-2": "mpg2", "H.264": "H264"} {
-		data := avcodectest.TransportStream(t, code, n)
+		data := ingesttest.TransportStream(t, code, n)
 		for part := range cuts {
 			cut := len(data) - part*len(data)/2/cuts
 			if part%2 == 0 {
@@ -97,7 +96,7 @@ func shows(t *testing.T, s pipeline.Source) (shown []int, skipped []string) {
 		case err != nil:
 			return shown, skipped
 		default:
-			shown = append(shown, avcodectest.Recognise(ingesttest.BytesOf(t, f), 3, 64))
+			shown = append(shown, ingesttest.Recognise(ingesttest.BytesOf(t, f), 3, 64))
 			f.Close()
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"driftscope/ingest/avcodec"
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
-	"driftscope/ingest/mpegts"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 )
@@ -105,7 +105,7 @@ func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, er
 
 // feed copies existing and new bytes. For a transport stream it holds back an incomplete last picture.
 func (v *growingVideo) feed(ctx context.Context, to io.Writer) {
-	whole := mpegts.NewWriter(to)
+	whole := avcodec.NewTransportWriter(to)
 	if v.packets {
 		to = whole
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -166,8 +165,8 @@ func (l *layout) readTree(c *cursor) error {
 
 func (l *layout) sides(sides []uint64) error {
 	for _, side := range sides {
-		if side < 1 || side > ndarray.MaxChunk {
-			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected: write it in smaller chunks", side, ndarray.MaxChunk)
+		if side < 1 || side > bounded.MaxChunk {
+			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected: write it in smaller chunks", side, bounded.MaxChunk)
 		}
 		l.chunk = append(l.chunk, int(side))
 	}

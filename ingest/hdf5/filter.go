@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -69,7 +68,7 @@ func (d *dataset) readFilters(c *cursor) error {
 		switch f.kind {
 		case deflateFilter, fletcherFilter, lzfFilter:
 		case shuffleFilter:
-			if f.size < 1 || f.size > ndarray.MaxChunk {
+			if f.size < 1 || f.size > bounded.MaxChunk {
 				return fmt.Errorf("its shuffle is of elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
 			}
 		default:

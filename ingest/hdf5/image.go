@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -28,8 +27,8 @@ type Image struct {
 	file     *file
 	dataset  *dataset
 	chunks   *chunks
-	axes     ndarray.Axes
-	pictures *ndarray.Pictures
+	axes     bounded.Axes
+	pictures *bounded.Pictures
 	unpacker unpacker
 	packed   []byte
 }
@@ -69,7 +68,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 	}
 	var films []*dataset
 	for _, d := range s.found {
-		if len(d.shape) >= 3 && len(d.shape) <= ndarray.Count && d.unread == nil {
+		if len(d.shape) >= 3 && len(d.shape) <= bounded.AxisCount && d.unread == nil {
 			films = append(films, d)
 		}
 	}
@@ -134,7 +133,7 @@ func (i *Image) open() (err error) {
 	if err := i.lay(); err != nil {
 		return err
 	}
-	d.layout.from = min(i.axes[ndarray.Y], i.axes[ndarray.X])
+	d.layout.from = min(i.axes[bounded.Y], i.axes[bounded.X])
 	if i.chunks, err = d.index(i.file); err != nil {
 		return err
 	}
@@ -143,29 +142,29 @@ func (i *Image) open() (err error) {
 		stride[at] = step
 		step *= side
 	}
-	i.pictures, err = ndarray.NewPictures(ndarray.Array{Axes: i.axes, Chunk: i.chunks.size, Stride: stride, Samples: d.samples, Fill: d.fill(), Load: i.load}, d.shape)
+	i.pictures, err = bounded.NewPictures(bounded.Array{Axes: i.axes, Chunk: i.chunks.size, Stride: stride, Samples: d.samples, Fill: d.fill(), Load: i.load}, d.shape)
 	return err
 }
 
 // lay finds the axes and size of a picture.
 func (i *Image) lay() error {
 	shape := i.dataset.shape
-	i.axes = ndarray.NoAxes
+	i.axes = bounded.NoAxes
 	if len(i.Axes) != len(shape) {
 		return fmt.Errorf("axes: %.20s, %d letters expected for its shape %v", printable(i.Axes), len(shape), shape)
 	}
 	for at, letter := range strings.ToLower(i.Axes) {
-		which := strings.IndexRune(ndarray.Names, letter)
+		which := strings.IndexRune(bounded.AxisNames, letter)
 		if which < 0 || i.axes[which] >= 0 {
 			return fmt.Errorf("axes: %.20s, each of t, c, z, y and x at most once expected", printable(i.Axes))
 		}
 		i.axes[which] = at
 	}
-	if i.axes[ndarray.Y] < 0 || i.axes[ndarray.X] < 0 {
+	if i.axes[bounded.Y] < 0 || i.axes[bounded.X] < 0 {
 		return fmt.Errorf("axes: %.20s, y and x expected among them", printable(i.Axes))
 	}
-	i.Height, i.Width = i.axes.Along(ndarray.Y, shape), i.axes.Along(ndarray.X, shape)
-	i.Times, i.Channels, i.Slices = min(i.axes.Along(ndarray.T, shape), bounded.MaxFrames), i.axes.Along(ndarray.C, shape), i.axes.Along(ndarray.Z, shape)
+	i.Height, i.Width = i.axes.Along(bounded.Y, shape), i.axes.Along(bounded.X, shape)
+	i.Times, i.Channels, i.Slices = min(i.axes.Along(bounded.T, shape), bounded.MaxFrames), i.axes.Along(bounded.C, shape), i.axes.Along(bounded.Z, shape)
 	if i.Times < 1 || i.Channels < 1 || i.Slices < 1 {
 		return fmt.Errorf("its shape is %v: it holds no picture, one at least expected: copy it again, or name another dataset", shape)
 	}
@@ -183,25 +182,25 @@ func (i *Image) Written() int {
 	last := -1
 	for n := range i.chunks.listed {
 		for at, stride := range i.chunks.stride {
-			if at == i.axes[ndarray.T] {
+			if at == i.axes[bounded.T] {
 				last = max(last, n/stride)
 				break
 			}
 			n %= stride
 		}
-		if i.axes[ndarray.T] < 0 {
+		if i.axes[bounded.T] < 0 {
 			last = 0
 		}
 	}
-	if last < 0 || i.axes[ndarray.T] < 0 {
+	if last < 0 || i.axes[bounded.T] < 0 {
 		return last + 1
 	}
-	return min(i.Times, (last+1)*i.chunks.size[i.axes[ndarray.T]])
+	return min(i.Times, (last+1)*i.chunks.size[i.axes[bounded.T]])
 }
 
 // Read reads the picture at a time, channel and slice, all from 0. Missing chunks have the fill value.
 func (i *Image) Read(dst *tiff.Image, time, channel, slice int) (missing int, err error) {
-	return i.pictures.Read(dst, ndarray.Place{Time: time, Channel: channel, Slice: slice})
+	return i.pictures.Read(dst, bounded.Place{Time: time, Channel: channel, Slice: slice})
 }
 
 // load returns the unpacked chunk at a grid position, or nil if it was never written.
@@ -219,8 +218,8 @@ func (i *Image) load(grid []int) ([]byte, error) {
 
 // fetch reads a chunk and unpacks it.
 func (i *Image) fetch(at stored) (_ []byte, err error) {
-	if at.bytes > ndarray.MaxPacked {
-		return nil, tiff.Unread("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, ndarray.MaxPacked)
+	if at.bytes > bounded.MaxPacked {
+		return nil, tiff.Unread("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, bounded.MaxPacked)
 	}
 	l := &i.dataset.layout
 	if l.class == compact {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -76,8 +75,8 @@ func (c *chunks) shape(d *dataset) error {
 	}
 	c.bytes = d.samples.Bytes
 	for _, side := range c.size {
-		if side < 1 || side > ndarray.MaxChunk/c.bytes {
-			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, ndarray.MaxChunk>>20)
+		if side < 1 || side > bounded.MaxChunk/c.bytes {
+			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, bounded.MaxChunk>>20)
 		}
 		c.bytes *= side
 	}

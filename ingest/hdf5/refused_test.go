@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/ingest/ndarray"
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -83,7 +83,7 @@ func readAll(t *testing.T, file []byte, path string) error {
 		}
 		return err
 	}
-	if err := tiff.CheckSize(image.Width, image.Height, image.dataset.samples.Depth().Bytes()); err != nil || image.chunks.bytes > ndarray.MaxChunk || image.Tiles() > ndarray.MaxTiles || image.Written() > image.Times {
+	if err := tiff.CheckSize(image.Width, image.Height, image.dataset.samples.Depth().Bytes()); err != nil || image.chunks.bytes > bounded.MaxChunk || image.Tiles() > bounded.MaxTiles || image.Written() > image.Times {
 		t.Fatalf("%+v (%v)", image, err)
 	}
 	if image.Width*image.Height > 1<<18 || image.Tiles() > 1<<10 || image.chunks.bytes > 1<<20 {

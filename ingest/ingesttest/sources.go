@@ -1,5 +1,9 @@
 // Package ingesttest holds helpers for tests of sources: sources made from YAML and read to their end, files of known pixels,
 // and the corpus of TIFF files.
+//
+// Cameras and streams of these tests: Camera is a real RTSP server whose packet loss and clock the test controls.
+// Stream makes H.264 and H.265 with FFmpeg's encoders. Each of its pictures shows its own number.
+// CZI and ND2 files come from the same format descriptions as their readers: no writing program was at hand.
 package ingesttest
 
 import (

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/ingest/nd2/nd2test"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 )
 
@@ -22,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 			if c.packed {
 				compression = 0
 			}
-			chunks := []nd2test.Chunk{nd2test.Attributes(512, 512, c.components, 16, entry{"eCompression", compression})}
+			chunks := []ingesttest.ND2Chunk{ingesttest.ND2Attributes(512, 512, c.components, 16, entry{"eCompression", compression})}
 			noise := rand.New(rand.NewPCG(1, 2))
 			for n := range frames {
 				var pixels []byte
@@ -30,9 +30,9 @@ func BenchmarkRead(b *testing.B) {
 					pixels = binary.LittleEndian.AppendUint16(pixels, uint16(noise.Uint32()&0xfff))
 				}
 				if c.packed {
-					pixels = nd2test.Deflated(pixels)
+					pixels = ingesttest.ND2Deflated(pixels)
 				}
-				chunks = append(chunks, nd2test.Picture(n, 10*float64(n), pixels))
+				chunks = append(chunks, ingesttest.ND2Picture(n, 10*float64(n), pixels))
 			}
 			film := opened(b, chunks...)
 			var picture tiff.Image

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/ingest/nd2/nd2test"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 )
 
-type entry = nd2test.Record
+type entry = ingesttest.ND2Record
 
 // opened opens a file that has to be readable.
-func opened(t testing.TB, chunks ...nd2test.Chunk) *Film {
+func opened(t testing.TB, chunks ...ingesttest.ND2Chunk) *Film {
 	t.Helper()
-	b := nd2test.File("Ver3.0", chunks...)
+	b := ingesttest.ND2("Ver3.0", chunks...)
 	film, err := Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
@@ -53,26 +53,26 @@ func TestFilm(t *testing.T) {
 		name       string
 		components int
 		count      int
-		more       []nd2test.Chunk
+		more       []ingesttest.ND2Chunk
 		want       [3]int
 		at         func(time, slice int) int
 		interval   float64
 	}{
 		{"no loops", 1, 5, nil, [3]int{5, 1, 1}, func(t, _ int) int { return t }, 0},
-		{"times", 2, 5, []nd2test.Chunk{nd2test.Loops(nd2test.Times(5, 40))}, [3]int{5, 2, 1}, func(t, _ int) int { return t }, 0.04},
-		{"a run that was stopped", 1, 5, []nd2test.Chunk{nd2test.Loops(nd2test.Times(50, 40))}, [3]int{5, 1, 1}, func(t, _ int) int { return t }, 0.04},
-		{"slices at each time", 3, 6, []nd2test.Chunk{nd2test.Loops(nd2test.Times(3, 40), nd2test.Slices(2))}, [3]int{3, 3, 2}, func(t, z int) int { return 2*t + z }, 0.04},
-		{"times at each slice", 1, 6, []nd2test.Chunk{nd2test.Loops(nd2test.Slices(2), nd2test.Times(3, 40))}, [3]int{3, 1, 2}, func(t, z int) int { return t + 3*z }, 0.04},
-		{"spectra between", 1, 6, []nd2test.Chunk{nd2test.Loops(nd2test.Times(3, 40), []entry{{"eType", int32(6)}, {"uLoopPars", []entry{{"uiCount", uint32(2)}}}}, nd2test.Slices(2))},
+		{"times", 2, 5, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Times(5, 40))}, [3]int{5, 2, 1}, func(t, _ int) int { return t }, 0.04},
+		{"a run that was stopped", 1, 5, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Times(50, 40))}, [3]int{5, 1, 1}, func(t, _ int) int { return t }, 0.04},
+		{"slices at each time", 3, 6, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Times(3, 40), ingesttest.ND2Slices(2))}, [3]int{3, 3, 2}, func(t, z int) int { return 2*t + z }, 0.04},
+		{"times at each slice", 1, 6, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Slices(2), ingesttest.ND2Times(3, 40))}, [3]int{3, 1, 2}, func(t, z int) int { return t + 3*z }, 0.04},
+		{"spectra between", 1, 6, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Times(3, 40), []entry{{"eType", int32(6)}, {"uLoopPars", []entry{{"uiCount", uint32(2)}}}}, ingesttest.ND2Slices(2))},
 			[3]int{3, 1, 2}, func(t, z int) int { return 2*t + z }, 0.04},
-		{"slices alone", 1, 4, []nd2test.Chunk{nd2test.Loops(nd2test.Slices(4))}, [3]int{1, 1, 4}, func(_, z int) int { return z }, 0},
-		{"one position", 1, 3, []nd2test.Chunk{nd2test.Loops(nd2test.Times(3, 40), []entry{{"eType", uint32(2)}, {"uLoopPars", []entry{{"Points", []entry{{"", []entry{{"dPosX", 1.0}}}, {"", []entry{{"dPosX", 2.0}}}}}}}, {"pItemValid", []byte{1, 0}}})},
+		{"slices alone", 1, 4, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Slices(4))}, [3]int{1, 1, 4}, func(_, z int) int { return z }, 0},
+		{"one position", 1, 3, []ingesttest.ND2Chunk{ingesttest.ND2Loops(ingesttest.ND2Times(3, 40), []entry{{"eType", uint32(2)}, {"uLoopPars", []entry{{"Points", []entry{{"", []entry{{"dPosX", 1.0}}}, {"", []entry{{"dPosX", 2.0}}}}}}}, {"pItemValid", []byte{1, 0}}})},
 			[3]int{3, 1, 1}, func(t, _ int) int { return t }, 0.04},
-		{"phases of time", 1, 5, []nd2test.Chunk{nd2test.Loops([]entry{{"eType", uint32(8)}, {"uLoopPars", []entry{{"pPeriodValid", []byte{1, 0, 1}}, {"pPeriod", []entry{
-			{"", nd2test.Times(2, 10)[1][1]}, {"", nd2test.Times(7, 10)[1][1]}, {"", nd2test.Times(3, 20)[1][1]}}}}}})}, [3]int{5, 1, 1}, func(t, _ int) int { return t }, 0},
-		{"a measured step", 1, 2, []nd2test.Chunk{nd2test.Loops([]entry{{"eType", uint32(1)}, {"uLoopPars", []entry{{"uiCount", uint32(2)}, {"dPeriod", 0.0}, {"dAvgPeriodDiff", 12.5}}}})}, [3]int{2, 1, 1}, func(t, _ int) int { return t }, 0.0125},
+		{"phases of time", 1, 5, []ingesttest.ND2Chunk{ingesttest.ND2Loops([]entry{{"eType", uint32(8)}, {"uLoopPars", []entry{{"pPeriodValid", []byte{1, 0, 1}}, {"pPeriod", []entry{
+			{"", ingesttest.ND2Times(2, 10)[1][1]}, {"", ingesttest.ND2Times(7, 10)[1][1]}, {"", ingesttest.ND2Times(3, 20)[1][1]}}}}}})}, [3]int{5, 1, 1}, func(t, _ int) int { return t }, 0},
+		{"a measured step", 1, 2, []ingesttest.ND2Chunk{ingesttest.ND2Loops([]entry{{"eType", uint32(1)}, {"uLoopPars", []entry{{"uiCount", uint32(2)}, {"dPeriod", 0.0}, {"dAvgPeriodDiff", 12.5}}}})}, [3]int{2, 1, 1}, func(t, _ int) int { return t }, 0.0125},
 	} {
-		film := opened(t, append(nd2test.Film(c.count, c.components, 40), c.more...)...)
+		film := opened(t, append(ingesttest.ND2Film(c.count, c.components, 40), c.more...)...)
 		if axes(film) != c.want || film.Interval != c.interval {
 			t.Errorf("%s: %v, every %g s; %v and %g expected", c.name, axes(film), film.Interval, c.want, c.interval)
 			continue
@@ -106,19 +106,19 @@ func TestStored(t *testing.T) {
 		more   []entry
 		pixels []byte
 	}{
-		"rows with room":      {[]entry{wide}, rows(nd2test.Pixels(0, 1))},
-		"longer":              {nil, append(nd2test.Pixels(0, 1), 1, 2, 3)},
-		"zlib":                {[]entry{packed}, nd2test.Deflated(nd2test.Pixels(0, 1))},
-		"zlib with room":      {[]entry{wide, packed}, nd2test.Deflated(rows(nd2test.Pixels(0, 1)))},
-		"whole tiles, signed": {[]entry{{"uiTileWidth", uint32(4)}, {"uiTileHeight", int64(3)}, {"uiComp", uint64(1)}}, nd2test.Pixels(0, 1)},
+		"rows with room":      {[]entry{wide}, rows(ingesttest.ND2Pixels(0, 1))},
+		"longer":              {nil, append(ingesttest.ND2Pixels(0, 1), 1, 2, 3)},
+		"zlib":                {[]entry{packed}, ingesttest.ND2Deflated(ingesttest.ND2Pixels(0, 1))},
+		"zlib with room":      {[]entry{wide, packed}, ingesttest.ND2Deflated(rows(ingesttest.ND2Pixels(0, 1)))},
+		"whole tiles, signed": {[]entry{{"uiTileWidth", uint32(4)}, {"uiTileHeight", int64(3)}, {"uiComp", uint64(1)}}, ingesttest.ND2Pixels(0, 1)},
 	} {
-		film := opened(t, nd2test.Attributes(4, 3, 1, 16, c.more...), nd2test.Picture(0, 0, c.pixels))
+		film := opened(t, ingesttest.ND2Attributes(4, 3, 1, 16, c.more...), ingesttest.ND2Picture(0, 0, c.pixels))
 		if got := number(t, film, 0, 0, 0); got != 0 {
 			t.Errorf("%s: picture %d", name, got)
 		}
 	}
 	for bits, depth := range map[int]tiff.Depth{8: tiff.Uint8, 32: tiff.Float32} {
-		film := opened(t, nd2test.Attributes(2, 1, 2, bits), nd2test.Picture(0, 0, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
+		film := opened(t, ingesttest.ND2Attributes(2, 1, 2, bits), ingesttest.ND2Picture(0, 0, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}))
 		var p tiff.Image
 		want := map[int][]byte{8: {1, 3}, 32: {4, 5, 6, 7, 12, 13, 14, 15}}[bits]
 		if _, err := film.Read(&p, 0, 1, 0); err != nil || p.Depth != depth || !bytes.Equal(p.Pix, want) {
@@ -128,27 +128,27 @@ func TestStored(t *testing.T) {
 }
 
 // planes are the names of channels and the size of a pixel.
-func planes(names ...string) nd2test.Chunk {
+func planes(names ...string) ingesttest.ND2Chunk {
 	var list []entry
 	for _, name := range names {
 		list = append(list, entry{"a", []entry{{"sDescription", name}}})
 	}
-	return nd2test.Level("ImageMetadataSeqLV|0!", "SLxPictureMetadata", entry{"bCalibrated", true}, entry{"dCalibration", 0.065},
+	return ingesttest.ND2Level("ImageMetadataSeqLV|0!", "SLxPictureMetadata", entry{"bCalibrated", true}, entry{"dCalibration", 0.065},
 		entry{"sPicturePlanes", []entry{{"uiCount", uint32(len(names))}, {"sPlaneNew", list}}})
 }
 
 // TestDescribed: names and the size of a pixel, from metadata that may be packed; what does not fit is left out.
 func TestDescribed(t *testing.T) {
-	film := opened(t, append(nd2test.Film(1, 2, 0), planes("DAPI", "GFP µ"))...)
+	film := opened(t, append(ingesttest.ND2Film(1, 2, 0), planes("DAPI", "GFP µ"))...)
 	if strings.Join(film.Labels, ",") != "DAPI,GFP µ" || film.PixelUM != 0.065 {
 		t.Errorf("%v, %g µm", film.Labels, film.PixelUM)
 	}
 	calibration := entry{"SLxCalibration", []entry{{"dCalibration", 0.11}}}
-	film = opened(t, append(nd2test.Film(1, 1, 0), nd2test.Chunk{Name: "ImageCalibrationLV|0!", Data: calibration.Packed()}, nd2test.Chunk{Name: "ImageMetadataSeqLV|0!", Data: []byte{99}})...)
+	film = opened(t, append(ingesttest.ND2Film(1, 1, 0), ingesttest.ND2Chunk{Name: "ImageCalibrationLV|0!", Data: calibration.Packed()}, ingesttest.ND2Chunk{Name: "ImageMetadataSeqLV|0!", Data: []byte{99}})...)
 	if film.Labels != nil || film.PixelUM != 0.11 {
 		t.Errorf("%v, %g µm", film.Labels, film.PixelUM)
 	}
-	film = opened(t, append(nd2test.Film(1, 1, 0), planes("DAPI", "GFP"))...)
+	film = opened(t, append(ingesttest.ND2Film(1, 1, 0), planes("DAPI", "GFP"))...)
 	if film.Labels != nil {
 		t.Errorf("%v of one channel", film.Labels)
 	}
@@ -156,7 +156,7 @@ func TestDescribed(t *testing.T) {
 
 // TestGap: a picture that the map has not is not there.
 func TestGap(t *testing.T) {
-	chunks := nd2test.Film(3, 1, 40)
+	chunks := ingesttest.ND2Film(3, 1, 40)
 	film := opened(t, chunks[0], chunks[1], chunks[3])
 	var p tiff.Image
 	if found, err := film.Read(&p, 1, 0, 0); found || err != nil || film.Times != 3 {

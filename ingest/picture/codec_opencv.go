@@ -8,7 +8,6 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/ingest/printed"
 	"driftscope/internal/flow/frame"
 )
 
@@ -24,13 +23,13 @@ func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
 	if err != nil {
 		return gocv.Mat{}, "", err
 	}
-	said = printed.Listened(func() { mat, err = gocv.IMDecode(data, gocv.IMReadUnchanged) })
+	said = Listened(func() { mat, err = gocv.IMDecode(data, gocv.IMReadUnchanged) })
 	if err != nil {
 		return gocv.Mat{}, "", err
 	}
 	if mat.Empty() {
 		mat.Close()
-		return gocv.Mat{}, "", fmt.Errorf("the %s is damaged%s: copy it again", strings.ToUpper(format), printed.Bracketed(said))
+		return gocv.Mat{}, "", fmt.Errorf("the %s is damaged%s: copy it again", strings.ToUpper(format), Bracketed(said))
 	}
 	mat, err = DropAlpha(mat)
 	return mat, said, err

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"driftscope/ingest/avcodec"
+	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/rtsp"
-	"driftscope/ingest/rtsp/rtsptest"
 )
 
 // TestStream: units of every codec come with what a decoder needs, and who gives up is let go.
 func TestStream(t *testing.T) {
-	for want, o := range map[rtsp.Codec]rtsptest.Options{
+	for want, o := range map[rtsp.Codec]ingesttest.CameraOptions{
 		rtsp.H264: {Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true}, rtsp.H265: {Codec: avcodec.H265, UDP: true}, rtsp.MJPEG: {},
 	} {
-		camera := rtsptest.Start(t, o)
+		camera := ingesttest.StartCamera(t, o)
 		s, err := rtsp.Open(t.Context(), rtsp.Options{URL: camera.URL(), UDP: o.UDP})
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestStream(t *testing.T) {
 
 // TestStreamRefused: what is wrong is said without the password, and a server that says nothing is given up with its context.
 func TestStreamRefused(t *testing.T) {
-	camera := rtsptest.Start(t, rtsptest.Options{User: "guest", Password: "secret"})
+	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{User: "guest", Password: "secret"})
 	for address, want := range map[string]string{
 		strings.Replace(camera.URL(), "secret", "s3cret", 1): "(401)",
 		camera.URL() + "/else":                               "(404)",

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"driftscope/ingest/ndarray"
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -19,7 +19,7 @@ import (
 const (
 	maxAxes     = 16
 	maxSide     = 1 << 40 // side of a shape
-	maxChunk    = ndarray.MaxChunk
+	maxChunk    = bounded.MaxChunk
 	maxInShard  = 1 << 20 // chunks per shard: the index then has 16 MiB
 	maxMetadata = 4 << 20 // bytes per metadata file
 )

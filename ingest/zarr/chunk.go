@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -148,8 +147,8 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 			return err
 		}
 	}
-	if n > ndarray.MaxPacked {
-		return tiff.Unread("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, ndarray.MaxPacked)
+	if n > bounded.MaxPacked {
+		return tiff.Unread("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, bounded.MaxPacked)
 	}
 	c.packed, err = exactly(c.packed, r, from, int(n))
 	return err

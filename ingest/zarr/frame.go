@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"driftscope/ingest/ndarray"
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
 // Place is the position of a picture in an Image; all values count from 0.
-type Place = ndarray.Place
+type Place = bounded.Place
 
 // State is what is known of a picture without reading it. A changed State means that something was written.
 type State struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"driftscope/ingest/ndarray"
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -20,7 +20,7 @@ func readAll(t *testing.T, store fstest.MapFS) {
 		return
 	}
 	defer image.Close()
-	if err := tiff.CheckSize(image.Width, image.Height, image.array.samples.Depth().Bytes()); err != nil || image.Tiles() > ndarray.MaxTiles || image.array.bytes() > maxChunk || !(image.Interval >= 0) {
+	if err := tiff.CheckSize(image.Width, image.Height, image.array.samples.Depth().Bytes()); err != nil || image.Tiles() > bounded.MaxTiles || image.array.bytes() > maxChunk || !(image.Interval >= 0) {
 		t.Fatalf("%+v (%v)", image, err)
 	}
 	if image.Width*image.Height > 1<<16 || image.Tiles() > 64 || image.array.bytes() > 1<<20 {

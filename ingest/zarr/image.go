@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"driftscope/ingest/bounded"
-	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -25,9 +24,9 @@ type Image struct {
 
 	level    int
 	array    *array
-	axes     ndarray.Axes
+	axes     bounded.Axes
 	chunks   chunks
-	pictures *ndarray.Pictures
+	pictures *bounded.Pictures
 }
 
 // Open reads the metadata of a store and selects the resolution level, from 0, the finest. For a store that is being written
@@ -83,14 +82,14 @@ func (i *Image) lay(named axes) error {
 	if len(named) != len(i.array.shape) {
 		return tiff.Unread("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
 	}
-	i.axes = ndarray.NoAxes
+	i.axes = bounded.NoAxes
 	for at, a := range named {
 		which := letter(a.Name)
 		switch {
 		case which < 0 && a.Type == "time":
-			which = ndarray.T
+			which = bounded.T
 		case which < 0 && a.Type == "channel":
-			which = ndarray.C
+			which = bounded.C
 		}
 		switch {
 		case which >= 0 && i.axes[which] < 0:
@@ -99,7 +98,7 @@ func (i *Image) lay(named axes) error {
 			return tiff.Unread("axis %d is %.40q and %d long, one each of t, c, z, y and x expected: export one of its places", at, a.Name, i.array.shape[at])
 		}
 	}
-	if i.axes[ndarray.Y] < 0 || i.axes[ndarray.X] < 0 {
+	if i.axes[bounded.Y] < 0 || i.axes[bounded.X] < 0 {
 		return tiff.Unread("no axes y and x, both expected of a picture: export its pictures as a store of their own")
 	}
 	return i.fit()
@@ -110,17 +109,17 @@ func letter(name string) int {
 	if len(name) != 1 {
 		return -1
 	}
-	return strings.Index(ndarray.Names, strings.ToLower(name))
+	return strings.Index(bounded.AxisNames, strings.ToLower(name))
 }
 
 // fit reads and bounds the sizes.
 func (i *Image) fit() (err error) {
-	i.Height, i.Width, i.Channels, i.Slices = i.size(ndarray.Y), i.size(ndarray.X), i.size(ndarray.C), i.size(ndarray.Z)
+	i.Height, i.Width, i.Channels, i.Slices = i.size(bounded.Y), i.size(bounded.X), i.size(bounded.C), i.size(bounded.Z)
 	a := i.array
 	if err := tiff.CheckSize(i.Width, i.Height, a.samples.Depth().Bytes()); err != nil {
 		return err
 	}
-	i.pictures, err = ndarray.NewPictures(ndarray.Array{Axes: i.axes, Chunk: a.chunk, Stride: a.stride, Samples: a.samples, Fill: a.filled, Load: i.chunks.load}, a.shape)
+	i.pictures, err = bounded.NewPictures(bounded.Array{Axes: i.axes, Chunk: a.chunk, Stride: a.stride, Samples: a.samples, Fill: a.filled, Load: i.chunks.load}, a.shape)
 	return err
 }
 
@@ -128,13 +127,13 @@ func (i *Image) fit() (err error) {
 func (i *Image) size(axis int) int { return i.axes.Along(axis, i.array.shape) }
 
 // Times returns the number of frames in the metadata. Writers may reserve more than they write, or update the number late.
-func (i *Image) Times() int { return min(i.size(ndarray.T), MaxFrames) }
+func (i *Image) Times() int { return min(i.size(bounded.T), MaxFrames) }
 
 // Timed reports that there is a time axis.
-func (i *Image) Timed() bool { return i.axes[ndarray.T] >= 0 }
+func (i *Image) Timed() bool { return i.axes[bounded.T] >= 0 }
 
 // Together returns the number of frames per chunk: which of them were written cannot be seen.
-func (i *Image) Together() int { return i.axes.Along(ndarray.T, i.array.chunk) }
+func (i *Image) Together() int { return i.axes.Along(bounded.T, i.array.chunk) }
 
 // Tiles returns the number of chunks per picture.
 func (i *Image) Tiles() int { return i.pictures.Tiles() }
@@ -147,7 +146,7 @@ func (i *Image) Again() error {
 		return nil // being written
 	case err != nil:
 		return err
-	case now.axes != i.axes || !i.array.same(now.array, i.axes[ndarray.T]):
+	case now.axes != i.axes || !i.array.same(now.array, i.axes[bounded.T]):
 		return errors.New("the kind of its pictures changed: the store was rewritten, so start the run again")
 	}
 	i.array.shape = now.array.shape
@@ -170,10 +169,10 @@ var durations = map[string]float64{
 
 // measure reads the time step and the pixel size, if the metadata give value and unit.
 func (i *Image) measure(named axes, scale []float64) {
-	if t := i.axes[ndarray.T]; t >= 0 {
+	if t := i.axes[bounded.T]; t >= 0 {
 		i.Interval = scale[t] * durations[named[t].Unit]
 	}
-	for n, axis := range []int{ndarray.X, ndarray.Y} {
+	for n, axis := range []int{bounded.X, bounded.Y} {
 		at := i.axes[axis]
 		i.PixelUM[n] = scale[at] * lengths[named[at].Unit]
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"driftscope/ingest/ndarray"
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -43,7 +43,7 @@ func (i *Image) Last(p Place, beyond bool) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		per := i.array.perFile(i.axes[ndarray.T])
+		per := i.array.perFile(i.axes[bounded.T])
 		if ends := min(found+1, MaxFrames/per) * per; found >= -1 && (beyond || ends <= last) {
 			last = ends - 1
 		}
@@ -81,7 +81,7 @@ func (i *Image) filledUp(p Place) int {
 
 // listing returns the largest number along the first axis in any key, -1 if there are no keys, -2 if keys cannot tell.
 func (i *Image) listing() (largest int, err error) {
-	if i.axes[ndarray.T] != 0 {
+	if i.axes[bounded.T] != 0 {
 		return -2, nil
 	}
 	a := i.array

@@ -78,7 +78,7 @@ func ofProduct(name string) bool {
 func TestOfProduct(t *testing.T) {
 	for name, want := range map[string]bool{
 		"online/estimator.go": true, "online/estimator_test.go": false, "online/onlinetest/scene.go": false, "cmd/driftlab/main.go": false, "cmd/driftscope/main.go": true,
-		"internal/suite/mats/mats.go": false, "internal/house/doc.go": false, "internal/kit/system/worker.go": true,
+		"internal/suite/mats.go": false, "internal/house/doc.go": false, "internal/kit/system/worker.go": true,
 	} {
 		if got := ofProduct(name); got != want {
 			t.Errorf("%s: found %v, expected %v", name, got, want)

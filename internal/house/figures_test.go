@@ -16,16 +16,16 @@ var measured = map[string]struct {
 }{
 	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/site", "internal/flow/store"}},
 	"bench frames":        {"cmd/driftlab/internal/bench/frames", framePath},
-	"bench linear":        {"cmd/driftlab/internal/bench/linear", []string{"infer/sdevae/..."}},
-	"bench loop":          {"cmd/driftlab/internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},
+	"bench linear":        {"cmd/driftlab/internal/bench/learning", []string{"infer/sdevae/..."}},
+	"bench loop":          {"cmd/driftlab/internal/bench/frames", append([]string{"sinks/pin"}, framePath...)},
 	"bench nats":          {"cmd/driftlab/internal/bench/frames", append([]string{"internal/flow/bus", "sinks/spool"}, framePath...)},
-	"bench nuisance":      {"cmd/driftlab/internal/bench/nuisance", training},
+	"bench nuisance":      {"cmd/driftlab/internal/bench/learning", training},
 	"bench objects":       {"cmd/driftlab/internal/bench/objects", []string{"infer/field", "infer/locate", "internal/flow/pipeline", "internal/job/stream", "online/objects", "online/tracks"}},
 	"bench online":        {"cmd/driftlab/internal/bench/estimator", []string{"online/..."}},
 	"bench population":    {"cmd/driftlab/internal/bench/population", []string{"online/..."}},
-	"bench recordings":    {"cmd/driftlab/internal/bench/recordings", []string{"online/...", "preprocess"}},
-	"bench train":         {"cmd/driftlab/internal/bench/train", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
-	"bench verdict":       {"cmd/driftlab/internal/bench/nuisance", training},
+	"bench recordings":    {"cmd/driftlab/internal/bench/estimator", []string{"online/...", "preprocess"}},
+	"bench train":         {"cmd/driftlab/internal/bench/learning", []string{"infer/sdevae/dnnl", "infer/sdevae/network"}},
+	"bench verdict":       {"cmd/driftlab/internal/bench/learning", training},
 	"driftlab paper":      {"cmd/driftlab/internal/paper", append([]string{"online/offline"}, training...)},
 	"driftscope pretrain": {"internal/job/training", training},
 	"driftscope run":      {"internal/job/stream", framePath},
@@ -34,7 +34,7 @@ var measured = map[string]struct {
 }
 
 var (
-	framePath = []string{"infer", "infer/field", "infer/locate", "internal/flow/frame", "internal/flow/pipeline", "internal/job/stream", "online", "online/objects", "online/refine", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
+	framePath = []string{"infer", "infer/field", "infer/locate", "internal/flow/frame", "internal/flow/pipeline", "internal/job/stream", "online", "online/objects", "online/regression", "online/tracks", "preprocess", "sinks/message", "sinks/natsink"}
 	training  = []string{"infer/sdevae/...", "internal/job/recording", "internal/job/training"}
 )
 

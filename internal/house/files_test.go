@@ -232,7 +232,7 @@ var renames = map[string]string{
 }
 
 // rehearsals are folders whose files serve a test, or are written again by make schemas.
-var rehearsals = []string{"ingest/ingesttest/", "internal/flow/bus/bustest/", "internal/job/recording/recordingtest/", "cmd/driftlab/internal/soak/", "internal/suite/", "sinks/schemas/"}
+var rehearsals = []string{"ingest/ingesttest/", "internal/flow/bus/bustest/", "internal/job/jobtest/", "cmd/driftlab/internal/soak/", "internal/suite/", "sinks/schemas/"}
 
 // TestRenames: what a power cut may not take is written by internal/kit/system, which syncs file and folder.
 func TestRenames(t *testing.T) {

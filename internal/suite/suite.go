@@ -1,6 +1,8 @@
 // Package suite has the shared parts of tests and the laboratory: which tests are long, and checks for leftovers.
 //
 //	fakecamera.go  Aravis' simulated GigE Vision camera on the loopback interface: a real protocol, and pixels that identify their frame
+//	link.go        forwards TCP connections to servers, and fails like a network, for tests and studies of network failures
+//	matprofile.go  counts OpenCV's open matrices under -tags matprofile, so that a test that leaves one open fails (mats.go)
 //	port.go        reserves ports of this machine for servers that start soon
 //	pty_linux.go   pseudo-terminals: a serial device for the program that writes to it, with its other end here
 //	wallclock_linux_amd64.go  steps the wall clock of one process only. Go reads the clock in the vDSO, so neither a time namespace nor a

@@ -8,12 +8,11 @@ import (
 
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // tracked is a track of two paths of dz = dW, the second beginning at row 300.
-func tracked(n int) *trajectory.Track {
-	t, rng := trajectory.NewTrack(2, n), onlinetest.Rand(3)
+func tracked(n int) *Track {
+	t, rng := NewTrack(2, n), onlinetest.Rand(3)
 	first, second := observed(n, 0.5, 0, rng), observed(n, 0.5, 0, rng)
 	for k := range n {
 		dt := onlinetest.Step
@@ -64,7 +63,7 @@ func TestFollowKnowsTheDrift(t *testing.T) {
 	const n, decay = 1000, 0.2
 	spring := drift.NoCorrection(1)
 	spring.Network.Weights[spring.Network.Size()-1] = (decay - 1) / onlinetest.Step
-	track, rng, z := trajectory.NewTrack(1, n), onlinetest.Rand(4), 0.0
+	track, rng, z := NewTrack(1, n), onlinetest.Rand(4), 0.0
 	for k := range n {
 		track.Add([]float64{z + math.Sqrt(0.5*onlinetest.Step)*rng.NormFloat64()}, onlinetest.Step*min(float64(k), 1))
 		z = decay*z + math.Sqrt(onlinetest.Step)*rng.NormFloat64()

@@ -19,7 +19,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/online/trajectory"
 )
 
 // Spring is the law of one coordinate in a harmonic trap, dz = -κ(z - c)dt + σdW. Each figure has its 95 % interval. RateLow and
@@ -62,22 +61,22 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 
 // trapPath is a series scaled for the likelihood: mean 0, variance 1.
 type trapPath struct {
-	series *trajectory.Series
+	series *Series
 	scale  float64 // divisor of the series, latent
 }
 
 func newTrapPath(path []latent.Latent, coordinate int) (*trapPath, error) {
 	if len(path) < leastPath {
-		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", trajectory.ErrLatent, len(path), leastPath)
+		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", ErrLatent, len(path), leastPath)
 	}
-	s, err := trajectory.NewSeries(path, coordinate)
+	s, err := NewSeries(path, coordinate)
 	if err != nil {
 		return nil, fmt.Errorf("relaxation: %w", err)
 	}
 	mean, variance := stat.PopMeanVariance(s.M, nil)
 	p := &trapPath{series: s, scale: math.Sqrt(variance)}
 	if p.scale == 0 || s.Steps == 0 {
-		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", trajectory.ErrLatent, len(path)-s.Steps, len(path))
+		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", ErrLatent, len(path)-s.Steps, len(path))
 	}
 	for i := range s.M {
 		s.M[i] = (s.M[i] - mean) / p.scale

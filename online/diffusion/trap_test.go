@@ -11,7 +11,6 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // trap is a path of an exact Ornstein-Uhlenbeck process about 50 with κ and σ, one frame a second, measured with noise.
@@ -116,7 +115,7 @@ func TestRelaxationLimits(t *testing.T) {
 	}
 	path := trap(20, 1, 1, 0, onlinetest.Rand(3))
 	path[7].Time = path[6].Time
-	if _, err := Relaxation(path, 1); !errors.Is(err, trajectory.ErrTimeOrder) {
+	if _, err := Relaxation(path, 1); !errors.Is(err, ErrTimeOrder) {
 		t.Errorf("twice the same time: %v", err)
 	}
 	for name, path := range map[string][]latent.Latent{
@@ -125,7 +124,7 @@ func TestRelaxationLimits(t *testing.T) {
 		"no such":  {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
 		"infinite": append(trap(20, 1, 1, 0, onlinetest.Rand(3)), latent.Latent{Mean: []float64{0, math.Inf(1)}}),
 	} {
-		if _, err := Relaxation(path, 1); !errors.Is(err, trajectory.ErrLatent) {
+		if _, err := Relaxation(path, 1); !errors.Is(err, ErrLatent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // Walk is a free motion with one σ along all coordinates, and σ's 95 % interval.
@@ -20,26 +19,26 @@ type Walk struct {
 // The likelihood is the Kalman bank's without a drift, (5). It returns ErrLatent or ErrTimeOrder.
 func FreeWalk(path []latent.Latent) (Walk, error) {
 	if len(path) == 0 {
-		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", trajectory.ErrLatent)
+		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", ErrLatent)
 	}
-	var all []*trajectory.Series
+	var all []*Series
 	transitions := 0
 	for coordinate := range path[0].Mean {
-		s, err := trajectory.NewSeries(path, coordinate)
+		s, err := NewSeries(path, coordinate)
 		if err != nil {
 			return Walk{}, fmt.Errorf("walk: %w", err)
 		}
 		all, transitions = append(all, s), transitions+s.Steps
 	}
 	if transitions == 0 {
-		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", trajectory.ErrLatent)
+		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", ErrLatent)
 	}
 	f := Free(all...)
 	return Walk{math.Sqrt(f.V), math.Sqrt(f.Low), math.Sqrt(f.High), math.Sqrt(f.Noise), transitions}, nil
 }
 
 // Free estimates one σ² that all series share, without a drift. It needs at least one step.
-func Free(series ...*trajectory.Series) Estimate {
+func Free(series ...*Series) Estimate {
 	b := newBank(newGrid(), 1)
 	for _, s := range series {
 		for i, m := range s.M {

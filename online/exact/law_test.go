@@ -8,7 +8,7 @@ import (
 
 	"driftscope/internal/suite"
 	"driftscope/online/exact"
-	"driftscope/online/exact/exacttest"
+	"driftscope/online/onlinetest"
 )
 
 // TestKinds verifies that Infer reports each law on its own tracks and on no others, with D to a tenth, five standard errors of 2,400 steps with noise.
@@ -16,20 +16,20 @@ import (
 func TestKinds(t *testing.T) {
 	suite.Calculation(t)
 	for name, c := range map[string]struct {
-		set  exacttest.Set
+		set  onlinetest.Set
 		want exact.Kind
 	}{
-		"free":           {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3}, exact.Free},
-		"unlike":         {exacttest.Set{Tracks: 60, Places: 40, D: 1, DSpread: 0.7, Noise: 0.2}, exact.Free},
-		"gaps":           {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Missing: 0.3}, exact.Free},
-		"blurred":        {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Exposure: 1}, exact.Free},
-		"trapped":        {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.2, Rate: 0.2}, exact.Trapped},
-		"subdiffusion":   {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.1, Alpha: 0.5}, exact.Fractional},
-		"superdiffusion": {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.1, Alpha: 1.5}, exact.Fractional},
-		"directed":       {exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.2, Speed: 0.6}, exact.Directed},
-		"switching":      {exacttest.Set{Tracks: 30, Places: 150, D: 0.1, Noise: 0.15, Fast: 2, Leave: 0.03}, exact.Switching},
-		"two kinds":      {exacttest.Set{Tracks: 60, Places: 80, D: 0.1, Noise: 0.15, Fast: 2, Still: true}, exact.Free},
-		"bad places":     {exacttest.Set{Tracks: 30, Places: 150, D: 1, Noise: 0.2, Bad: 6}, exact.Free},
+		"free":           {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3}, exact.Free},
+		"unlike":         {onlinetest.Set{Tracks: 60, Places: 40, D: 1, DSpread: 0.7, Noise: 0.2}, exact.Free},
+		"gaps":           {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Missing: 0.3}, exact.Free},
+		"blurred":        {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Exposure: 1}, exact.Free},
+		"trapped":        {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.2, Rate: 0.2}, exact.Trapped},
+		"subdiffusion":   {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.1, Alpha: 0.5}, exact.Fractional},
+		"superdiffusion": {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.1, Alpha: 1.5}, exact.Fractional},
+		"directed":       {onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.2, Speed: 0.6}, exact.Directed},
+		"switching":      {onlinetest.Set{Tracks: 30, Places: 150, D: 0.1, Noise: 0.15, Fast: 2, Leave: 0.03}, exact.Switching},
+		"two kinds":      {onlinetest.Set{Tracks: 60, Places: 80, D: 0.1, Noise: 0.15, Fast: 2, Still: true}, exact.Free},
+		"bad places":     {onlinetest.Set{Tracks: 30, Places: 150, D: 1, Noise: 0.2, Bad: 6}, exact.Free},
 	} {
 		l, ok := exact.Infer(c.set.Draw(rand.New(rand.NewPCG(1, 2))), exact.Options{Exposure: c.set.Exposure})
 		if !ok || l.Kind != c.want {
@@ -49,12 +49,12 @@ func TestKinds(t *testing.T) {
 // TestDegenerate verifies that tracks without information give a remark, and never a number.
 func TestDegenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	line := exacttest.Set{Tracks: 10, Places: 40, D: 1, Line: true}
+	line := onlinetest.Set{Tracks: 10, Places: 40, D: 1, Line: true}
 	l, ok := exact.Infer(line.Draw(rng), exact.Options{})
 	if !ok || l.Axes != [2]bool{true, false} || !strings.Contains(strings.Join(l.Remarks, " "), "along y") || l.Kind != exact.Free || math.Abs(math.Log(l.D.Value)) > 0.3 {
 		t.Errorf("a line: %+v", l)
 	}
-	pixels := exacttest.Set{Tracks: 10, Places: 40, D: 1, Grid: 3}
+	pixels := onlinetest.Set{Tracks: 10, Places: 40, D: 1, Grid: 3}
 	if l, ok = exact.Infer(pixels.Draw(rng), exact.Options{}); !ok || !strings.Contains(strings.Join(l.Remarks, " "), "multiples of 3") {
 		t.Errorf("whole pixels: %+v", l)
 	}
@@ -67,7 +67,7 @@ func TestDegenerate(t *testing.T) {
 		want   string
 	}{
 		"nothing moves": {[]exact.Track{still}, "Nothing moves"},
-		"too few":       {exacttest.Set{Tracks: 3, Places: 4, D: 1}.Draw(rng), "too few"},
+		"too few":       {onlinetest.Set{Tracks: 3, Places: 4, D: 1}.Draw(rng), "too few"},
 		"none":          {nil, "too few"},
 		"not a number":  {[]exact.Track{{{0, math.NaN(), 1}, {1, 2, 3}}}, "no number"},
 		"huge":          {[]exact.Track{{{0, 1e200, 1}, {1, 2, 3}}}, "no number"},
@@ -81,7 +81,7 @@ func TestDegenerate(t *testing.T) {
 // TestStates verifies the states of every track, and the frames of its changes.
 func TestStates(t *testing.T) {
 	suite.Calculation(t)
-	set := exacttest.Set{Tracks: 30, Places: 150, D: 0.1, Noise: 0.1, Fast: 2, Leave: 0.02}
+	set := onlinetest.Set{Tracks: 30, Places: 150, D: 0.1, Noise: 0.1, Fast: 2, Leave: 0.02}
 	tracks := set.Draw(rand.New(rand.NewPCG(5, 6)))
 	var laws [2]*exact.Law
 	for i := range laws {

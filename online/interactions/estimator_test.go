@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"driftscope/internal/kit/archive"
-	"driftscope/online/interactions/pairstest"
+	"driftscope/online/onlinetest"
 )
 
 // shown is an estimator that has seen a film of soft discs.
-func shown(t testing.TB, c Config, film *pairstest.Film, n int) *Estimator {
+func shown(t testing.TB, c Config, film *onlinetest.Pairs, n int) *Estimator {
 	t.Helper()
 	e, err := New(c)
 	if err != nil {
@@ -29,7 +29,7 @@ func shown(t testing.TB, c Config, film *pairstest.Film, n int) *Estimator {
 // TestHardDiscs: discs that do not pass through each other act at contact, and one step's reach beyond it not at all.
 func TestHardDiscs(t *testing.T) {
 	const diameter = 6.0
-	film := &pairstest.Film{Seed: 1, Objects: 200, Side: side, D: 5, Noise: 0.1, Frame: 0.02, Parts: 20, Diameter: diameter}
+	film := &onlinetest.Pairs{Seed: 1, Objects: 200, Side: side, D: 5, Noise: 0.1, Frame: 0.02, Parts: 20, Diameter: diameter}
 	e := shown(t, Config{Width: side, Height: side, Reach: reach}, film, 300)
 	var c Curve
 	e.Curve(&c)
@@ -49,10 +49,10 @@ func TestHardDiscs(t *testing.T) {
 
 // TestForgetting: a force that is gone is forgotten.
 func TestForgetting(t *testing.T) {
-	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &pairstest.Film{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}, 200)
+	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &onlinetest.Pairs{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}, 200)
 	var before, after Curve
 	e.Curve(&before)
-	free := &pairstest.Film{Seed: 3, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 1}
+	free := &onlinetest.Pairs{Seed: 3, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 1}
 	begin := e.last + 1
 	e.Cut()
 	frames(free, 500, 0, func(f *Frame) {
@@ -72,7 +72,7 @@ func TestForgetting(t *testing.T) {
 
 // TestCarried: a stage that moves by 1 px a frame changes nothing where the caller says so.
 func TestCarried(t *testing.T) {
-	film := &pairstest.Film{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}
+	film := &onlinetest.Pairs{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach, Closed: true}
 	still := shown(t, c, film, 60)
 	moved, err := New(c)
@@ -101,7 +101,7 @@ func TestCarried(t *testing.T) {
 
 // TestArchive: sums come back as they were, and only for the picture and the reach that they are of.
 func TestArchive(t *testing.T) {
-	film := &pairstest.Film{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}
+	film := &onlinetest.Pairs{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach}
 	e := shown(t, c, film, 100)
 	unusable := errors.New("unusable")
@@ -218,7 +218,7 @@ func BenchmarkUpdate(b *testing.B) {
 
 // BenchmarkCurve is the posterior of the sums.
 func BenchmarkCurve(b *testing.B) {
-	e := shown(b, Config{Width: side, Height: side, Reach: reach}, &pairstest.Film{Seed: 1, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}, 50)
+	e := shown(b, Config{Width: side, Height: side, Reach: reach}, &onlinetest.Pairs{Seed: 1, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}, 50)
 	var c Curve
 	e.Curve(&c)
 	b.ReportAllocs()
@@ -229,7 +229,7 @@ func BenchmarkCurve(b *testing.B) {
 
 // TestAllocations: a frame takes no memory once as many objects were seen.
 func TestAllocations(t *testing.T) {
-	film := &pairstest.Film{Seed: 6, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}
+	film := &onlinetest.Pairs{Seed: 6, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}
 	var all []Frame
 	frames(film, 200, 0, func(f *Frame) {
 		f.ID = append([]uint64(nil), f.ID...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"driftscope/internal/suite"
-	"driftscope/online/interactions/pairstest"
+	"driftscope/online/onlinetest"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 )
 
 // frames shows n frames of a film. Objects nearer to each other than merging are marked as merged.
-func frames(film *pairstest.Film, n int, merging float64, show func(*Frame)) {
+func frames(film *onlinetest.Pairs, n int, merging float64, show func(*Frame)) {
 	f := &Frame{}
-	film.Run(n, 1, func(s *pairstest.Shot) {
+	film.Run(n, 1, func(s *onlinetest.PairsShot) {
 		f.T, f.ID, f.X, f.Y = s.T, s.ID, s.X, s.Y
 		f.Variance, f.Weight = f.Variance[:0], f.Weight[:0]
 		for range s.ID {
@@ -62,7 +62,7 @@ type scenario struct {
 
 func (s *study) run(t *testing.T) {
 	for film := range s.films {
-		f := &pairstest.Film{Seed: uint64(film), Objects: s.objects, Side: side, D: 5, Spread: s.spread, Noise: s.noise, Frame: 0.02, Exposed: s.exposed,
+		f := &onlinetest.Pairs{Seed: uint64(film), Objects: s.objects, Side: side, D: 5, Spread: s.spread, Noise: s.noise, Frame: 0.02, Exposed: s.exposed,
 			Parts: s.parts, Force: s.force, Cutoff: reach, Diameter: s.diameter}
 		e, err := New(Config{Width: side, Height: side, Reach: reach, Resolution: s.merging})
 		if err != nil {
@@ -151,14 +151,14 @@ func TestFree(t *testing.T) {
 func TestForce(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []scenario{
-		{name: "soft", force: pairstest.Soft},
-		{name: "soft, noise as large as DΔt", force: pairstest.Soft, noise: 0.316},
-		{name: "soft, exposed all the time", force: pairstest.Soft, noise: 0.1, exposed: 1},
-		{name: "soft, D differs", force: pairstest.Soft, spread: 0.5, noise: 0.1},
+		{name: "soft", force: onlinetest.SoftForce},
+		{name: "soft, noise as large as DΔt", force: onlinetest.SoftForce, noise: 0.316},
+		{name: "soft, exposed all the time", force: onlinetest.SoftForce, noise: 0.1, exposed: 1},
+		{name: "soft, D differs", force: onlinetest.SoftForce, spread: 0.5, noise: 0.1},
 		{name: "attraction", force: morse, noise: 0.1, from: 3},
 		{name: "attraction, noise as large as DΔt", force: morse, noise: 0.316, from: 3},
 		{name: "springs", force: shell, noise: 0.1},
-		{name: "soft, merging", force: pairstest.Soft, noise: 0.1, merging: 3},
+		{name: "soft, merging", force: onlinetest.SoftForce, noise: 0.1, merging: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

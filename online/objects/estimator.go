@@ -8,10 +8,10 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/online"
+	"driftscope/online/diffusion"
 	"driftscope/online/pooled"
 	"driftscope/online/population"
 	"driftscope/online/tracks"
-	"driftscope/online/trajectory"
 )
 
 // Config sets up an Estimator.
@@ -43,7 +43,7 @@ var ErrSize = errors.New("the size of the frames changed: restart the stream")
 // Estimator follows every object of a field. Its methods are called from one goroutine.
 type Estimator struct {
 	config  Config
-	clock   trajectory.Clock
+	clock   diffusion.Clock
 	pace    pace
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
@@ -93,7 +93,7 @@ func New(c Config) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
+	e := &Estimator{config: c, clock: diffusion.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
 	e.row = e.keep
 	e.law.exposure = c.Exposure.Seconds()
 	every := c.Follow.AlarmFrames

@@ -7,9 +7,9 @@ package offline
 
 import (
 	"driftscope/internal/flow/latent"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
-	"driftscope/online/trajectory"
 )
 
 // Fit learns the drift of a recording and returns it as one network: the perceptron that imitates the posterior mean over
@@ -28,8 +28,8 @@ func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
 }
 
 // asTrack returns a track of the latents, each as a trajectory of its own.
-func asTrack(latents []latent.Latent, dim int) *trajectory.Track {
-	t := trajectory.NewTrack(dim, len(latents))
+func asTrack(latents []latent.Latent, dim int) *diffusion.Track {
+	t := diffusion.NewTrack(dim, len(latents))
 	for i := range latents {
 		t.Add(latents[i].Mean, 0)
 	}

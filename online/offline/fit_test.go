@@ -10,9 +10,9 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // driftOf is the drift of n.
@@ -194,14 +194,14 @@ func TestFitTakesUnequalSteps(t *testing.T) {
 func TestFitRefuses(t *testing.T) {
 	seen, _ := onlinetest.Named("balls OU").Film(200, 0, onlinetest.Rand(8))
 	seen[120].Time = seen[119].Time
-	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, trajectory.ErrTimeOrder) {
+	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrTimeOrder) {
 		t.Errorf("a time that stands still: %v", err)
 	}
-	if _, err := Fit(seen, Config{Dim: 3}); !errors.Is(err, trajectory.ErrLatent) {
+	if _, err := Fit(seen, Config{Dim: 3}); !errors.Is(err, diffusion.ErrLatent) {
 		t.Errorf("another dimension: %v", err)
 	}
 	seen[50].Mean[1] = math.NaN()
-	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, trajectory.ErrLatent) {
+	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
 	if _, err := Fit(seen, Config{}); err == nil {

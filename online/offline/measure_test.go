@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // A spring of 4/s in noise of r = 16: told of the drift, Measure finds σ² = 1; not told, it takes reversion for noise and finds about 0.73.
@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	}
 	seen, _ := onlinetest.Stream(onlinetest.Still, 50, 0, onlinetest.Rand(1))
 	seen[20].Mean[0] = math.NaN()
-	if _, err := Measure(seen, Config{Dim: 2}); !errors.Is(err, trajectory.ErrLatent) {
+	if _, err := Measure(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/regression"
-	"driftscope/online/trajectory"
 )
 
 // Config holds the settings of an analysis. Zero values mean the defaults named here.
@@ -55,7 +54,7 @@ func read(latents []latent.Latent, c Config) (*recording, error) {
 	if c.Refresh == 0 {
 		c.Refresh = 10
 	}
-	clock, banks := trajectory.Clock{MaxGap: c.MaxGap}, diffusion.NewBanks(c.Dim, 1, 0)
+	clock, banks := diffusion.Clock{MaxGap: c.MaxGap}, diffusion.NewBanks(c.Dim, 1, 0)
 	tangent, field := drift.NewTangent(c.Dim), drift.NewField(c.Prior, drift.NoCorrection(c.Dim))
 	r := &recording{latents: latents, found: banks.Found}
 	refresh := func() {
@@ -67,7 +66,7 @@ func read(latents []latent.Latent, c Config) (*recording, error) {
 	banks.Describe(&r.sde)
 	for i := range latents {
 		z := &latents[i]
-		if err := trajectory.Check(z, c.Dim); err != nil {
+		if err := diffusion.Check(z, c.Dim); err != nil {
 			return nil, err
 		}
 		dt, err := clock.Advance(z)
@@ -101,8 +100,8 @@ func (r *recording) learn() (*regression.Posterior, error) {
 }
 
 // track returns the latents that form transitions.
-func (r *recording) track() *trajectory.Track {
-	t, at := trajectory.NewTrack(len(r.found), len(r.latents)), 0
+func (r *recording) track() *diffusion.Track {
+	t, at := diffusion.NewTrack(len(r.found), len(r.latents)), 0
 	for _, run := range r.runs() {
 		t.Add(r.latents[run.from].Mean, 0)
 		for k := run.from + 1; k < run.to; k++ {

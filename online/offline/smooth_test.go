@@ -9,8 +9,8 @@ import (
 
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // off is the mean square of z's distance from the truth, a coordinate, in units of Δt.
@@ -133,7 +133,7 @@ func TestSmoothLeavesAlone(t *testing.T) {
 		t.Errorf("what lies beyond a cut moves the latent before it by %.3f", gap)
 	}
 	seen[50].Mean[1] = math.NaN()
-	if _, err := Smooth(seen, Config{Dim: 2}); !errors.Is(err, trajectory.ErrLatent) {
+	if _, err := Smooth(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
 }

@@ -28,7 +28,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/numbers"
 	"driftscope/online/diffusion"
-	"driftscope/online/trajectory"
 )
 
 // Thresholds for a moving component. The axes were chosen for their memory, so chance looks like motion more often than along
@@ -178,7 +177,7 @@ func reverse(u *mat.Dense, values []float64) {
 func (s *Components) diffuse(runs []run, r *recording) {
 	_, k := s.Path.Dims()
 	for i := range k {
-		component, step := &trajectory.Series{}, 0
+		component, step := &diffusion.Series{}, 0
 		for _, run := range runs {
 			component.M, component.DT = append(component.M, s.Path.At(run.from, i)), append(component.DT, 0)
 			for row := run.from + 1; row < run.to; row++ {

@@ -1,5 +1,6 @@
 // Package onlinetest has latents of laws that are known, for the tests of online and of the packages below it: σ = 1 in every dimension, a
-// frame every Step, and noise of variance R = r·Step.
+// frame every Step, and noise of variance R = r·Step. It draws the tracks of online/exact (tracks.go) and films of particles that act on each
+// other (pairs.go).
 package onlinetest
 
 import (

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"driftscope/internal/suite"
+	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // turned are the steps of such a path.
 func turned(before, after onlinetest.Drift, sigma float64, at, n int, rng *rand.Rand) *Steps {
-	t := trajectory.NewTrack(2, n)
+	t := diffusion.NewTrack(2, n)
 	for k, z := range onlinetest.Turned([2]onlinetest.Drift{before, after}, sigma, at, n, rng) {
 		t.Add(z, min(float64(k), 1)*onlinetest.Step)
 	}

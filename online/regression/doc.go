@@ -1,5 +1,5 @@
 // Package regression learns a drift from increments: Bayesian linear regression on small groups of drift fields, averaged over which groups
-// there are. It knows neither streams nor recordings; online/refine and online/offline use it.
+// there are. It knows neither streams nor recordings; online and online/offline use it.
 //
 // From a list of latents to a drift:
 //

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // How the network learns the nonlinear part: longer, or from more points, it comes no nearer to the truth.
@@ -19,7 +19,7 @@ const (
 
 // Network returns the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
 // track visited. before is that as it was when less was known, nil at first; it is not written.
-func (p *Posterior) Network(t *trajectory.Track, before *drift.Network, seed uint64) (n, nonlinear *drift.Network) {
+func (p *Posterior) Network(t *diffusion.Track, before *drift.Network, seed uint64) (n, nonlinear *drift.Network) {
 	n = p.AffineNetwork()
 	if len(p.active) == 0 {
 		return n, nil

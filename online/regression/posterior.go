@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/kit/numbers"
+	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // Posterior is the posterior of the drift after a recording, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
@@ -61,7 +61,7 @@ func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 }
 
 // Learn fills p in from a track. It is not called if nothing moves.
-func (p *Posterior) Learn(w *Whitener, t *trajectory.Track) error { return p.learn(w.Steps(t)) }
+func (p *Posterior) Learn(w *Whitener, t *diffusion.Track) error { return p.learn(w.Steps(t)) }
 
 // LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
 // segment. It returns where the change is, 0 for none, and the steps that p was learnt from.

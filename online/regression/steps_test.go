@@ -2,15 +2,15 @@ package regression
 
 import (
 	"driftscope/internal/flow/latent"
+	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
-	"driftscope/online/trajectory"
 )
 
 // stepsOf are the film's transitions, as one would have them who knows σ and the noise.
 func stepsOf(s onlinetest.Scene, seen []latent.Latent, r float64) *Steps {
 	d := len(s.From)
 	known := &Whitener{root: onlinetest.Repeat(1, d), noise: r * onlinetest.Step}
-	t := trajectory.NewTrack(d, len(seen))
+	t := diffusion.NewTrack(d, len(seen))
 	for k := range seen {
 		dt := onlinetest.Step
 		if k == 0 || seen[k].Trajectory != seen[k-1].Trajectory {

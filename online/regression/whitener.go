@@ -6,7 +6,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
-	"driftscope/online/trajectory"
 )
 
 // Whitener makes Steps of the latents of the active dimensions: in units of their √v, through a filter, less the effect of a known drift.
@@ -34,7 +33,7 @@ func NewWhitener(found []diffusion.Estimate, activity []latent.Activity, known *
 func (w *Whitener) Active() []int { return w.active }
 
 // Steps filters a track.
-func (w *Whitener) Steps(t *trajectory.Track) *Steps {
+func (w *Whitener) Steps(t *diffusion.Track) *Steps {
 	d := len(w.active)
 	s := &Steps{dim: d}
 	f := &stepFilter{z: make([]float64, d), known: make([]float64, d), noise: w.noise}

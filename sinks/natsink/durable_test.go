@@ -18,7 +18,6 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -130,7 +129,7 @@ func TestDurable(t *testing.T) {
 		{func() {}, 300 * time.Millisecond},
 		{server.Kill, outage(t, 300*time.Millisecond)}, {server.Run, 700 * time.Millisecond},
 		{server.Freeze, outage(t, 500*time.Millisecond)}, {server.Thaw, 700 * time.Millisecond},
-		{func() { wire.Turn(link.Lost) }, outage(t, noticed)}, {func() { wire.Turn(link.Whole) }, time.Second},
+		{func() { wire.Turn(suite.Lost) }, outage(t, noticed)}, {func() { wire.Turn(suite.Whole) }, time.Second},
 	} {
 		phase.begin()
 		for end := time.Now().Add(phase.lasts); time.Now().Before(end); n++ {

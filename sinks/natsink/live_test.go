@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/suite/link"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -69,8 +69,8 @@ func TestLiveIsNeverStale(t *testing.T) {
 		case 1000:
 			server.Run()
 		case 2000:
-			wire.Turn(link.Lost)
-			time.AfterFunc(outage(t, noticed), func() { wire.Turn(link.Whole) })
+			wire.Turn(suite.Lost)
+			time.AfterFunc(outage(t, noticed), func() { wire.Turn(suite.Whole) })
 		}
 		e := sinktest.Estimate(uint64(n), 0)
 		e.Latent.Time = time.Now()

@@ -14,7 +14,6 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 	"driftscope/sinks/sinktest"
 )
 
@@ -200,12 +199,12 @@ func TestResumeClock(t *testing.T) {
 	second, b := newDurableSink(t, "nats://"+wire.Address(), store, nil)
 	writes(t, second, 30, 40)
 	delivers(t, second)
-	wire.Turn(link.Lost)
+	wire.Turn(suite.Lost)
 	for end := time.Now().Add(bus.MaxAge + 10*time.Second); b.Connected() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	writes(t, second, 40, 50) // which the stream does not have when it is asked again
-	wire.Turn(link.Whole)
+	wire.Turn(suite.Whole)
 	delivers(t, second)
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 50)

@@ -11,7 +11,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // seen is 1000 frames of a two-dimensional Ornstein-Uhlenbeck process with sigma = I, dt = 0.01, through a map.
@@ -46,12 +46,12 @@ func mismatch(t *testing.T, r *Map, m []float32, truth *mat.Dense) float64 {
 	z := r.Polynomial(r.Affine(m))
 	n, d := truth.Dims()
 	rows := mat.NewDense(n, d, numeric.Float64s(z))
-	isometry, err := align.Isometry(rows, truth)
+	isometry, err := offline.Isometry(rows, truth)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sum float64
-	for _, v := range align.MeanSquares(isometry.Apply(rows), truth) {
+	for _, v := range offline.MeanSquares(isometry.Apply(rows), truth) {
 		sum += v / float64(d)
 	}
 	return sum

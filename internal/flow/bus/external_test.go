@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"driftscope/internal/flow/bus/bustest"
-	"driftscope/internal/suite/link"
+	"driftscope/internal/suite"
 )
 
 // authority signs certificates, and keeps everything in files of one folder.
@@ -258,7 +258,7 @@ func TestCutOff(t *testing.T) {
 	if err := near.NATS().Flush(); err != nil {
 		t.Fatal(err)
 	}
-	w.Turn(link.Lost)
+	w.Turn(suite.Lost)
 	start := time.Now()
 	wait(t, "the silence to be noticed", func() bool {
 		return c.NATS().Publish("driftscope.a", fmt.Append(nil, time.Now().UnixMilli())) != nil
@@ -266,7 +266,7 @@ func TestCutOff(t *testing.T) {
 	if d := time.Since(start); d > MaxAge+2*time.Second { // a machine that runs other tests beside
 		t.Errorf("noticed after %v, expected within %v", d, MaxAge)
 	}
-	w.Turn(link.Whole)
+	w.Turn(suite.Whole)
 	mended := time.Now()
 	wait(t, "the connection to heal", func() bool {
 		return c.NATS().Publish("driftscope.a", fmt.Append(nil, time.Now().UnixMilli())) == nil

@@ -13,7 +13,7 @@ import (
 
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // counting is an encoder that notes the most Mats alive at once; it sees them under -tags matprofile.
@@ -23,7 +23,7 @@ type counting struct {
 }
 
 func (c *counting) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
-	c.most = max(c.most, mats.Open())
+	c.most = max(c.most, suite.OpenMats())
 	return c.encoder.Encode(ctx, dst, f)
 }
 

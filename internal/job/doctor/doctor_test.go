@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
-func TestMain(m *testing.M) { mats.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // clean is a machine of which nothing is looked at that the test does not put there.
 func clean(t *testing.T) machine {

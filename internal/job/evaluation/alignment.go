@@ -7,21 +7,21 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // Alignment is latents laid over the truth.
 type Alignment struct {
-	how  string     // eval's --align
-	To   *align.Map // turns drifts; its offset is 0 where each film has its own
-	Laid *mat.Dense // every latent, in the truth's units
+	how  string       // eval's --align
+	To   *offline.Map // turns drifts; its offset is 0 where each film has its own
+	Laid *mat.Dense   // every latent, in the truth's units
 }
 
 // Lay lays latents over the truth by the map, affine or an isometry, that suits the fitted rows.
 func Lay(how string, z, truth *mat.Dense, fitted []int) (*Alignment, error) {
-	find := align.Isometry
+	find := offline.Isometry
 	if how == "affine" {
-		find = align.Affine
+		find = offline.Affine
 	}
 	to, err := find(PickRows(z, fitted), PickRows(truth, fitted))
 	if err != nil {

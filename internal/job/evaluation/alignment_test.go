@@ -12,8 +12,8 @@ import (
 	"driftscope/infer"
 	"driftscope/infer/card"
 	"driftscope/internal/suite"
-	"driftscope/online/align"
 	"driftscope/online/drift"
+	"driftscope/online/offline"
 )
 
 // relative are walks of three films, and the same places by a linear map from a centre of each film's own, as a model has them.
@@ -47,7 +47,7 @@ func TestLayFilms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Sum(align.MeanSquares(PickRows(a.Laid, second), PickRows(walk, second)))
+		return Sum(offline.MeanSquares(PickRows(a.Laid, second), PickRows(walk, second)))
 	}
 	if got := off(LayFilms(z, walk, films)); got > 1e-20 {
 		t.Errorf("film by film: off by %g, expected rounding alone", got)
@@ -106,7 +106,7 @@ func TestPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if off := Sum(align.MeanSquares(a.To.Apply(places), walk)); off > 1e-20 {
+		if off := Sum(offline.MeanSquares(a.To.Apply(places), walk)); off > 1e-20 {
 			t.Errorf("%s of %d latents: the places lie %g from the truth, expected rounding alone", how, d, off)
 		}
 		if how == "isometry" {
@@ -114,12 +114,12 @@ func TestPlaces(t *testing.T) {
 			want.Apply(func(_, j int, v float64) float64 { return v - a.To.Offset[j] }, walk)
 			var turned mat.Dense
 			turned.Mul(&want, a.To.Linear.T())
-			if off := Sum(align.MeanSquares(places, &turned)); off > 1e-20 {
+			if off := Sum(offline.MeanSquares(places, &turned)); off > 1e-20 {
 				t.Errorf("the places are %g from Qᵀ(x - b)", off)
 			}
 			continue
 		}
-		if moved := Sum(align.MeanSquares(places, z)); moved > 0.1 { // 0.02 across the plane; the third latent, of 1, need not move
+		if moved := Sum(offline.MeanSquares(places, z)); moved > 0.1 { // 0.02 across the plane; the third latent, of 1, need not move
 			t.Errorf("the places are %g from the latents", moved)
 		}
 	}
@@ -146,7 +146,7 @@ func TestDriftAtTheTruth(t *testing.T) {
 	}
 	all := upTo(n)
 	// The truth's own place among the latents is where they are: no turn, no shift.
-	a := &Alignment{"isometry", &align.Map{Linear: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), Offset: make([]float64, 2)}, z}
+	a := &Alignment{"isometry", &offline.Map{Linear: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), Offset: make([]float64, 2)}, z}
 	model := &infer.Model{Card: card.Card{Latent: 2, Seconds: 1, Sigma: []float64{1, 1},
 		Drift: &card.Drift{Hidden: spring.Hidden, Centre: spring.Centre, Scale: 1, Weights: spring.Weights}}}
 	e, err := Judge(model, &Encoded{Z: z, Times: make([]float64, n)}, &Truth{Z: walk, Mu: mu}, all, a)

@@ -15,10 +15,9 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
-	"driftscope/online/align"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
 )
@@ -70,7 +69,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := model.OpenScene(c.Model)
+	model, err := reach.OpenSceneModel(c.Model)
 	if err != nil {
 		return nil, console.Usage(err)
 	}
@@ -137,8 +136,8 @@ func (c *Options) fitFrames(k *card.Card) string {
 func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
 	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
 	_, k := want.Dims()
-	e := &Evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: align.R2(got, want)}
-	e.LLatent = Sum(align.MeanSquares(got, want))
+	e := &Evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: offline.R2(got, want)}
+	e.LLatent = Sum(offline.MeanSquares(got, want))
 	e.LLatentCoord = e.LLatent / float64(k)
 	for i, s := range model.Card.Sigma {
 		along := a.To.Linear.RawRowView(i) // of length 1 under an isometry
@@ -151,7 +150,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 		}
 		off := func(z *mat.Dense) float64 {
 			drift := a.To.Turn(DriftAt(sdevae.DriftOf(&model.Card), PickRows(z, judged)))
-			return Sum(align.MeanSquares(drift, PickRows(truth.Mu, judged)))
+			return Sum(offline.MeanSquares(drift, PickRows(truth.Mu, judged)))
 		}
 		total, seenAt := off(places), off(seen.Z)
 		coord := total / float64(k)
@@ -178,7 +177,7 @@ func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	if err != nil {
 		return err
 	}
-	off := align.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
+	off := offline.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
 	coord := Sum(off) / float64(len(off))
 	e.SmoothedCoord = &coord
 	return nil

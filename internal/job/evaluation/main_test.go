@@ -3,7 +3,7 @@ package evaluation
 import (
 	"testing"
 
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
-func TestMain(m *testing.M) { mats.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // registration is the only baseline.
@@ -31,13 +31,13 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	if len(pairs) == 0 {
 		return console.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", seen.recording.Arg))
 	}
-	registered, err := align.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
+	registered, err := offline.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
 	if err != nil {
 		return console.Usage(fmt.Errorf("--baseline: laying what registration finds over the truth, on %d pairs of frames: %w", len(learnt), err))
 	}
 	want := Displaced(truth.Z, pairs)
-	ours := Sum(align.MeanSquares(Displaced(a.Laid, pairs), want))
-	theirs := Sum(align.MeanSquares(registered.Apply(PickRows(moved, pairs)), want))
+	ours := Sum(offline.MeanSquares(Displaced(a.Laid, pairs), want))
+	theirs := Sum(offline.MeanSquares(registered.Apply(PickRows(moved, pairs)), want))
 	e.DisplacementMSE, e.RegistrationMSE = &ours, &theirs
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/job/recording"
-	"driftscope/internal/job/recording/recordingtest"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
 )
 
 // perfect is a film as eval has it once a model that makes no error has seen it.
-func perfect(t *testing.T, s recordingtest.Specimen) (*Encoded, *Truth) {
+func perfect(t *testing.T, s jobtest.Specimen) (*Encoded, *Truth) {
 	t.Helper()
 	const side = 128
 	folder := t.TempDir()
-	places := recordingtest.Write(t, folder, "film.fits", side, s)
+	places := jobtest.Write(t, folder, "film.fits", side, s)
 	rec, err := recording.Open(filepath.Join(folder, "film.fits"), 0, 0, "", recording.Whole)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestRegister(t *testing.T) {
 		noise        float64
 		best, atMost float64 // root of the mean squared error of a displacement, pixels; one has an rms of 2.9
 	}{{"clean", 0, 0, 0.6}, {"noisy", 800, 2, 200}} {
-		seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: c.noise, Frames: 30})
+		seen, truth := perfect(t, jobtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: c.noise, Frames: 30})
 		moved, err := register(t.Context(), seen)
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestRegister(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	suite.Long(t)
-	seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: 800, Frames: 40})
+	seen, truth := perfect(t, jobtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: 800, Frames: 40})
 	rows := seen.Rows(recording.Whole)
 	right, err := Lay("affine", seen.Z, truth.Z, rows[:20])
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
-	"driftscope/online/interactions/pairstest"
+	"driftscope/online/onlinetest"
 	"driftscope/online/states"
 	"driftscope/online/switching/switchingtest"
 )
@@ -204,10 +204,10 @@ func TestPairs(t *testing.T) {
 	const pixel, width = 0.1, 2.5
 	push := func(r float64) float64 { return 60 * math.Exp(-r/width) }
 	for name, force := range map[string]func(float64) float64{"push": push, "none": nil} {
-		film := pairstest.Film{Seed: 3, Objects: 120, Side: 150, D: 5, Noise: 0.1, Frame: dt, Parts: 4, Force: force, Cutoff: 20}
+		film := onlinetest.Pairs{Seed: 3, Objects: 120, Side: 150, D: 5, Noise: 0.1, Frame: dt, Parts: 4, Force: force, Cutoff: 20}
 		var r rows
 		frame := 0
-		film.Run(400, 1, func(s *pairstest.Shot) {
+		film.Run(400, 1, func(s *onlinetest.PairsShot) {
 			for i, id := range s.ID {
 				r.add(frame, int(id), s.X[i], s.Y[i])
 			}

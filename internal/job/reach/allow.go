@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/model"
 )
 
 // Makers make what a configuration names.
@@ -110,7 +109,7 @@ func (a *Allowed) Hold(cfg, shown config.Config, folder string) (config.Config, 
 		cfg.Record.Path, err = h.path("record.path", cfg.Record.Path)
 		note(err)
 	}
-	if m := cfg.Model; m != "" && !strings.HasPrefix(m, model.OnServer) && !strings.HasPrefix(m, model.Embedded) {
+	if m := cfg.Model; m != "" && !strings.HasPrefix(m, ServerModel) && !strings.HasPrefix(m, EmbeddedModel) {
 		cfg.Model, err = h.path("model", m)
 		note(err)
 	}

@@ -8,5 +8,5 @@
 //	program   a pipeline, which may do what the program may
 //	address   a server, a camera or a receiver on the network
 //
-// A text without the tag is refused. So is a source or a sink without any tag.
+// A text without the tag is refused. So is a source or a sink without any tag. OpenModel opens the models that users name.
 package reach

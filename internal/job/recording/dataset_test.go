@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/recording/recordingtest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/kit/console"
 )
 
 func TestDataset(t *testing.T) {
 	folder := t.TempDir()
-	recordingtest.WritePictures(t, folder, "a", 10, 32)
-	recordingtest.WritePictures(t, folder, "b", 7, 32)
+	jobtest.WritePictures(t, folder, "a", 10, 32)
+	jobtest.WritePictures(t, folder, "b", 7, 32)
 	table := "file,t,trajectory\n"
 	for k := range 10 {
 		table += fmt.Sprintf("%03d.png,%g,%d\n", k, 0.1*float64(k), 4-k/6)
@@ -48,8 +48,8 @@ func TestDataset(t *testing.T) {
 
 func TestDatasetRefuses(t *testing.T) {
 	folder := t.TempDir()
-	recordingtest.WritePictures(t, folder, "a", 5, 32)
-	recordingtest.WritePictures(t, folder, "b", 5, 40)
+	jobtest.WritePictures(t, folder, "a", 5, 32)
+	jobtest.WritePictures(t, folder, "b", 5, 40)
 	at := func(name string) string { return filepath.Join(folder, name) }
 	if _, err := OpenDataset([]string{at("a"), at("b")}, 0.1, 0, "", Span{From: 0, To: 3}); err == nil || console.Status(err) != 2 {
 		t.Errorf("a span over two recordings: %v, a usage error expected", err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"driftscope/internal/flow/frame"
-	"driftscope/internal/job/recording/recordingtest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/suite"
 )
 
@@ -15,9 +15,9 @@ import (
 func TestEachFilm(t *testing.T) {
 	suite.Calculation(t)
 	folder := t.TempDir()
-	recordingtest.WriteSpecimens(t, folder)
+	jobtest.WriteSpecimens(t, folder)
 	steps := (&Survey{}).Steps(0, 0, false, &Region{Size: 64, Film: true})
-	for i := range recordingtest.Specimens {
+	for i := range jobtest.Specimens {
 		var first map[uint64][]float32
 		for _, s := range []Span{Whole, {10, 15}} {
 			rec, err := Open(filepath.Join(folder, string(rune('a'+i))+".fits"), 0, 0, "", s)
@@ -55,7 +55,7 @@ func TestEachFilm(t *testing.T) {
 // The trajectories of one folder are films as well: the spot is in the middle of both, whichever frames are asked for.
 func TestEachTrajectory(t *testing.T) {
 	folder := t.TempDir()
-	recordingtest.WriteTrajectories(t, folder)
+	jobtest.WriteTrajectories(t, folder)
 	for _, c := range []struct {
 		Span
 		frames int

@@ -10,7 +10,6 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/model"
 	"driftscope/internal/job/reach"
 	"driftscope/online/objects"
 	"driftscope/preprocess"
@@ -70,7 +69,7 @@ func lintModel(cfg config.Config) (latents int, err error) {
 	if cfg.Objects.Enabled && cfg.Model == "" {
 		return objects.Dim, nil
 	}
-	if strings.HasPrefix(cfg.Model, model.OnServer) {
+	if strings.HasPrefix(cfg.Model, reach.ServerModel) {
 		return 0, nil
 	}
 	m, err := LoadModel(context.Background(), cfg, nil)

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/stream/leasetest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -99,19 +99,19 @@ func keptFrames(t *testing.T, at string) uint64 {
 // law rests on all of them.
 func TestLeased(t *testing.T) {
 	at := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}\nmax_payload: 8MB", t.TempDir())).URL()
-	f := leasetest.NewFilm(t, at, "camera.bead", 1)
+	f := jobtest.NewKeptFilm(t, at, "camera.bead", 1)
 	f.Next(200)
 
 	stop := works(t, at, &grant{epoch: 10}, "")
 	f.Next(100)
-	leasetest.Results(t, f.Conn, "bead", 300)
+	jobtest.Results(t, f.Conn, "bead", 300)
 	if err := stop(); err != nil {
 		t.Errorf("the worker before all others ended with %v", err)
 	}
 	first := &grant{epoch: 11}
 	stop = works(t, at, first, "")
 	f.Next(50) // which the checkpoint does not know
-	leasetest.Results(t, f.Conn, "bead", 350)
+	jobtest.Results(t, f.Conn, "bead", 350)
 	first.over.Store(true)
 	f.Next(20)
 	if err := stop(); !Fenced(err) {
@@ -120,7 +120,7 @@ func TestLeased(t *testing.T) {
 
 	second := works(t, at, &grant{epoch: 17}, "hall-1")
 	f.Next(130)
-	leasetest.Results(t, f.Conn, "bead", 500)
+	jobtest.Results(t, f.Conn, "bead", 500)
 	if err := second(); err != nil {
 		t.Errorf("the second worker ended with %v", err)
 	}
@@ -132,17 +132,17 @@ func TestLeased(t *testing.T) {
 	}
 	third := works(t, at, &grant{epoch: 20}, "hall-2")
 	f.Next(50)
-	all := leasetest.Results(t, f.Conn, "bead", 550)
+	all := jobtest.Results(t, f.Conn, "bead", 550)
 	if err := third(); err != nil {
 		t.Errorf("the third worker ended with %v", err)
 	}
 
-	leasetest.Once(t, "bead", all, 550)
+	jobtest.Once(t, "bead", all, 550)
 	if got := []uint64{all[349].Epoch, all[350].Epoch, all[499].Epoch, all[500].Epoch}; fmt.Sprint(got) != "[11 17 17 20]" {
 		t.Errorf("epochs around the changes of worker are %v", got)
 	}
 	var said []string
-	for _, e := range leasetest.Kept[*message.EventRecord](t, f.Conn, "bead", latent.KindEvent) {
+	for _, e := range jobtest.Kept[*message.EventRecord](t, f.Conn, "bead", latent.KindEvent) {
 		said = append(said, e.Code+": "+e.Text)
 	}
 	for _, want := range []string{
@@ -153,7 +153,7 @@ func TestLeased(t *testing.T) {
 			t.Errorf("events %q, expected %q", said, want)
 		}
 	}
-	laws := leasetest.Kept[*message.SDERecord](t, f.Conn, "bead", latent.KindSDE)
+	laws := jobtest.Kept[*message.SDERecord](t, f.Conn, "bead", latent.KindSDE)
 	if last := laws[len(laws)-1]; last.Transitions < 530 { // two increments are lost at every change of worker, and the first frames have none
 		t.Errorf("the law rests on %d increments of 550 frames", last.Transitions)
 	}

@@ -12,7 +12,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -49,15 +49,15 @@ func (m *Model) fits(objects bool) error {
 
 func findModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, error) {
 	m := &Model{name: cfg.Model}
-	if name, found := strings.CutPrefix(m.name, model.OnServer); found && b != nil {
+	if name, found := strings.CutPrefix(m.name, reach.ServerModel); found && b != nil {
 		return fetchModel(ctx, b, name)
 	}
 	if m.name == "" {
-		m.name = model.Embedded + model.Default
-		m.borrowed = cfg.Source.Kind != recording.SimSource || cfg.Source.Options()["name"] != model.Default
+		m.name = reach.EmbeddedModel + reach.DefaultModel
+		m.borrowed = cfg.Source.Kind != recording.SimSource || cfg.Source.Options()["name"] != reach.DefaultModel
 	}
 	var err error
-	m.Net, err = model.Open(m.name)
+	m.Net, err = reach.OpenModel(m.name)
 	return m, err
 }
 
@@ -67,7 +67,7 @@ func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{name: model.OnServer + name}
+	m := &Model{name: reach.ServerModel + name}
 	data, err := models.Get(ctx, name, card.MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.name, err)

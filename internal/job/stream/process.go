@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/pipeline"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 	"driftscope/sinks/natsink"
@@ -89,7 +89,7 @@ func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays 
 		}
 	}()
 	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool {
-		return c.Source.Kind == recording.NatsSource || strings.HasPrefix(c.Model, model.OnServer)
+		return c.Source.Kind == recording.NatsSource || strings.HasPrefix(c.Model, reach.ServerModel)
 	})
 	if reading {
 		if p.Bus, err = Connect(ctx, keepingAll(cfgs)); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/pipeline"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/kit/console"
 )
 
@@ -84,7 +84,7 @@ func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err er
 	m := own.Model
 	if m == nil && !(s.cfg.Objects.Enabled && s.cfg.Model == "") {
 		if m, err = LoadModel(ctx, s.cfg, s.bus); err != nil {
-			if strings.HasPrefix(s.cfg.Model, model.OnServer) {
+			if strings.HasPrefix(s.cfg.Model, reach.ServerModel) {
 				return s.ofServer(err)
 			}
 			return console.Usage(err)

@@ -34,7 +34,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{light: light, scale: max(1, reach*light.SD/(widest/2))}
+	p := &pictures{light: light, scale: max(1, lightReach*light.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // The pictures around objects that a model of objects is learnt from.
 const (
 	widest       = 32   // px a side at which they are cut out first, the most that an encoder of objects has
-	reach        = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
+	lightReach   = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
 	mostPictures = 8000 // 300 steps of 50 pairs see each twice
 	fewPictures  = 200  // with fewer nothing can be held out
 	leastTrack   = 10   // pictures of one object: shorter tracks say little about changes

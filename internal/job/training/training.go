@@ -19,7 +19,7 @@ import (
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/internal/flow/frame"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/kit/system"
@@ -230,7 +230,7 @@ func (c *Options) origin() (*card.File, error) {
 	if c.From == "" {
 		return nil, nil
 	}
-	data, found, err := model.Shipped(c.From)
+	data, found, err := reach.ShippedModel(c.From)
 	if !found {
 		data, err = system.ReadBounded(c.From, card.MaxFile)
 	}

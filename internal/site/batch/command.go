@@ -16,7 +16,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/job/stream"
 	"driftscope/internal/kit/console"
@@ -198,8 +198,8 @@ type chosen struct{ name, digest string }
 
 // keep has the server keep the model, where it is a file, under a name that says which one it is.
 func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen, error) {
-	if name == "" || strings.HasPrefix(name, model.Embedded) {
-		_, err := model.Open(cmp.Or(name, model.Embedded+model.Default))
+	if name == "" || strings.HasPrefix(name, reach.EmbeddedModel) {
+		_, err := reach.OpenModel(cmp.Or(name, reach.EmbeddedModel+reach.DefaultModel))
 		return chosen{name: name}, console.Usage(err)
 	}
 	models, err := conn.Models()
@@ -210,7 +210,7 @@ func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen
 	if err != nil {
 		return chosen{}, err
 	}
-	if on, found := strings.CutPrefix(name, model.OnServer); found {
+	if on, found := strings.CutPrefix(name, reach.ServerModel); found {
 		i := slices.IndexFunc(there, func(m bus.Model) bool { return m.Name == on })
 		if i < 0 {
 			return chosen{}, console.Usage(fmt.Errorf("model %s: %w", name, bus.ErrNoModel))
@@ -227,7 +227,7 @@ func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen
 	}
 	on := "batch-" + m.Digest[:16]
 	if slices.ContainsFunc(there, func(o bus.Model) bool { return o.Name == on && o.SHA256 == m.Digest }) {
-		return chosen{model.OnServer + on, m.Digest}, nil
+		return chosen{reach.ServerModel + on, m.Digest}, nil
 	}
-	return chosen{model.OnServer + on, m.Digest}, models.Put(ctx, on, "of a batch: "+filepath.Base(name), data)
+	return chosen{reach.ServerModel + on, m.Digest}, models.Put(ctx, on, "of a batch: "+filepath.Base(name), data)
 }

@@ -20,7 +20,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/internal/flow/bus"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 )
 
 // fetch brings a film to where it can be tracked, and compares its digest: a path that two machines share by mistake alone is found so.
@@ -102,10 +102,10 @@ type models struct {
 
 // file returns the job's model: a file where the server keeps it, else what the job says.
 func (m *models) file(ctx context.Context, j *job) (string, error) {
-	name, kept := strings.CutPrefix(j.Model, model.OnServer)
+	name, kept := strings.CutPrefix(j.Model, reach.ServerModel)
 	if !kept {
-		if j.Model != "" && !strings.HasPrefix(j.Model, model.Embedded) {
-			return "", errFilm{fmt.Errorf("model %.80q: expected %sNAME or %sNAME", j.Model, model.OnServer, model.Embedded)}
+		if j.Model != "" && !strings.HasPrefix(j.Model, reach.EmbeddedModel) {
+			return "", errFilm{fmt.Errorf("model %.80q: expected %sNAME or %sNAME", j.Model, reach.ServerModel, reach.EmbeddedModel)}
 		}
 		return j.Model, nil
 	}

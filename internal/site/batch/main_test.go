@@ -19,7 +19,6 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
 // asBatch makes the test's own binary behave as driftscope batch.
@@ -31,7 +30,7 @@ const dies = "dies"
 func TestMain(m *testing.M) {
 	film := len(os.Args) == 4 && os.Args[2] == filmFlag
 	if !film && os.Getenv(asBatch) == "" {
-		mats.Main(m)
+		suite.Main(m)
 	}
 	if data, err := os.ReadFile(filepath.Join(os.Args[len(os.Args)-1], orderName)); film && err == nil && strings.Contains(string(data), `"file":"`+dies+`"`) {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -39,7 +38,7 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := execute(ctx)
 	stop()
-	os.Exit(mats.Sound(suite.Goroutines(status)))
+	os.Exit(suite.Mats(suite.Goroutines(status)))
 }
 
 // execute runs the two commands of this package as cmd/driftscope does.

@@ -16,7 +16,7 @@ import (
 
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/model"
+	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/job/stream"
 	"driftscope/internal/kit/console"
@@ -139,7 +139,7 @@ func (c *addCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return console.Usage(err)
 	}
-	if m := cfg.Model; m != "" && !strings.HasPrefix(m, model.OnServer) && !strings.HasPrefix(m, model.Embedded) {
+	if m := cfg.Model; m != "" && !strings.HasPrefix(m, reach.ServerModel) && !strings.HasPrefix(m, reach.EmbeddedModel) {
 		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, for any worker to have it", m, m)
 	}
 	desired := site.Stream{Name: cfg.Stream, Config: text, Labels: c.Labels, Cores: c.Cores, Worker: c.Worker}

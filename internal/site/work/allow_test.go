@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/job/stream/leasetest"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/site"
 	"driftscope/internal/suite"
 )
@@ -15,7 +15,7 @@ import (
 // worker's record and so in stream list, while another stream runs. Before, the worker ran the pipeline, and its filesink wrote the file.
 func TestRefusedStream(t *testing.T) {
 	p := newPlace(t)
-	film := leasetest.NewFilm(t, p.at, "camera.good", 1)
+	film := jobtest.NewKeptFilm(t, p.at, "camera.good", 1)
 	film.Next(20)
 	evil := filepath.Join(t.TempDir(), "evil")
 	for name, text := range map[string]string{
@@ -28,7 +28,7 @@ func TestRefusedStream(t *testing.T) {
 	}
 	p.add("good", "")
 	p.work("hall-1")
-	leasetest.Results(t, film.Conn, "good", 20)
+	jobtest.Results(t, film.Conn, "good", 20)
 	problems := map[string]string{}
 	suite.UntilWithin(t, patience, func() bool {
 		unwritten(t, evil, evil+".jsonl")
@@ -40,7 +40,7 @@ func TestRefusedStream(t *testing.T) {
 		return strings.HasPrefix(problems["spy"], "source.gst.pipeline: found ") && strings.HasPrefix(problems["write"], "sinks[0].jsonl.path: found ")
 	}, "the worker's record says", problems)
 	film.Next(20)
-	leasetest.Once(t, "good", leasetest.Results(t, film.Conn, "good", 40), 40)
+	jobtest.Once(t, "good", jobtest.Results(t, film.Conn, "good", 40), 40)
 	unwritten(t, evil, evil+".jsonl")
 }
 

@@ -17,9 +17,9 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/jobtest"
 	"driftscope/internal/job/reach"
 	"driftscope/internal/job/stream"
-	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/site"
 	"driftscope/internal/suite"
@@ -128,9 +128,9 @@ func (p *place) held(want map[string]string) {
 // that changes, and ends when it is removed. Every frame has one result.
 func TestWorkers(t *testing.T) {
 	p := newPlace(t)
-	films := map[string]*leasetest.Film{}
+	films := map[string]*jobtest.KeptFilm{}
 	for _, name := range []string{"one", "two"} {
-		films[name] = leasetest.NewFilm(t, p.at, "camera."+name, 1)
+		films[name] = jobtest.NewKeptFilm(t, p.at, "camera."+name, 1)
 		films[name].Next(100)
 		p.add(name, "")
 	}
@@ -141,7 +141,7 @@ func TestWorkers(t *testing.T) {
 	_, stop := p.work("hall-1")
 	p.held(map[string]string{"one": "hall-1", "two": "hall-1"})
 	for name, f := range films {
-		leasetest.Results(t, f.Conn, name, 100)
+		jobtest.Results(t, f.Conn, name, 100)
 	}
 	second, _ := p.work("hall-2")
 	var passed string
@@ -157,7 +157,7 @@ func TestWorkers(t *testing.T) {
 		f.Next(100)
 	}
 	for name, f := range films {
-		leasetest.Results(t, f.Conn, name, 200)
+		jobtest.Results(t, f.Conn, name, 200)
 	}
 	stop()
 	if r := last(t, told); !r.Draining || len(r.Streams) != 0 || r.Taken != 0 {
@@ -166,11 +166,11 @@ func TestWorkers(t *testing.T) {
 	p.held(map[string]string{"one": "hall-2", "two": "hall-2"})
 	for name, f := range films {
 		f.Next(100)
-		leasetest.Once(t, name, leasetest.Results(t, f.Conn, name, 300), 300)
+		jobtest.Once(t, name, jobtest.Results(t, f.Conn, name, 300), 300)
 	}
 	moved := map[string]bool{}
 	for name, f := range films {
-		for _, e := range leasetest.Kept[*message.EventRecord](t, f.Conn, name, latent.KindEvent) {
+		for _, e := range jobtest.Kept[*message.EventRecord](t, f.Conn, name, latent.KindEvent) {
 			if e.Code != "taken_over" {
 				continue
 			}
@@ -195,11 +195,11 @@ func TestWorkers(t *testing.T) {
 	f := films[passed]
 	suite.UntilWithin(t, patience, func() bool {
 		f.Next(1)
-		all := leasetest.Results(t, f.Conn, passed, 300)
+		all := jobtest.Results(t, f.Conn, passed, 300)
 		if last := all[len(all)-1]; len(last.Forecast) == 0 {
 			return false
 		}
-		leasetest.Once(t, passed, all, len(all))
+		jobtest.Once(t, passed, all, len(all))
 		return true
 	}, "the stream does not run by its new configuration")
 	if err := p.of.Remove(t.Context(), passed); err != nil {
@@ -376,7 +376,7 @@ func TestOptions(t *testing.T) {
 // TestModelComes: a stream whose model the server does not have yet is tried again, and runs once it is there.
 func TestModelComes(t *testing.T) {
 	p := newPlace(t)
-	leasetest.NewFilm(t, p.at, "camera.late", 1).Next(1)
+	jobtest.NewKeptFilm(t, p.at, "camera.late", 1).Next(1)
 	text := "stream: late\nsource: {nats: {subject: camera.late}}\nframes: {durable: true}\nmodel: nats:spot\n"
 	if _, err := p.of.Add(t.Context(), site.Stream{Name: "late", Config: text, Cores: 1}); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,6 @@ import (
 	"driftscope/internal/job/training"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/kit/system"
-	"driftscope/online/align"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
 )
@@ -346,7 +345,7 @@ func (m *measured) judge(ctx context.Context) error {
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)
 	}
-	off := align.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
+	off := offline.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
 	m.finding = &finding{Settings: m.experiment.settings, Figures: figures, Oracle: drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}}
 	return nil
 }

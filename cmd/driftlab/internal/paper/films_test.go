@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/job/evaluation"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // recordMiddle writes what the experiment films as simulate does, but of each picture the middle alone, which holds the molecule and is
@@ -94,11 +94,11 @@ func TestPaperFilms(t *testing.T) {
 
 	_, judged := evaluation.Halves([][]int{m.seen.Rows(recording.Span{From: 0, To: 100}), m.seen.Rows(recording.Span{From: 100, To: 120})})
 	pairs, f := m.seen.Pairs(judged), m.finding.Figures
-	resting := evaluation.Sum(align.MeanSquares(evaluation.Displaced(m.truth.Z, pairs), mat.NewDense(len(pairs), 2, nil)))
+	resting := evaluation.Sum(offline.MeanSquares(evaluation.Displaced(m.truth.Z, pairs), mat.NewDense(len(pairs), 2, nil)))
 	if len(pairs) != 49+9 || f.N != 50+10 || f.Align != "affine" {
 		t.Errorf("%d pairs of frames, figures %+v; expected the second halves of 100 and 20 frames", len(pairs), f)
 	}
-	if got := align.R2(evaluation.PickRows(m.alignment.Laid, judged), evaluation.PickRows(m.truth.Z, judged)); !slices.Equal(f.R2, got) || slices.Min(f.R2) < 0.7 {
+	if got := offline.R2(evaluation.PickRows(m.alignment.Laid, judged), evaluation.PickRows(m.truth.Z, judged)); !slices.Equal(f.R2, got) || slices.Min(f.R2) < 0.7 {
 		t.Errorf("R² %.3g, of the second halves %.3g, expected 0.7 or more", f.R2, got)
 	}
 	if ours, theirs := *f.DisplacementMSE, *f.RegistrationMSE; max(ours, theirs) > 0.7*resting {

@@ -12,7 +12,7 @@ import (
 
 	"driftscope/ingest/sim"
 	"driftscope/internal/job/evaluation"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // regress is how far from the truth a Gaussian process finds the drift that is given the true path: the paper's other oracle, after
@@ -29,7 +29,7 @@ func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 	if e.row.affine {
 		_, judged = evaluation.Halves(evaluation.Films(p.trajectory))
 	}
-	off := align.MeanSquares(evaluation.PickRows(p.drift(), judged), evaluation.PickRows(mu, judged))
+	off := offline.MeanSquares(evaluation.PickRows(p.drift(), judged), evaluation.PickRows(mu, judged))
 	return &drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}, nil
 }
 

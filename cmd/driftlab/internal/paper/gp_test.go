@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"driftscope/internal/suite"
-	"driftscope/online/sampling"
+	"driftscope/online/drift"
 )
 
 // The decomposed kernel gives what the definitions do.
@@ -86,7 +86,7 @@ func TestGaussianProcessFindsASpring(t *testing.T) {
 // Two trajectories are no transition, and coordinates on any scale are found alike.
 func TestGaussianProcessScales(t *testing.T) {
 	suite.Long(t)
-	law := &sampling.Law{Sigma: []float64{1}, Step: 0.01}
+	law := &drift.Law{Sigma: []float64{1}, Step: 0.01}
 	path, err := law.Path([]float64{0}, 0.01, 200, rand.New(rand.NewPCG(2, 2)))
 	if err != nil {
 		t.Fatal(err)

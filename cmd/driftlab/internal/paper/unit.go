@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/video"
 	"driftscope/ingest/sim"
 	"driftscope/internal/job/evaluation"
-	"driftscope/online/align"
+	"driftscope/online/offline"
 )
 
 // unitError is what L_latent a coordinate of a film is where every place is known exactly, and only the unit is not: the true latents, whitened by their
@@ -35,5 +35,5 @@ func (e *experiment) unitError() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return stat.Mean(align.MeanSquares(a.Laid, truth), nil), nil
+	return stat.Mean(offline.MeanSquares(a.Laid, truth), nil), nil
 }

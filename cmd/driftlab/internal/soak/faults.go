@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 )
 
 // faults are all kinds of fault. Each undoes its effect before it returns.
@@ -44,9 +43,9 @@ func (r *rig) faults() []*fault {
 				r.audit.wrong("the camera: %v", err)
 			}
 		}},
-		{name: "network: nothing passes", hits: []string{"link"}, when: throughout, happen: r.turned(link.Held, 9*time.Second)},
-		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(link.Cut, 9*time.Second)},
-		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(link.Slowed, 9*time.Second)},
+		{name: "network: nothing passes", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Held, 9*time.Second)},
+		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Cut, 9*time.Second)},
+		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
 		{name: "what is delivered of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
 		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
@@ -120,11 +119,11 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 func unstepped(t time.Time) time.Time { return t.Add(-time.Until(t).Round(time.Hour)) }
 
 // turned returns a fault that sets the link to another state for a while.
-func (r *rig) turned(way link.Way, most time.Duration) func(context.Context, *rand.Rand) {
+func (r *rig) turned(way suite.Way, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		r.link.Turn(way)
 		time.Sleep(between(rng, most/4, most))
-		r.link.Turn(link.Whole)
+		r.link.Turn(suite.Whole)
 	}
 }
 
@@ -201,10 +200,10 @@ func stalledReader(port int) (net.Conn, error) {
 // damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.Turn(link.Slowed) // messages must wait, so that the spools record every second which ones are delivered
+		r.link.Turn(suite.Slowed) // messages must wait, so that the spools record every second which ones are delivered
 		time.Sleep(between(rng, 3*time.Second, 6*time.Second))
 		p.process.kill()
-		r.link.Turn(link.Whole)
+		r.link.Turn(suite.Whole)
 		positions, _ := filepath.Glob(filepath.Join(p.process.folder, "store", "spool", "*", "position.*"))
 		r.say("  %d positions of spools", len(positions))
 		for _, file := range positions {

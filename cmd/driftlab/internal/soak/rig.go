@@ -21,7 +21,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/kit/system"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 )
 
 const (
@@ -45,7 +44,7 @@ type rig struct {
 	embedded, outside *hub // the server inside program a, and the separate one
 	server, camera    *process
 	later             *process // a server on the embedded server's store
-	link              *link.Link
+	link              *suite.Link
 	programs          []*program
 	streams           []*stream
 	publishers        []*publisher
@@ -236,7 +235,7 @@ func (r *rig) build() (err error) {
 	if r.ports.server, err = r.ports.reserved.Next(); err != nil {
 		return err
 	}
-	if r.link, err = link.New(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
+	if r.link, err = suite.NewLink(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
 		return err
 	}
 	if r.embedded, err = newHub("embedded", r.embeddedURL()); err != nil {

@@ -3,6 +3,8 @@
 //
 //	go test -json -cover ./... | go run ./cmd/driftlab/internal/testreport -recorded cmd/driftlab/internal/testreport/recorded.txt
 //
+// With -long it prints the arguments of go test for the long tests alone (long.go).
+//
 // Its exit status is 1 if a test or a package failed, if coverage fell, or, with -budgets, if a test exceeded its budget.
 // Other processes slow tests down: a budget is multiplied by half of the mean number of processes per processor during the
 // test, if that is more than one (crowd.go).
@@ -12,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -19,7 +22,17 @@ func main() {
 	budgets := flag.Bool("budgets", false, "hold tests to their budgets, and do not compare coverage: a part of the tests ran, so that less is covered")
 	write := flag.Bool("record", false, "write that file anew from this run")
 	longest := flag.Int("longest", 15, "how many of the longest tests are listed")
+	long := flag.Bool("long", false, "print the arguments of go test for the long tests under this folder, and read nothing")
 	flag.Parse()
+	if *long {
+		arguments, err := arguments(".")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testreport: "+err.Error())
+			os.Exit(1)
+		}
+		fmt.Println(strings.Join(arguments, " "))
+		return
+	}
 	if err := run(*path, *write, *budgets, *longest); err != nil {
 		fmt.Fprintln(os.Stderr, "testreport: "+err.Error())
 		os.Exit(1)

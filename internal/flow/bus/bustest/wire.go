@@ -3,13 +3,13 @@ package bustest
 import (
 	"testing"
 
-	"driftscope/internal/suite/link"
+	"driftscope/internal/suite"
 )
 
 // NewWire connects a free port of 127.0.0.1 to target, host:port, until the test ends.
-func NewWire(t testing.TB, target string) *link.Link {
+func NewWire(t testing.TB, target string) *suite.Link {
 	t.Helper()
-	l, err := link.New(target)
+	l, err := suite.NewLink(target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,15 @@ import (
 
 	"driftscope/internal/kit/system"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/link"
 )
 
 // machine is one nats-server.
 type machine struct {
 	process
 	name    string
-	address string       // of clients
-	monitor string       // of its HTTP pages
-	routes  []*link.Link // to and from every other server
+	address string        // of clients
+	monitor string        // of its HTTP pages
+	routes  []*suite.Link // to and from every other server
 }
 
 // cut cuts the server off from the others, or mends the routes. Clients still reach it.
@@ -33,11 +32,11 @@ func (m *machine) cut(off bool) {
 }
 
 // turn cuts a way, so that nothing passes and connections stay, or mends it.
-func turn(l *link.Link, off bool) {
+func turn(l *suite.Link, off bool) {
 	if off {
-		l.Turn(link.Held)
+		l.Turn(suite.Held)
 	} else {
-		l.Turn(link.Whole)
+		l.Turn(suite.Whole)
 	}
 }
 
@@ -68,7 +67,7 @@ func newServers(folder string, n int, ports *suite.ReservedPorts) ([]*machine, e
 			if j == i {
 				continue
 			}
-			r, err := link.New(free[3*j])
+			r, err := suite.NewLink(free[3*j])
 			if err != nil {
 				return servers, err
 			}

@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"driftscope/internal/suite/link"
+	"driftscope/internal/suite"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -12,7 +12,7 @@ import (
 type worker struct {
 	process
 	name string
-	way  *link.Link
+	way  *suite.Link
 }
 
 // newWorker starts a worker that may take all streams.
@@ -32,7 +32,7 @@ func (l *lab) startWorker(name, which string) (*worker, error) {
 	}
 	w := &worker{name: name}
 	var err error
-	if w.way, err = link.New(to...); err != nil {
+	if w.way, err = suite.NewLink(to...); err != nil {
 		return nil, err
 	}
 	w.process = process{

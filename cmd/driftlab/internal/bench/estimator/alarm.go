@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"driftscope/online/alarm"
+	"driftscope/online"
 )
 
 // alarmThresholds are thresholds for the evidence of a change: the least mean number of frames between two false alarms of
@@ -24,7 +24,7 @@ type alarmed struct {
 }
 
 // hear takes the evidence after frame k. As in the estimator, an alarm ends at a hundredth of its threshold.
-func (r *changeRow) hear(k int, e alarm.Evidence) {
+func (r *changeRow) hear(k int, e online.Evidence) {
 	for i := range r.Alarms {
 		a := &r.Alarms[i]
 		for kind, evidence := range [...]float64{e.Drift, e.Diffusion} {

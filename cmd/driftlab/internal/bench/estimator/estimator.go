@@ -1,4 +1,4 @@
-// Package estimator measures the online estimator on simulated latents with known laws.
+// Package estimator measures the online estimator on simulated latents with known laws, and on real recordings of which the answer is known (recordings.go).
 package estimator
 
 import (

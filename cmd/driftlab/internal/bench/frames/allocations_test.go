@@ -7,13 +7,13 @@ import (
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/job/stream"
-	"driftscope/internal/suite/mats"
+	"driftscope/internal/suite"
 )
 
 // TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
 // health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
 func TestFrameAllocations(t *testing.T) {
-	if mats.Profiled {
+	if suite.MatsProfiled {
 		t.Skip("the profile of Mats takes memory for each: make test runs this without")
 	}
 	p := pictures{side: 64, bits: 16}

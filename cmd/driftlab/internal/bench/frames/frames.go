@@ -1,5 +1,5 @@
 // Package frames measures the path of a frame from the camera to NATS and a subscriber, beside the bare kernels and a Python
-// loop.
+// loop. Closed-loop runs (loop.go) measure from light to pin and back.
 package frames
 
 import (

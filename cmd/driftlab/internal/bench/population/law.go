@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"driftscope/online/exact"
-	"driftscope/online/exact/exacttest"
+	"driftscope/online/onlinetest"
 )
 
 // lawColumns are the columns of the law table.
@@ -15,20 +15,20 @@ var lawColumns = []column{law, figure("false", func(c *Cell) *float64 { return c
 // nulls are sets of tracks for which a claim is false, each with the kinds that are true.
 var nulls = []struct {
 	name string
-	set  exacttest.Set
+	set  onlinetest.Set
 	may  []exact.Kind
 }{
-	{"free", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3}, nil},
-	{"lognormal D", exacttest.Set{Tracks: 40, Places: 40, D: 1, DSpread: 0.6, Noise: 0.3}, nil},
-	{"alpha 0.5", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 0.5}, []exact.Kind{exact.Fractional}},
-	{"alpha 1.5", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 1.5}, []exact.Kind{exact.Fractional}},
-	{"trapped", exacttest.Set{Tracks: 20, Places: 100, D: 1, Noise: 0.2, Rate: 0.2}, []exact.Kind{exact.Trapped}},
-	{"a line", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3, Line: true}, nil},
-	{"bad places", exacttest.Set{Tracks: 20, Places: 120, D: 1, Noise: 0.2, Bad: 5}, nil},
-	{"blur", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.2, Exposure: 1}, nil},
-	{"short", exacttest.Set{Tracks: 300, Places: 5, D: 1, Noise: 0.3}, nil},
-	{"gaps", exacttest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Missing: 0.25}, nil},
-	{"flow", exacttest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3, Flow: [2]float64{0.5, 0.2}}, []exact.Kind{exact.Directed}},
+	{"free", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3}, nil},
+	{"lognormal D", onlinetest.Set{Tracks: 40, Places: 40, D: 1, DSpread: 0.6, Noise: 0.3}, nil},
+	{"alpha 0.5", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 0.5}, []exact.Kind{exact.Fractional}},
+	{"alpha 1.5", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.1, Alpha: 1.5}, []exact.Kind{exact.Fractional}},
+	{"trapped", onlinetest.Set{Tracks: 20, Places: 100, D: 1, Noise: 0.2, Rate: 0.2}, []exact.Kind{exact.Trapped}},
+	{"a line", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3, Line: true}, nil},
+	{"bad places", onlinetest.Set{Tracks: 20, Places: 120, D: 1, Noise: 0.2, Bad: 5}, nil},
+	{"blur", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.2, Exposure: 1}, nil},
+	{"short", onlinetest.Set{Tracks: 300, Places: 5, D: 1, Noise: 0.3}, nil},
+	{"gaps", onlinetest.Set{Tracks: 30, Places: 80, D: 1, Noise: 0.3, Missing: 0.25}, nil},
+	{"flow", onlinetest.Set{Tracks: 30, Places: 60, D: 1, Noise: 0.3, Flow: [2]float64{0.5, 0.2}}, []exact.Kind{exact.Directed}},
 }
 
 // claims measures how often Infer claims a law that the tracks do not have.
@@ -67,7 +67,7 @@ func traps(b *bench) (out []Cell, err error) {
 				turn = rate // with rotation
 			}
 			sd := noise * math.Sqrt(-math.Expm1(-2*rate)/rate)
-			set := exacttest.Set{Tracks: 4, Places: 500, D: 1, Rate: rate, Turn: turn, Noise: sd}
+			set := onlinetest.Set{Tracks: 4, Places: 500, D: 1, Rate: rate, Turn: turn, Noise: sd}
 			held := map[string][]bool{"D": make([]bool, b.runs), "rate": make([]bool, b.runs), "noise": make([]bool, b.runs), "rotation": make([]bool, b.runs)}
 			err := b.each(cell, b.runs, func(run int, rng *rand.Rand) {
 				t, _ := exact.FitTrap(set.Draw(rng), 0)

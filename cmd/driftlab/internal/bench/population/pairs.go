@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"driftscope/online/interactions"
-	"driftscope/online/interactions/pairstest"
+	"driftscope/online/onlinetest"
 	"driftscope/online/switching"
 )
 
@@ -75,9 +75,9 @@ func pushed(c *Cell, seed uint64) (f forceFound) {
 		d           = 5.0         // px²/s: pairstest's forces are for it
 		settle      = 1.0         // s
 	)
-	film := &pairstest.Film{Seed: seed, Objects: c.Tracks, Side: side, D: d, Noise: math.Sqrt(c.R * d * dt), Frame: dt, Parts: 1}
+	film := &onlinetest.Pairs{Seed: seed, Objects: c.Tracks, Side: side, D: d, Noise: math.Sqrt(c.R * d * dt), Frame: dt, Parts: 1}
 	if c.Law == soft {
-		film.Parts, film.Force, film.Cutoff = 4, pairstest.Soft, reach
+		film.Parts, film.Force, film.Cutoff = 4, onlinetest.SoftForce, reach
 	}
 	e, err := interactions.New(interactions.Config{Width: side, Height: side, Reach: reach})
 	if err != nil {
@@ -87,7 +87,7 @@ func pushed(c *Cell, seed uint64) (f forceFound) {
 	for i := range c.Tracks {
 		frame.Variance[i], frame.Weight[i] = film.Noise*film.Noise, 1
 	}
-	film.Run(c.Frames, settle, func(s *pairstest.Shot) {
+	film.Run(c.Frames, settle, func(s *onlinetest.PairsShot) {
 		frame.T, frame.ID, frame.X, frame.Y = s.T, s.ID, s.X, s.Y
 		if err := e.Update(&frame); err != nil {
 			f.err = err

@@ -1,0 +1,9 @@
+package estimator
+
+import (
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }

@@ -1,0 +1,12 @@
+package learning
+
+import (
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+func TestMain(m *testing.M) {
+	suite.PassiveThreads()
+	suite.Main(m)
+}

@@ -1,9 +1,0 @@
-package recordings
-
-import (
-	"testing"
-
-	"driftscope/internal/suite/mats"
-)
-
-func TestMain(m *testing.M) { mats.Main(m) }

@@ -1,0 +1,55 @@
+package video
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+)
+
+// LowRank is a picture that changes as a whole, a mixture of pictures by monomials of the latents:
+//
+//	frame ≈ Σₖ φₖ(z) pictureₖ
+type LowRank struct {
+	Basis    numeric.Basis
+	pictures []float32 // monomials × CHW
+}
+
+// Rounds is the number of alternations between latents and pictures.
+const Rounds = 2
+
+// Fit fits the pictures to frames by least squares and filters their noise. It returns the pictures of the d latents themselves, the
+// directions in which frames show their latents. w is empty if the monomials are not independent.
+func (y *LowRank) Fit(c *Clip, frames []int, z []float32, d int) (w blas32.General) {
+	at := mat.NewDense(len(frames), d, nil)
+	for k, f := range frames {
+		at.SetRow(k, numeric.Float64s(z[f*d:(f+1)*d]))
+	}
+	var qr mat.QR
+	qr.Factorize(y.Basis.Design(at)) // along orthonormal mixtures every picture has one frame's noise
+	var q, r, back mat.Dense
+	qr.QTo(&q)
+	qr.RTo(&r)
+	m, n, size := len(y.Basis), len(frames), c.Size()
+	own := numeric.Matrix(m, size, make([]float32, m*size))
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, numeric.Matrix(n, m, numeric.Float32s(mat.DenseCopyOf(q.Slice(0, n, 0, m)).RawMatrix().Data)), numeric.Matrix(n, size, c.Pick(frames)), 0, own)
+	p, area, noise := numeric.NewPlane(c.Height, c.Width), c.Height*c.Width, c.Noise()/float64(size)
+	for from := size; from < len(own.Data); from += area { // the first one is the mean picture
+		p.Wiener(own.Data[from:from+area], noise)
+	}
+	if back.Inverse(r.Slice(0, m, 0, m)) != nil {
+		return w
+	}
+	pictures := numeric.Matrix(m, size, make([]float32, m*size))
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, numeric.Matrix(m, m, numeric.Float32s(back.RawMatrix().Data)), own, 0, pictures)
+	y.pictures = pictures.Data
+	return numeric.Matrix(d, size, own.Data[size:(1+d)*size])
+}
+
+// Draw draws n pictures of latents.
+func (y *LowRank) Draw(pictures, z []float32, n int) {
+	m, phi := len(y.Basis), y.Basis.Design(mat.NewDense(n, len(z)/n, numeric.Float64s(z)))
+	size := len(y.pictures) / m
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, numeric.Matrix(n, m, numeric.Float32s(phi.RawMatrix().Data)), numeric.Matrix(m, size, y.pictures), 0, numeric.Matrix(n, size, pictures))
+}

@@ -1,0 +1,132 @@
+package picture
+
+/*
+#cgo pkg-config: opencv4
+#cgo CXXFLAGS: -std=c++11
+#cgo LDFLAGS: -ldl
+#cgo noescape driftscope_ffmpeg_said
+#cgo nocallback driftscope_ffmpeg_said
+#cgo noescape driftscope_heard
+#cgo nocallback driftscope_heard
+#include "printed.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// The variables that ask OpenCV and FFmpeg to print; then their output stays visible.
+const (
+	opencvLevel = "OPENCV_LOG_LEVEL"
+	ffmpegLevel = "OPENCV_FFMPEG_LOGLEVEL"
+	ffmpegDebug = "OPENCV_FFMPEG_DEBUG"
+)
+
+// keepPrinted keeps the output of OpenCV and FFmpeg off standard error, from its first call on.
+var keepPrinted = sync.OnceFunc(func() {
+	if os.Getenv(opencvLevel) == "" {
+		C.driftscope_keep_opencv()
+	}
+	if os.Getenv(ffmpegLevel) == "" && os.Getenv(ffmpegDebug) == "" {
+		C.driftscope_keep_ffmpeg()
+	} else {
+		C.driftscope_print_lines()
+	}
+})
+
+// printed is one line of library output.
+type printed [256]C.char
+
+func (p *printed) String() string { return C.GoString(&p[0]) }
+
+// opened calls open and returns the first FFmpeg error during it, from open's own thread.
+func opened(open func()) string {
+	keepPrinted()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var line printed
+	C.driftscope_ffmpeg_said(1, &line[0], C.size_t(len(line)))
+	open()
+	C.driftscope_ffmpeg_said(1, &line[0], C.size_t(len(line)))
+	return line.String()
+}
+
+// watched counts the open videos, whose FFmpeg errors cannot be told apart.
+var watched atomic.Int32
+
+// Video collects FFmpeg's complaints while one video is open. The zero value is a closed video.
+type Video struct {
+	open    bool // counted in watched
+	damaged bool // the warning was given
+}
+
+// Open calls open and returns the first FFmpeg error during it. Earlier errors belong to no open video.
+func (p *Video) Open(open func()) string {
+	keepPrinted()
+	if watched.Add(1) == 1 {
+		Complained()
+	}
+	p.open = true
+	return opened(open)
+}
+
+// Damage returns the code and text of a warning about an FFmpeg complaint that does not stop the video, once per video.
+func (p *Video) Damage() (code, text string) {
+	if p.damaged {
+		return "", ""
+	}
+	line := Complained()
+	if line == "" {
+		return "", ""
+	}
+	p.damaged = true
+	whose := "this video"
+	if watched.Load() > 1 {
+		whose = "this or another video that is read beside it"
+	}
+	return "damaged_video", fmt.Sprintf("FFmpeg complained of %s, first of: %s: pictures from here on may be wrong in part, record or copy it again", whose, line)
+}
+
+// Close removes the video from the count. Safe to call at any time.
+func (p *Video) Close() {
+	if p.open {
+		p.open = false
+		watched.Add(-1)
+	}
+}
+
+// Complained returns the first FFmpeg error since the last call, from any thread and video.
+func Complained() string {
+	var line printed
+	if C.driftscope_ffmpeg_said(0, &line[0], C.size_t(len(line))) == 0 {
+		return ""
+	}
+	return line.String()
+}
+
+// Listened calls decode and returns the first line that C and C++ code printed during it: libpng and libjpeg complain that
+// way.
+func Listened(decode func()) string {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	C.driftscope_listen()
+	decode()
+	var line printed
+	if C.driftscope_heard(&line[0], C.size_t(len(line))) == 0 {
+		return ""
+	}
+	return line.String()
+}
+
+// Bracketed formats library output for the middle of an error.
+func Bracketed(said string) string {
+	if said == "" {
+		return ""
+	}
+	return " (" + said + ")"
+}

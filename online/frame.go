@@ -1,0 +1,188 @@
+// Frames
+//
+// A frame is held back where its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
+// transitions; where a latent lies six sds of the training latents from their mean; and where the encoder's sd is four times its usual value. A
+// held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
+//
+//	unlike_training   NIS or place, one frame; over after 10 without
+//	object_lost       5 frames held in a row; over after 10 that are not
+//
+// While the law is frozen, no forecast exists: only place and the encoder's sd judge a frame.
+//
+// After 50 held frames that follow from each other as diffusion and noise allow, the object is elsewhere and a new trajectory begins.
+// After 500 held frames one begins whatever they are like, so that nothing freezes the estimator for ever. Until the law forecasts ten frames
+// in a row again, frames are then believed that follow from the one before.
+
+package online
+
+import (
+	"math"
+
+	"driftscope/internal/kit/archive"
+	"driftscope/online/diffusion"
+)
+
+// Limits at which frames are held back from the law, and believed again.
+const (
+	outsideBeyond   = 6   // distance from the mean of the training latents, in their sds
+	blurredBeyond   = 4   // factor over the encoder's usual sd
+	levelFrames     = 100 // frames that the encoder's usual sd is averaged over
+	elsewhereAfter  = 50  // consistent held frames after which the object counts as elsewhere
+	newNormalFrames = 500 // held frames in a row after which a new trajectory begins in any case
+)
+
+// Verdict is the decision on a frame.
+type Verdict int
+
+const (
+	Believe Verdict = iota // learn from the frame
+	Hold                   // count the frame, and let time go on
+	Restart                // begin a trajectory with the frame
+)
+
+// Frame is a measurement and the data to judge it.
+type Frame struct {
+	Mean, SD []float64 // encoder's output
+	NIS      float64   // NIS of the forecast; unused at the beginning of a trajectory
+	Limit    float64   // largest believed NIS, Monitor.Limit
+	DT       float64   // s since the last frame
+}
+
+// frames judges each frame before it is learnt from, (15).
+type frames struct {
+	mean, sd []float64 // moments of the training latents; empty if unknown
+
+	strange    bool    // the last frame differs from the frames that the encoder and the law were learnt from
+	held       float64 // s since the last believed frame
+	heldInRow  uint64  // held frames in a row
+	consistent uint64  // latest held frames that follow from each other
+	distance   float64 // Σ of their distances, in units of the law's spread
+	accepting  bool    // believe frames that follow from each other: the law does not know the position
+	known      uint64  // frames in a row that the law forecast
+	previous   []float64
+	level      []float64 // the encoder's usual sd
+	believed   uint64
+}
+
+func newFrames(c AlarmConfig) *frames {
+	return &frames{mean: c.TrainMean, sd: c.TrainSD, previous: make([]float64, c.Dim), level: make([]float64, c.Dim)}
+}
+
+// judge implements Monitor.Judge.
+func (f *frames) judge(at Frame, found []diffusion.Estimate) Verdict {
+	far, outside, blurred := !(at.NIS <= at.Limit), f.outside(at.Mean), f.blurred(at.SD)
+	apart := f.apart(at, found)
+	copy(f.previous, at.Mean)
+	f.strange = far || outside
+	known := !f.strange && !blurred
+	if f.known++; !known {
+		f.known = 0
+	} else if f.known >= clearAfter {
+		f.accepting = false
+	}
+	if known || f.accepting && apart <= at.Limit {
+		f.believe(at.SD)
+		return Believe
+	}
+	f.held += at.DT
+	if f.elsewhere(apart, apart <= at.Limit && !blurred) {
+		f.accepting = true
+		f.believe(at.SD)
+		return Restart
+	}
+	return Hold
+}
+
+// begin implements Monitor.Begin.
+func (f *frames) begin(at Frame, found []diffusion.Estimate) Verdict {
+	apart := f.apart(at, found)
+	copy(f.previous, at.Mean)
+	f.strange = f.outside(at.Mean)
+	f.held = 0
+	blurred := f.blurred(at.SD)
+	if f.accepting || !f.strange && !blurred || f.elsewhere(apart, at.DT > 0 && apart <= at.Limit && !blurred) {
+		f.accepting, f.known = f.strange || blurred, 0
+		f.believe(at.SD)
+		return Restart
+	}
+	return Hold
+}
+
+// waiting implements Monitor.Waiting.
+func (f *frames) waiting() bool { return f.heldInRow > 0 && f.held == 0 }
+
+// elsewhere counts a held frame and reports whether the object is elsewhere. follows says whether this frame may follow from the one before.
+func (f *frames) elsewhere(apart float64, follows bool) bool {
+	if f.heldInRow++; f.heldInRow > 1 && follows {
+		f.consistent++
+		f.distance += apart
+	} else {
+		f.consistent, f.distance = 0, 0
+	}
+	moved := f.distance >= elsewhereAfter*float64(len(f.previous))/4 // a picture without its object would be too still
+	return f.consistent >= elsewhereAfter-1 && moved || f.heldInRow >= newNormalFrames
+}
+
+// look implements Monitor.Look.
+func (f *frames) look(m, sd []float64) {
+	f.strange = f.outside(m)
+	if f.heldInRow++; !f.strange && !f.blurred(sd) {
+		f.heldInRow, f.consistent, f.distance = 0, 0, 0
+	}
+}
+
+// believe ends a row of held frames and averages the encoder's sd.
+func (f *frames) believe(sd []float64) {
+	f.heldInRow, f.consistent, f.distance = 0, 0, 0
+	f.believed++
+	gain := 1 / float64(min(f.believed, levelFrames))
+	for i := range min(len(sd), len(f.level)) {
+		f.level[i] += gain * (sd[i] - f.level[i])
+	}
+}
+
+// outside reports whether m is farther from the training latents than outsideBeyond.
+func (f *frames) outside(m []float64) bool {
+	for i, sd := range f.sd {
+		if math.Abs(m[i]-f.mean[i]) > outsideBeyond*sd {
+			return true
+		}
+	}
+	return false
+}
+
+// blurred reports whether the encoder's sd exceeds blurredBeyond times its usual value.
+func (f *frames) blurred(sd []float64) bool {
+	for i := range min(len(sd), len(f.level)) {
+		if f.believed >= levelFrames && sd[i] > blurredBeyond*f.level[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// apart returns the squared distance from the last measurement, in units of diffusion and noise: χ² with one degree of freedom per
+// dimension.
+func (f *frames) apart(at Frame, found []diffusion.Estimate) (square float64) {
+	for i, d := range found {
+		if variance := d.V*at.DT + 2*d.FilterNoise; variance > 0 {
+			e := at.Mean[i] - f.previous[i]
+			square += e * e / variance
+		}
+	}
+	return square
+}
+
+func (f *frames) archive(a *archive.Codec) {
+	a.Bool(&f.strange)
+	a.Magnitudes(&f.held, &f.distance)
+	a.Uint(&f.heldInRow)
+	a.Uint(&f.consistent)
+	a.Bool(&f.accepting)
+	a.Uint(&f.known)
+	a.Floats(f.previous)
+	for i := range f.level {
+		a.Magnitudes(&f.level[i])
+	}
+	a.Uint(&f.believed)
+}

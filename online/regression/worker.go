@@ -1,0 +1,72 @@
+package regression
+
+import (
+	"driftscope/internal/kit/archive"
+	"driftscope/internal/kit/system"
+	"driftscope/online/drift"
+)
+
+// Worker runs slices beside the frame path. The estimator's goroutine calls its methods, and only Idle and Close wait.
+type Worker struct {
+	Slices *system.Worker[*Learner]
+
+	learner *Learner      // in use; a slice starts from it
+	next    *Learner      // result of the slice, once it has ended
+	cancel  *drift.Cancel // of the latest slice; nil before the first
+}
+
+// NewWorker starts the goroutine, which yields to the frame path in a live run. Close ends it.
+func NewWorker(l *Learner, live bool) *Worker {
+	return &Worker{learner: l, Slices: system.NewWorker[*Learner](live)}
+}
+
+// Begin starts a slice from the learner in use. None may be running.
+func (w *Worker) Begin(j Job) {
+	w.cancel = new(drift.Cancel)
+	j.cancel = w.cancel
+	from := w.Latest()
+	w.Slices.Begin(func(func()) *Learner { return from.After(j) })
+}
+
+// Latest takes over the result of a finished slice, if any, and lends the learner in use.
+func (w *Worker) Latest() *Learner {
+	if w.next != nil {
+		w.learner, w.next = w.next, nil
+	}
+	return w.learner
+}
+
+// Remembered returns the number of latents in the memory of the learner in use.
+func (w *Worker) Remembered() int { return w.learner.memory.Len() }
+
+// Replace takes l into use. A running slice is cancelled: it ends soon, and its result is dropped.
+func (w *Worker) Replace(l *Learner) {
+	if w.Slices.Drop() {
+		w.cancel.Set()
+	}
+	w.learner, w.next = l, nil
+}
+
+// Idle reports whether no slice is running. With wait it first waits for the running one.
+func (w *Worker) Idle(wait bool) bool {
+	patience := system.Always
+	if !wait {
+		patience = 0
+	}
+	if l, ok := w.Slices.Take(patience); ok {
+		w.next = l
+	}
+	return !w.Slices.Running()
+}
+
+// Archive writes the learner in use. A slice may be reading it.
+func (w *Worker) Archive(a *archive.Codec) {
+	learner := *w.learner
+	learner.Archive(a)
+}
+
+// Close cancels a running slice, waits for it, and ends the goroutine. A second call does nothing.
+func (w *Worker) Close() {
+	w.Replace(w.learner)
+	w.Slices.Close(system.Always)
+}
