@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 
+	"driftscope/infer/finder"
 	"driftscope/ingest"
 	"driftscope/internal/flow/frame"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -41,19 +41,12 @@ func (c *probeCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", ingest.Shown(c.Source), err)
 	}
 	defer found.Close()
-	many, err := c.census(ctx, found)
-	if errors.Is(err, frame.ErrTooLarge) {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("the objects are not counted: %v", err))
-		err = nil
-	}
+	seen, err := c.look(ctx, found)
 	if err != nil {
-		return fmt.Errorf("%s: %w", ingest.Shown(c.Source), err)
-	}
-	if many.Proposes() {
-		found.Warnings = append(found.Warnings, many.Proposal(recording.ShellWord(c.Source)))
+		return err
 	}
 	if c.Out != "" {
-		if err := c.write(found, component, many); err != nil {
+		if err := c.write(found, component, seen); err != nil {
 			return err
 		}
 	}
@@ -64,14 +57,22 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// census counts the objects of a recording. For a camera it uses the frames already read.
-func (c *probeCmd) census(ctx context.Context, found *recording.Findings) (census.Count, error) {
+// look says what a recording shows, as run does, or returns nil for a camera or pictures that are too large.
+func (c *probeCmd) look(ctx context.Context, found *recording.Findings) (*finder.Finder, error) {
 	if found.Live {
-		return census.Count{}, nil
+		return nil, nil
 	}
 	film, err := recording.Open(c.Source, c.DT, c.FPS, "", recording.Whole)
 	if err != nil {
-		return census.Count{}, err
+		return nil, err
 	}
-	return census.Take(ctx, film)
+	seen, err := film.Look(ctx, nil, finder.Free)
+	if errors.Is(err, frame.ErrTooLarge) {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the objects are not counted: %v", err))
+		return nil, nil
+	}
+	if err == nil {
+		found.Objects = seen.String()
+	}
+	return seen, err
 }

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"driftscope/infer/finder"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
 
 // write creates the folder with the preview and the configuration.
-func (c *probeCmd) write(found *recording.Findings, component config.Component, many census.Count) error {
+func (c *probeCmd) write(found *recording.Findings, component config.Component, seen *finder.Finder) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return console.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
 	}
@@ -29,7 +29,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 	if err := console.WriteFile(filepath.Join(c.Out, "preview.png"), picture); err != nil {
 		return fmt.Errorf("preview.png: %w: free some space or give another folder", err)
 	}
-	start, err := c.start(found, component, many)
+	start, err := c.start(found, component, seen)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 }
 
 // start returns a configuration that runs as it is, with comments on what probe could not find.
-func (c *probeCmd) start(found *recording.Findings, component config.Component, many census.Count) ([]byte, error) {
+func (c *probeCmd) start(found *recording.Findings, component config.Component, seen *finder.Finder) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {
 		whole, err := filepath.Abs(path)
@@ -66,11 +66,15 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 	if !found.Timed {
 		line("# The source does not say how long a frame lasts, so it is taken to be 1 s: add dt or fps to its options.")
 	}
-	if many.Proposes() {
-		line("# The film shows %d objects, of which %d move by themselves. For one scene, leave this out:", many.Objects, many.Moving)
-		line("objects:\n  enabled: true")
+	if seen != nil {
+		line("# At first sight: %s", seen)
 	}
-	line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
+	if seen != nil && seen.Kind != finder.Nothing {
+		line("objects: {enabled: true, find: %s}", seen.Force())
+		line("# For a model of one scene, train it, take the # from model, and leave objects out:")
+	} else {
+		line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
+	}
 	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", recording.ShellWord(source), c.interval(), recording.StreamName(c.Source))
 	line("# model: %s.onnx", recording.StreamName(c.Source))
 	line("online:")

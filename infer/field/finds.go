@@ -55,6 +55,12 @@ func Latents(f *finder.Finder) int {
 // Dim returns the number of latents of each object.
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
+// PictureOf lends the pixels of a frame that has passed Picture.
+func PictureOf(f *frame.Frame) (finder.Picture, error) {
+	pixels, h, w, err := values(f)
+	return finder.Picture{W: w, H: h, P: pixels}, err
+}
+
 // Encode writes to dst the places of a frame that has passed Picture.
 func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)

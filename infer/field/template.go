@@ -2,9 +2,9 @@ package field
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"driftscope/infer/finder"
 	"driftscope/infer/locate"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
@@ -53,24 +53,51 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 		t.wait--
 		return nil
 	}
-	found, err := locate.Search(h, w, pixels, t.part)
-	t.part++
-	switch {
-	case errors.Is(err, locate.ErrNoSpots) && t.part < locate.Parts(h, w):
-		return nil
-	case errors.Is(err, locate.ErrNoSpots):
-		t.part, t.wait, t.next = 0, t.next, min(max(2*t.next, 1), mostWait)
-		return nil
-	case err != nil:
+	found, err := Light(partOf(finder.Picture{W: w, H: h, P: pixels}, t.part))
+	if err != nil {
 		return &pipeline.ErrSkip{Cause: "no_template", Err: err}
 	}
-	t.found = frame.Template{SD: found.SD, Dark: found.Dark}
+	t.part++
+	if found.SD == 0 {
+		if t.part == parts(h)*parts(w) {
+			t.part, t.wait, t.next = 0, t.next, min(max(2*t.next, 1), mostWait)
+		}
+		return nil
+	}
+	t.found = found
 	polarity := "bright"
 	if found.Dark {
 		polarity = "dark"
 	}
 	f.Notice(false, "template_found", fmt.Sprintf("objects are %s spots with an sd of %.2f px, found in frame %d: if that is wrong, set objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
 	return nil
+}
+
+// Light returns the width and the polarity of the spots of a picture; the width is 0 if there are none, or if they are too wide.
+func Light(p finder.Picture) (frame.Template, error) {
+	seen, err := finder.Learn(finder.Sample{Frames: []finder.Picture{p}, At: []int{0}, Force: finder.ForceMany})
+	if err != nil || seen.Kind == finder.Nothing || seen.Scale > locate.Widest(p.H, p.W) {
+		return frame.Template{}, err
+	}
+	return frame.Template{SD: locate.Width(p.H, p.W, p.P, seen.Scale, seen.Dark), Dark: seen.Dark}, nil
+}
+
+// lookSide is the longest side of one search, px: 1024x1024 take seconds of a processor, and a live camera continues meanwhile.
+const lookSide = 1024
+
+// parts returns the number of parts, of at most lookSide, that cover a side.
+func parts(side int) int { return (side + lookSide - 1) / lookSide }
+
+// partOf returns part k of a grid of parts over a picture, the middle one first.
+func partOf(p finder.Picture, k int) finder.Picture {
+	down, across := parts(p.H), parts(p.W)
+	k = (k + down/2*across + across/2) % (down * across)
+	out := finder.Picture{W: min(p.W, lookSide), H: min(p.H, lookSide)}
+	y, x := k/across*max(p.H-lookSide, 0)/max(down-1, 1), k%across*max(p.W-lookSide, 0)/max(across-1, 1)
+	for j := range out.H {
+		out.P = append(out.P, p.P[(y+j)*p.W+x:][:out.W]...)
+	}
+	return out
 }
 
 // Close does nothing.

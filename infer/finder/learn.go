@@ -18,6 +18,9 @@ const (
 	Bodies              // objects with extent
 )
 
+// few is the largest number of a few objects.
+const few = 5
+
 func (k Kind) String() string {
 	return [...]string{"nothing", "one", "one body", "few", "many", "bodies"}[k]
 }
@@ -116,7 +119,10 @@ func Learn(in Sample) (*Finder, error) {
 	for _, k := range spread(len(pairs), 6) {
 		six = append(six, pairs[k])
 	}
-	still, by, moving := registered(six)
+	still, by, moving := six, make([][2]float64, len(six)), 0.
+	if len(frames) > 1 {
+		still, by, moving = registered(six)
+	}
 	f.Shift = moving > .5
 	f.noise = newNoise(frames, still, f.scales, laplace)
 	l := &learning{Finder: *f, frames: look, pairs: still, all: frames, raw: six, by: by, force: in.Force}
@@ -124,11 +130,12 @@ func Learn(in Sample) (*Finder, error) {
 	return &l.Finder, nil
 }
 
+// rolled returns a picture shifted by half its sides, so that its noise is independent of the picture's at every scale.
 func rolled(a Picture) Picture {
 	b := NewPicture(a.W, a.H)
 	for y := range a.H {
-		copy(b.row(y), a.row(y)[1:])
-		b.row(y)[a.W-1] = a.row(y)[0]
+		from := a.row((y + a.H/2) % a.H)
+		copy(b.row(y)[copy(b.row(y), from[a.W/2:]):], from)
 	}
 	return b
 }
@@ -232,7 +239,7 @@ func (l *learning) threshold() {
 		l.low = weakest
 		found = l.sensitive(found)
 	}
-	if l.force == Free && (!l.significant(found) || l.texture(found)) {
+	if (l.force == Free || l.force == ForceMany) && !l.significant(found) || l.force == Free && l.texture(found) {
 		return
 	}
 	switch {
@@ -243,7 +250,7 @@ func (l *learning) threshold() {
 		l.Kind = Bodies
 		l.usual()
 	default:
-		if l.Kind = Many; l.Count <= 5 {
+		if l.Kind = Many; l.Count <= few {
 			l.Kind = Few
 		}
 		l.common(found, a50)

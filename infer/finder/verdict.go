@@ -40,6 +40,14 @@ func (f *Finder) Level() Level {
 	return Good
 }
 
+// Force returns the description that finds the same again, Free for nothing.
+func (f *Finder) Force() Force {
+	return [...]Force{Free, ForceOne, ForceOne, ForceMany, ForceMany, ForceBodies}[f.Kind]
+}
+
+// Crowd reports whether a film shows more objects than the model of one scene follows.
+func (f *Finder) Crowd() bool { return f.Kind == Many || f.Kind == Bodies && f.Count > few }
+
 // String returns a sentence: what the film shows, how sure that is, and what to do if the find is doubtful.
 func (f *Finder) String() string {
 	if f.Kind == Nothing {

@@ -18,7 +18,7 @@
 //	prune.go       removes redundant spots next to others
 //	order.go       sorts the pixels of the noise into bins
 //	texture.go     counts scatter of z beyond the camera's noise as noise
-//	width.go       s and polarity, if not given: the template that leaves the smallest residual
+//	width.go       s from a first guess: the template that leaves the smallest residual
 //
 // The loops over pixels are package kernel's. A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.
 package locate

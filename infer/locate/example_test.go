@@ -30,15 +30,12 @@ func Example() {
 		}
 	}
 	draw()
-	template, err := locate.Search(side, side, picture, 0)
+	sd := locate.Width(side, side, picture, 1, false)
+	locator, err := locate.New(side, side, locate.Options{SD: sd})
 	if err != nil {
 		log.Fatal(err)
 	}
-	locator, err := locate.New(side, side, locate.Options{SD: template.SD, Dark: template.Dark})
-	if err != nil {
-		log.Fatal(err)
-	}
-	tracker, err := tracks.New(tracks.Options{Width: side, Height: side, Template: template.SD})
+	tracker, err := tracks.New(tracks.Options{Width: side, Height: side, Template: sd})
 	if err != nil {
 		log.Fatal(err)
 	}

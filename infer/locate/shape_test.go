@@ -101,11 +101,7 @@ func TestBrightField(t *testing.T) {
 	for k, name := range names {
 		picture, h, w := readGrey(t, name)
 		if l == nil {
-			found, err := Search(h, w, picture, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l = locator(t, h, w, Options{SD: found.SD, Dark: found.Dark})
+			l = locator(t, h, w, Options{SD: Width(h, w, picture, 4, false)})
 		}
 		strong := 0
 		for _, s := range l.Locate(nil, picture) {

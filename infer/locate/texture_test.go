@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"driftscope/infer/locate/kernel"
-	"driftscope/ingest/sim/field"
-	"driftscope/internal/suite"
 )
 
 // textured is a picture of white noise smoothed by sd px to an sd of depth, on white noise of sd 1, with spots of the template s.
@@ -98,60 +96,6 @@ func TestFewLevels(t *testing.T) {
 	for _, s := range found {
 		if s.Score > 6 {
 			t.Errorf("a spot in a picture of chance: %+v", s)
-		}
-	}
-	if _, err := Search(side, side, make([]float32, side*side), 0); err != ErrNoSpots {
-		t.Errorf("a picture of one level: %v", err)
-	}
-}
-
-// TestNoSpots: Poisson counts without an object have no template, although a few pixels of them stand out, and a wide template adds up by how little the
-// background is off.
-func TestNoSpots(t *testing.T) {
-	suite.Calculation(t)
-	const side = 256
-	for seed := range uint64(4) {
-		f, err := field.New(field.Options{Scenario: field.Vesicle, SNR: 4, Width: side, Height: side, Frames: 1, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, picture := make([]uint16, side*side), make([]float32, side*side)
-		f.Draw(0, counts)
-		for i, v := range counts {
-			picture[i] = float32(v)
-		}
-		if found, err := Search(side, side, picture, 0); err != ErrNoSpots {
-			t.Errorf("seed %d: %+v, %v", seed, found, err)
-		}
-	}
-}
-
-// TestLargePicture: of a picture that is wider than one search takes, the part that has spots says how wide they are, whatever is beside that part; the middle
-// says nothing of spots at the rim. The tolerance is TestWidth's.
-func TestLargePicture(t *testing.T) {
-	suite.Calculation(t)
-	const h, w = 96, searchSide + 400
-	for part, from := range []float64{300, 10} { // the middle begins at 200, the first part of the grid at 0
-		rng := rand.New(rand.NewPCG(21, 22))
-		d := drawn{h: h, w: w, sd: 1.4, gain: 1, background: 10}
-		for range 30 {
-			d.spots = append(d.spots, [3]float64{from + 170*rng.Float64(), 10 + 76*rng.Float64(), 60})
-		}
-		picture := d.picture(rng)
-		got, err := Search(h, w, picture, part)
-		if err != nil || got.Dark || math.Abs(got.SD/d.sd-1) > 0.15 {
-			t.Errorf("part %d: found %+v, %v", part, got, err)
-		}
-		for y := range h {
-			for x := range 200 {
-				picture[y*w+w-1-x] *= 3
-			}
-		}
-		if again, err := Search(h, w, picture, part); err != nil || again != got {
-			t.Errorf("part %d: %+v, %v with other light beside it", part, again, err)
-		}
-		if _, err := Search(h, w, picture, 0); part > 0 && err != ErrNoSpots {
-			t.Errorf("the middle has no spot, and the search gives %v", err)
 		}
 	}
 }

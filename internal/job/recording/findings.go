@@ -38,6 +38,7 @@ type Findings struct {
 	Live     bool     `json:"live"`                  // frames come whether or not they are read
 	Lost     uint64   `json:"lost"`                  // by the source, as its numbers or times tell
 	Stored   string   `json:"compression,omitempty"` // as the file has them; empty if that is not known
+	Objects  string   `json:"objects,omitempty"`     // what the film shows at first sight; empty if that is not known
 	Warnings []string `json:"warnings"`
 
 	source  string    // as a person would type it
@@ -284,6 +285,9 @@ func (p *Findings) Text(source string) string {
 	}
 	row("frames", "%s", p.count())
 	row("interval", "%s", p.Interval())
+	if p.Objects != "" {
+		row("objects", "%s", p.Objects)
+	}
 	for _, w := range p.Warnings {
 		row("warning", "%s", w)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 
 	"driftscope/infer/field"
 	"driftscope/infer/finder"
@@ -168,90 +167,31 @@ type first struct {
 	tally  field.Tally
 }
 
-// Bounds on the frames of a recording that are read before tracking; lookPixels sets the number between them.
-const (
-	leastLook  = 60
-	mostLook   = 600
-	lookPixels = 100_000_000
-)
-
-// errSeen ends the first look.
-var errSeen = errors.New("enough frames were seen")
-
 // lookFirst reads the beginning of a recording and learns its objects.
 func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
-	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode)
+	r := recording.Of(cfg.Source)
+	live, err := r.Live()
+	if err == nil && live {
+		err = console.Usage(fmt.Errorf("objects.find: %s does not wait, and only a recording is looked at before it is tracked: give --objects, or a model", cfg.Source.Kind))
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := newSteps(cfg.Preprocess, 1)
 	if err != nil {
 		return nil, console.Usage(err)
 	}
-	defer source.Close()
-	if source.Info().Live {
-		return nil, console.Usage(fmt.Errorf("objects.find: %s does not wait, and only a recording is looked at before it is tracked: give --objects, or a model", cfg.Source.Kind))
+	defer closeSteps(made)
+	var steps []pipeline.Step
+	for _, s := range made {
+		steps = append(steps, s.Steps[0])
 	}
-	steps, err := newSteps(cfg.Preprocess, 1)
-	if err != nil {
-		return nil, console.Usage(err)
+	force := finder.Force(cfg.Objects.Find)
+	if cfg.Objects.Find == config.FindAuto {
+		force = finder.Free
 	}
-	steps = append(steps, pipeline.NamedStep{Name: "picture", Steps: []pipeline.Step{field.NewPicture()}})
-	defer closeSteps(steps)
-	if err := source.Open(ctx); err != nil {
-		return nil, console.About(ingest.Page(cfg.Source.Kind), err)
-	}
-	var sampler finder.Sampler
-	for {
-		err := lookAt(ctx, source, steps, &sampler)
-		var skip *pipeline.ErrSkip
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errSeen):
-			return learnFirst(&sampler, cfg)
-		case errors.As(err, &skip):
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", recording.SourceName(cfg.Source), err)
-		}
-	}
-}
-
-// lookAt passes the next frame to a sampler.
-func lookAt(ctx context.Context, source pipeline.Source, steps []pipeline.NamedStep, sampler *finder.Sampler) error {
-	f, err := source.Read(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for _, s := range steps {
-		if err := s.Steps[0].Apply(ctx, f); err != nil {
-			return err
-		}
-	}
-	m := f.Mat()
-	pixels, err := m.DataPtrFloat32()
-	if err != nil {
-		return err
-	}
-	w, h := m.Cols(), m.Rows()
-	if err := sampler.Add(finder.Picture{W: w, H: h, P: pixels}); err != nil {
-		return fmt.Errorf("frame %d: %w", f.Seq, err)
-	}
-	if sampler.Frames() >= min(max(lookPixels/(w*h), leastLook), mostLook) {
-		return errSeen
-	}
-	return nil
-}
-
-// learnFirst learns from a sample.
-func learnFirst(sampler *finder.Sampler, cfg config.Config) (*first, error) {
-	sample := sampler.Sample()
-	if cfg.Objects.Find != config.FindAuto {
-		sample.Force = finder.Force(cfg.Objects.Find)
-	}
-	if len(sample.Frames) == 0 {
-		return nil, fmt.Errorf("%s: found no frame that can be read: check the recording (driftscope probe)", recording.SourceName(cfg.Source))
-	}
-	learnt, err := finder.Learn(sample)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", recording.SourceName(cfg.Source), err)
-	}
-	return &first{finder: learnt}, nil
+	learnt, err := r.Look(ctx, steps, force)
+	return &first{finder: learnt}, err
 }
 
 // firstBuilder builds the tracking of a recording's objects without a description of them.

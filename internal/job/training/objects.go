@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/card"
-	"driftscope/internal/job/census"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -15,13 +16,25 @@ import (
 // that are alike have 0.2, those that bleach or leave the focus 40 and more, at SNR 6.
 const leastLasting = 1
 
+// firstLook is the number of frames in which the light of an object is looked for.
+const firstLook = 40
+
 // prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
-	many := o.many
-	if many.Template.SD == 0 {
-		return nil, fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
+	var light frame.Template
+	left := firstLook
+	err := follow(ctx, data[0], light, nil, func(f *frame.Frame, _ *latent.Objects) bool {
+		light = f.Meta.Template
+		left--
+		return light.SD == 0 && left > 0
+	})
+	if err == nil && light.SD == 0 {
+		err = fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, firstLook)
 	}
-	p := &pictures{light: many.Template, scale: max(1, lightReach*many.Template.SD/(widest/2))}
+	if err != nil {
+		return nil, err
+	}
+	p := &pictures{light: light, scale: max(1, lightReach*light.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
 		return nil, err
 	}
@@ -41,13 +54,12 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	if nats := clip.LastingNats(); nats < leastLasting {
 		return nil, fmt.Errorf("%s: all objects look alike but for noise, %.2g nats a picture: a model has nothing to learn of them: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
 	}
-	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: many.Template.SD, Dark: many.Template.Dark, Scale: p.scale, Low: low, High: high}}
+	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: light.SD, Dark: light.Dark, Scale: p.scale, Low: low, High: high}}
 	if o.left.from != nil {
 		console.Say("continuing from step %d of %d, stored in %s", o.left.from.Step, o.left.from.Steps, o.left.path)
 		found.latent = o.left.notes.Latent
 		return found, nil
 	}
-	var err error
 	if found.latent, err = c.dimension(); err == nil && found.latent == 0 {
 		found.latent, err = grow(ctx, clip, c.config(found))
 	}

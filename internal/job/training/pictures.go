@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"driftscope/infer/field"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 )
 
@@ -49,8 +47,8 @@ type pictures struct {
 func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	for i, r := range data {
 		most := 4 * mostPictures * (i + 1) / len(data) // of which those that are alone are kept
-		err := census.Follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(at time.Time, o *latent.Objects) bool {
-			p.add(uint64(i)<<48, float64(at.UnixNano())/1e9, o)
+		err := follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(f *frame.Frame, o *latent.Objects) bool {
+			p.add(uint64(i)<<48, recording.Seconds(f), o)
 			return len(p.of) < most
 		})
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/latent"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/suite"
 )
@@ -129,13 +128,9 @@ func TestPrepareObjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		many, err := census.Take(t.Context(), data[0])
-		if err != nil {
-			t.Fatal(err)
-		}
 		c := Defaults()
 		c.Objects, c.Latent, c.Source = true, "1", []string{film}
-		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}, many: many})
+		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}})
 	}
 	const small = "?density=12&snr=8&width=200&height=200&seed=2&frames="
 	found, err := prepare("sim:focus" + small + "100")

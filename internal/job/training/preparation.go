@@ -10,7 +10,6 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/video"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 )
@@ -27,9 +26,8 @@ type choice struct {
 
 // origin is what a training begins with.
 type origin struct {
-	from *card.File   // the model to continue; nil if there is none
-	left *unfinished  // what an earlier run left
-	many census.Count // objects in the first recording
+	from *card.File  // the model to continue; nil if there is none
+	left *unfinished // what an earlier run left
 }
 
 // prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.

@@ -14,11 +14,11 @@ import (
 	"driftscope/infer/sdevae/report"
 
 	"driftscope/infer/card"
+	"driftscope/infer/finder"
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/internal/flow/frame"
-	"driftscope/internal/job/census"
 	"driftscope/internal/job/reach"
 	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
@@ -85,11 +85,11 @@ func (c *Options) Learn(ctx context.Context) error {
 	if clocked := c.Clock || from != nil && from.Card.Clock > 0; clocked && frames.From > 0 {
 		return console.Usage(fmt.Errorf("--train-frames %s: the clock starts with the recording's first frame: begin with 0", frames))
 	}
-	many, err := c.counsel(ctx, data)
+	seen, err := c.counsel(ctx, data)
 	if err != nil {
 		return err
 	}
-	choice, err := c.prepare(ctx, data, origin{from, left, many})
+	choice, err := c.prepare(ctx, data, origin{from, left})
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", data, left.interrupted())
 	}
@@ -106,13 +106,13 @@ func (c *Options) Learn(ctx context.Context) error {
 	result, err := c.train(ctx, choice, config, from, left)
 	if err == nil {
 		defer result.Model.Close()
-		err = c.serves(result.Best.Explained, many)
+		err = c.serves(result.Best.Explained, seen)
 	}
 	if c.Objects && errors.Is(err, sdevae.ErrMean) {
 		return fmt.Errorf("%s: all objects look alike but for noise, a model of them has nothing to say: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
 	}
-	if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
-		err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
+	if errors.Is(err, sdevae.ErrMean) && seen != nil && seen.Crowd() {
+		err = fmt.Errorf("%w; %s", err, c.proposal(seen))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", data, err)
@@ -144,20 +144,27 @@ func (c *Options) Learn(ctx context.Context) error {
 	return nil
 }
 
-// counsel counts the objects of the first recording, and warns where they are many: one model follows a scene of a few.
-func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.Count, error) {
-	many, err := census.Take(ctx, data[0])
-	if errors.Is(err, frame.ErrTooLarge) && !c.Objects {
+// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few. It returns nil if objects are asked for, or
+// if the pictures are too large.
+func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.Finder, error) {
+	if c.Objects {
+		return nil, nil
+	}
+	seen, err := data[0].Look(ctx, nil, finder.Free)
+	if errors.Is(err, frame.ErrTooLarge) {
 		console.Warn("%s: the objects are not counted: %v", data, err)
-		return many, nil
+		return nil, nil
 	}
-	if err != nil {
-		return many, fmt.Errorf("%s: %w", data, err)
+	if err == nil && seen.Crowd() {
+		console.Warn("%s", c.proposal(seen))
 	}
-	if many.Proposes() && !c.Objects {
-		console.Warn("%s", many.Proposal(c.Source[0]))
-	}
-	return many, nil
+	return seen, err
+}
+
+// proposal says what to do with a film of many objects.
+func (c *Options) proposal(seen *finder.Finder) string {
+	flag := map[bool]string{true: "--bodies", false: "--objects"}[seen.Kind == finder.Bodies]
+	return fmt.Sprintf("the film shows %.0f objects a frame: driftscope run %s %s follows every one of them, without a training", seen.Count, recording.ShellWord(c.Source[0]), flag)
 }
 
 // leastServed is the least fraction of the motion that a model of a film of many objects must explain: with less it does not model the scene.
@@ -166,11 +173,11 @@ const leastServed = 0.5
 
 // serves refuses a model that explains next to nothing of a film of many objects: follow it object by object. A user who sets the number of
 // latents gets the model.
-func (c *Options) serves(explained float64, many census.Count) error {
-	if c.Objects || c.Latent != auto || !many.Proposes() || explained >= leastServed {
+func (c *Options) serves(explained float64, seen *finder.Finder) error {
+	if c.Latent != auto || seen == nil || !seen.Crowd() || explained >= leastServed {
 		return nil
 	}
-	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))
+	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, c.proposal(seen))
 }
 
 // training returns where the checkpoint lies until the model is whole; report is where the report goes.

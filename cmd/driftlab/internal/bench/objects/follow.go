@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"errors"
 	"image"
 	"maps"
 	"math/rand/v2"
@@ -10,8 +11,10 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/cmd/driftlab/internal/bench"
+	"driftscope/infer/field"
+	"driftscope/infer/finder"
 	"driftscope/infer/locate"
-	"driftscope/ingest/sim/field"
+	simfield "driftscope/ingest/sim/field"
 	"driftscope/internal/job/evaluation/tracking"
 	"driftscope/online/tracks"
 )
@@ -26,10 +29,10 @@ type run struct {
 }
 
 // follow draws a field and tracks its objects, located and perfectly detected, with a lag.
-func follow(o field.Options, lag int) (*run, error) {
+func follow(o simfield.Options, lag int) (*run, error) {
 	runtime.LockOSThread() // measures thread times
 	defer runtime.UnlockOSThread()
-	f, err := field.New(o)
+	f, err := simfield.New(o)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +53,10 @@ func follow(o field.Options, lag int) (*run, error) {
 			picture[i] = float32(v)
 		}
 		if frame == 0 {
-			found, err := locate.Search(o.Height, o.Width, picture, 0)
+			found, err := field.Light(finder.Picture{W: o.Width, H: o.Height, P: picture})
+			if err == nil && found.SD == 0 {
+				err = errors.New("no spot is visible in the first frame: raise --snr")
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -132,7 +138,7 @@ func (b *blur) close() {
 	b.to.Close()
 }
 
-func newTracker(o field.Options, width float64, lag int) (*tracks.Tracker, error) {
+func newTracker(o simfield.Options, width float64, lag int) (*tracks.Tracker, error) {
 	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width, Lag: lag})
 }
 

@@ -1,0 +1,76 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"driftscope/infer/field"
+	"driftscope/infer/finder"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/pipeline"
+)
+
+// Bounds on the frames of a recording that Look reads; lookPixels sets the number between them.
+const (
+	leastLook  = 60
+	mostLook   = 600
+	lookPixels = 100_000_000
+)
+
+// Of returns the recording that a component reads.
+func Of(c config.Component) *Recording {
+	return &Recording{Arg: SourceName(c), kind: c.Kind, options: c.Options(), span: Whole, told: map[string]bool{}}
+}
+
+// Look reads the beginning of the recording's span through the steps, and learns its objects. It says nothing of unreadable frames: the next reader does.
+func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finder.Force) (*finder.Finder, error) {
+	source, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	steps = append(steps, field.NewPicture())
+	var sampler finder.Sampler
+	for more := true; more; {
+		more, err = r.lookAt(ctx, source, steps, &sampler)
+		var skip *pipeline.ErrSkip
+		if err != nil && !errors.As(err, &skip) {
+			return nil, r.Naming(err)
+		}
+	}
+	sample := sampler.Sample()
+	if len(sample.Frames) == 0 {
+		return nil, fmt.Errorf("%s: found no frame that can be read: check the recording (driftscope probe)", r.Arg)
+	}
+	sample.Force = force
+	found, err := finder.Learn(sample)
+	return found, r.Naming(err)
+}
+
+// lookAt passes the next frame to a sampler. more is false behind the last.
+func (r *Recording) lookAt(ctx context.Context, source pipeline.Source, steps chain, sampler *finder.Sampler) (more bool, err error) {
+	f, err := source.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	defer f.Close()
+	if !r.span.Holds(f.Seq) {
+		return !r.span.after(f.Seq), nil
+	}
+	if err := steps.apply(ctx, f); err != nil {
+		return true, err
+	}
+	p, err := field.PictureOf(f)
+	if err == nil {
+		err = sampler.Add(p)
+	}
+	if err != nil {
+		return true, fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	return sampler.Frames() < min(max(lookPixels/(p.W*p.H), leastLook), mostLook), nil
+}

@@ -1,0 +1,38 @@
+package recording
+
+import (
+	"testing"
+
+	"driftscope/infer/finder"
+	"driftscope/internal/suite"
+)
+
+// TestLook: fields are films of many objects, the paper's scenes are not, and a film of noise shows nothing, also if the user says that it shows many.
+func TestLook(t *testing.T) {
+	suite.Calculation(t)
+	for _, c := range []struct {
+		film        string
+		force       finder.Force
+		crowd       bool
+		least, most float64 // objects a frame: of 40, some lie side by side, and some at the border
+	}{
+		{"sim:vesicle?density=40&width=256&height=256&frames=60", finder.Free, true, 25, 50},
+		{"sim:trapped?density=40&width=256&height=256&frames=60&snr=6", finder.Free, true, 25, 50},
+		{"sim:vesicle?density=0&width=128&height=128&frames=20", finder.Free, false, 0, 0},
+		{"sim:vesicle?density=0&width=128&height=128&frames=20&seed=2", finder.ForceMany, false, 0, 0},
+		{"sim:balls-ou?frames=60", finder.Free, false, 0, 3},
+		{"sim:molecule?frames=60", finder.Free, false, 0, 3},
+	} {
+		r, err := Open(c.film, 0, 0, "", Whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.Look(t.Context(), nil, c.force)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Crowd() != c.crowd || f.Count < c.least || f.Count > c.most || c.most == 0 && f.Kind != finder.Nothing {
+			t.Errorf("%s: %v", c.film, f)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package training
+
+import (
+	"strings"
+	"testing"
+
+	"driftscope/infer/finder"
+)
+
+// TestServes: a model that explains little is refused where the film shows many objects, with what to do instead, and there alone.
+func TestServes(t *testing.T) {
+	for _, k := range []struct {
+		latent    string
+		explained float64
+		seen      *finder.Finder
+		refused   bool
+	}{
+		{auto, 0.04, &finder.Finder{Kind: finder.Many, Count: 30}, true},
+		{auto, 0.04, &finder.Finder{Kind: finder.Few, Count: 3}, false},
+		{auto, 0.04, nil, false},
+		{auto, 0.95, &finder.Finder{Kind: finder.Many, Count: 30}, false},
+		{"2", 0.04, &finder.Finder{Kind: finder.Many, Count: 30}, false},
+	} {
+		c := Options{Source: []string{"dish.tif"}, Latent: k.latent}
+		err := c.serves(k.explained, k.seen)
+		if (err != nil) != k.refused {
+			t.Errorf("%+v: %v", k, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "4.0 % of the held-out pictures, and is not kept: the film shows 30 objects a frame: driftscope run dish.tif --objects") {
+			t.Errorf("%v", err)
+		}
+	}
+}
