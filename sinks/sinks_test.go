@@ -25,7 +25,7 @@ func TestNew(t *testing.T) {
 		env     Env
 		want    string
 	}{
-		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, gpio, jsonl, nats, osc, parquet, serial, terminal`},
+		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, geff, gpio, jsonl, nats, osc, parquet, serial, terminal, trackmate`},
 		"nats off":     {"nats", nil, Env{Stream: "bead"}, "set nats.url"},
 		"nats stream":  {"nats", nil, Env{Stream: "bead.2", Bus: b}, "bead-2 would do"},
 		"nats option":  {"nats", map[string]any{"url": "x"}, Env{Stream: "bead", Bus: b}, "url"},

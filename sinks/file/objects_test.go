@@ -51,7 +51,7 @@ func TestSceneTable(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 	rows := readCSV(t, path)
-	if len(rows) != 2 || rows[1][2] != "4.5" || rows[1][3] != "6.25" || rows[1][11] != "true" || len(rows[1]) != 13+2*len(e.Latent.Mean) {
+	if len(rows) != 2 || rows[1][2] != "4.5" || rows[1][3] != "6.25" || rows[1][12] != "true" || len(rows[1]) != 14+2*len(e.Latent.Mean) {
 		t.Errorf("found %v", rows)
 	}
 }
