@@ -41,7 +41,7 @@ import (
 	"driftscope/online/diffusion"
 )
 
-// Conditions for giving latents a length, doc.go.
+// Conditions for giving latents a length.
 const (
 	leastR2          = 0.9  // smallest fraction of the lasting part of the centroid's x, and of its y, that the latents must explain
 	lagErrors        = 5    // standard errors of white noise above which a centroid's correlation from frame to frame is real

@@ -36,7 +36,7 @@ const (
 	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
 )
 
-// Kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
+// Kalman is the extended Kalman filter over all dimensions together, (14). It allocates nothing once made.
 type Kalman struct {
 	dim  int
 	z    []float64 // the mean of the latent given all measurements; after Predict, its forecast

@@ -1,3 +1,11 @@
+// The picture
+//
+// A picture x of h × w pixels is background, spots and the camera's noise,
+//
+//	x(p) = b(p) + Σₖ aₖ T(p - placeₖ) + noise,    var noise(p) = read + gain · mean(p)
+//
+// with a Gaussian template T of sd s and height 1. Pictures of dark spots are negated first. Places are px; (0, 0) is the middle of the first pixel.
+
 package locate
 
 import (

@@ -245,7 +245,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// work is how many steps of objects a film of TestStudy has; a law has a tenth of them before a change. Figures in doc.go are by 200,000.
+// work is how many steps of objects a film of TestStudy has; a law has a tenth of them before a change. Figures in evidence.go are by 200,000.
 const work = 60000
 
 // TestStudy prints false alarms and delays, and fails where false alarms are beyond what chance leaves, three standard deviations.

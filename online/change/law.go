@@ -1,3 +1,14 @@
+// What is open
+//
+// The law is an estimate. A larger D must beat the upper end of three standard deviations of it (1.5 times its 95 % interval), a smaller one the lower, and a
+// state's odds the upper end of theirs. For D below that end Λ is smaller on average, so (1) holds while D is within the ends, and once in some
+// hundred laws it is not:
+//
+//	Λ = Π p(step | cD) / p(step | D at its end)                                                    (2)
+//
+// An alternative waits until its end is at most half way there, in ln D, or in the logarithm of the odds. Pieces of one track are not all new draws of a spread or of a
+// state: these intervals are widened by √(pieces/objects).
+
 package change
 
 import (

@@ -1,3 +1,16 @@
+// Evidence
+//
+// Per frame, Λ is the likelihood ratio of all objects' steps, changed law to law, given all earlier frames.
+// Given the law objects are independent, and a step is given those before it, so that these ratios multiply (Shiryaev 1963, Roberts 1966; Pollak 1985):
+//
+//	E ← min(Λ^β, 20)(g + E),  alarm where the mean of E over the alternatives exceeds A            (1)
+//
+// While the law holds, E[Λ | past] = 1 at most and g is at most 1, so that the mean of E is k at most after k frames, and an alarm is false once in A frames at
+// most. g is twice the mean of |ln Λ| over the latest frames: frames without information leave E unchanged. No frame counts more than twenty.
+//
+//	population_diffusion_changed   every D times ½, 0.71, 1.41 or 2
+//	population_mixture_changed     the odds of one state four times what they are: one half becomes four fifths; an alternative a state
+
 package change
 
 import "driftscope/online/states"

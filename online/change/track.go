@@ -1,3 +1,13 @@
+// One object
+//
+// An object has the D of its state times a factor of its own where the law has a spread (nodes of Gauss and Hermite). With weights w by its own steps so far
+//
+//	p(step | cD) = Σ w p(step | past steps, c d),  w ← (1 - r) w p(step | d)/Σ + r f                (3)
+//
+// so a slow object that stays counts only once. p is the tridiagonal density of online/states, with stray steps. r is the rate of redrawing a state, learnt from
+// objects that are seen to change; D within a state is drawn again once in 100 steps. Of the mixture two chains of each state run beside w, from fractions at
+// their end and from raised ones: they differ for objects that are new or that switch, and for them only.                                     (4)
+
 package change
 
 import (

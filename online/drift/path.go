@@ -36,7 +36,7 @@ const (
 	maxSubsteps = 1000    // of one interval
 	maxPath     = 1 << 26 // values of a path with all its steps
 	maxBridge   = 1 << 18 // of a bridge, whose points are all drawn many times
-	sweeps      = 400     // times that every point of a bridge is proposed again; doc.go says what that leaves
+	sweeps      = 400     // times that every point of a bridge is proposed again
 )
 
 // ErrEscaped is wrapped by Path's error if the drift drives a path beyond all numbers: it was not learnt there.
@@ -74,7 +74,7 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 }
 
 // Bridge returns n latents, dt seconds apart, one a row, on a path of the law that begins at from and ends at to, both exactly. Without
-// a drift that is a Brownian bridge; with one it is that bridge, conditioned as doc.go says.
+// a drift that is a Brownian bridge; with one it is that bridge, conditioned on the latents.
 func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxBridge)
 	if err != nil {

@@ -1,6 +1,6 @@
 package maps
 
-// cell holds the sums of the steps with their middle in it, doc.go. u and v give the middle, 0 to 1 from the lower corner, in sides.
+// cell holds the sums of the steps with their middle in it, map.go. u and v give the middle, 0 to 1 from the lower corner, in sides.
 type cell struct {
 	time    [9]float64    // Σ w Δt uⁱvʲ at 3i+j, s
 	moved   [2][4]float64 // Σ w Δ uⁱvʲ at 2i+j, px, along x and along y

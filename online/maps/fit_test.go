@@ -40,7 +40,7 @@ func TestErrors(t *testing.T) {
 	const films = 4
 	pooled, laws := 0.0, 0.0
 	for _, l := range mapstest.Judging() {
-		if l.Name == mapstest.ARoll.Name { // nearly a rotation, and too few steps to show the difference: doc.go
+		if l.Name == mapstest.ARoll.Name { // nearly a rotation, and too few steps to show the difference: law.go
 			continue
 		}
 		f, z := filmed(0.3), 0.0

@@ -1,3 +1,19 @@
+// Published squares
+//
+// The same tree: a square is split into four means if the drift of the map and the information of the steps support them, 1024 squares at most.
+//
+// Measured
+//
+// The films had 50 objects, 200 frames at 50 frames/s, and 256 x 256 px: springs, wells, a vortex and a flow, with noise up to R = 2DΔt. The RMS error
+// at visited squares is at most 1.2 times the error of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1
+// for springs and flows, 0.8 to 1.05 for five other laws (TestErrors), docs/lab. A mixture is right on average over its prior. Its standard errors are
+// too long if the law is simpler than the alternatives, such as a spring. They are too short if a law is hard to distinguish from a simpler one: a roll
+// that is nearly a rotation has 1.8. A bootstrap at the fitted law gives 1.0 for springs and flows, but 2.8 for the roll, so the package uses none.
+//
+// In 6 films of each law without noise and with R = 2DΔt (docs/lab), the map found every spring, all wells and 10 of 12 vortices. A shear rotates too,
+// and counted as a vortex in 2 of 12 films. Places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to
+// 2 standard errors: its drift bends within a cell.
+
 package maps
 
 import (

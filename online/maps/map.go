@@ -1,3 +1,22 @@
+// Steps
+//
+// A step Δ of an object from x to x' is evaluated at its middle m = (x+x')/2, with functions ψ bilinear in each of at most 32 x 32 cells,
+//
+//	b = Σ (Δ ψ(m) - D Δt ∂ψ(m)) / 2D,  G = Σ Δt (ψψ' + ½(DΔt - R) ∇ψ·∇ψ') / 2D
+//
+// where R is the variance of a place. Without drift E b = 0 for any noise: x'-x and x+x' have independent errors, and E Δψ(m) = DΔt E∂ψ(m) for normal
+// steps (Stein). Evaluated at the start of the step, the noise would look like a spring of R/DΔt times ∂ ln p. The correction of Frishman and Ronceray
+// (Physical Review X 10, 021009, 2020) removes the mean of this bias too, but needs R. The second part of G corrects for the noise of m and for the
+// distance from the start to the middle. All sums follow from 9 moments of m and 4 of Δ along each axis in a cell, for any D and R.
+//
+// Forgetting
+//
+// A step of age t has weight 2^(-t/half-life). In practice new steps get larger weights, and all sums are scaled back from time to time. With Σw², the
+// effective number of steps is (Σw)²/Σw², and G and b are scaled to it. The scale is at most Σw/Σw² of all cells, because little is known of a cell that
+// objects left long ago.
+//
+// Memory is 240 kB. Lengths are in px and times in s.
+
 package maps
 
 import (

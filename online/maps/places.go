@@ -1,3 +1,9 @@
+// Traps, vortices, flow
+//
+// Each zero of the mean drift that is not a saddle is tested in windows of eleven reaches: does a dilation, or a rotation, have evidence within the
+// affine drifts there? A priori a place is as likely as none, anywhere and with any reach. The rate is the slope of the map. Places with an interval
+// that contains 0 are dropped.
+
 package maps
 
 import (

@@ -1,3 +1,13 @@
+// Drift
+//
+//	μ = affine(m) + f(m);  f at the corners ~ N(0, s²(κ² - ∇²)⁻³) along each axis
+//
+// Evidence averages over sizes s and ranges √16/κ. In the affine part it averages over the groups of online/regression: constants, dilation, rotation, shears. f
+// is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is exactly affine; a map of
+// cell means would show it as steps of the cell size times the stiffness. Standard errors come from the mixture, and include the differences between its parts.
+//
+// An error of a place lengthens a step and shortens the next. So it remains in b only if the two steps are cells apart; then the variance of the cell grows.
+
 package maps
 
 import (
@@ -7,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Priors of the drift, doc.go. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the side of
+// Priors of the drift. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the side of
 // the field. With half the side as the longest, the drift would bend more than a wide well does, and the errors of the well would be a third larger.
 const (
 	sizes       = 5   // levels of the standard deviation of a drift: from twice the value that all steps together just show, each four times as large,

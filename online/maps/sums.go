@@ -1,3 +1,12 @@
+// D and noise
+//
+// The residuals e = Δ - μΔt, with the noise R = -E ee'/2 of successive steps in all cells (online/population), give
+//
+//	D = (E e² / 2 - R) / Δt  along each axis
+//
+// in the squares of a tree. A square is split if four values of D have more evidence than one (a sum of squares with the degrees of freedom of D, as in
+// online/regression). A cell counts less if drift makes longer steps than diffusion. D and μ are computed alternately, three times.
+
 package maps
 
 import (

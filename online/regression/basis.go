@@ -2,7 +2,7 @@ package regression
 
 import "math"
 
-// basis fixes the features' scale, doc.go (7): u = (x - c)/ρ.
+// basis fixes the features' scale, (7): u = (x - c)/ρ.
 type basis struct {
 	centre []float64 // c, the mean of x over time
 	scale  float64   // ρ, s^½

@@ -1,3 +1,19 @@
+// A drift that changes
+//
+// With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some, the drift has changed after block k where
+//
+//	E(1..k) + E(k+1..K) - E(1..K) > ln(n · odds)                                              (13)
+//
+// A priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least. Affine drifts name the
+// three likeliest places, by prefix sums. In up to four dimensions all fields decide, because to affine ones a jump between wells is a
+// change; they are asked where affine drifts leave the odds at e^-6 or more. Noise is taken out to first order only, hence long odds in any
+// case.
+//
+// Asked about once, at 200 to 1, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
+// 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of online/onlinetest,
+// of 500 or 2000 latents without a change, one came about on 2, where 1 in 200 is allowed; on 120 across which σ of a spring becomes 1.5, 3
+// or ½, on none.
+
 package regression
 
 import (
@@ -8,7 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Limits for a change of the drift, doc.go (13).
+// Limits for a change of the drift, (13).
 const (
 	changeBlock  = 20 // steps between two places where the law may change
 	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked

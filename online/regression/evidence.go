@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Prior of the groups, doc.go (10).
+// Prior of the groups, (10).
 const (
 	priorLevels  = 3      // sizes that a group may have, beside none
 	noDriftPrior = 1. / 3 // probability that there is no drift

@@ -117,7 +117,7 @@ func scalars(s *Steps, f *rbf, u *mat.Dense) (at, averaged *mat.Dense) {
 	return at, averaged
 }
 
-// regress gives the log evidence of the columns with variance and the mean drift where the steps began, doc.go (8), by one
+// regress gives the log evidence of the columns with variance and the mean drift where the steps began, (8), by one
 // factorisation.
 func regress(t *testing.T, s *Steps, all []column) (logEvidence float64, drift []float64) {
 	t.Helper()

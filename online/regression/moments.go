@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, doc.go (8). The constants' own G is seconds·I,
+// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, (8). The constants' own G is seconds·I,
 // and they have nothing in common with the linear fields: the mean of u is 0.
 type moments struct {
 	seconds          float64    // that the steps carry

@@ -1,3 +1,41 @@
+// Groups of drifts
+//
+// Kernels keep the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. A radial prefix or suffix is the radial
+// field's part in them.
+//
+// A perceptron trained to the end on one recording of 10 s is worse than no drift: L_μ is 8 to 40. So drifts are averaged over small groups
+// (docs/explanation/training.md), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of x over time and
+// ρ² = mean|x - c|²/d, the groups are
+//
+//	constants e_i;  dilation u;  rotations u_j e_i - u_i e_j;                                (7)
+//	shears u_j e_i + u_i e_j, with the stretches a_k(u_1 .. u_k, -k u_k+1), a_k = √(2/(k(k+1)));
+//	radial ½(|u|² - a)u, a = mean|u|⁴/mean|u|²;  radial basis functions (RBF), up to four dimensions
+//
+// For coefficients of prior variance S = diag(τ²), τ² the same within a group, and Ψ the fields at a step,
+//
+//	G = Σ Δt Ψ'Ψ,  b = Σ Ψ'Δx,  K = I + S^½GS^½,  V = S^½K⁻¹S^½                              (8)
+//	mean Vb,  ln evidence ½b'Vb - ½ ln det K
+//
+// An RBF is f_r(u) e_i, f = T'k(u) - A'[1,u], k_m(u) = exp(-|u - p_m|²/2ℓ²) about M = 20, 40, 50, 60 visited points. T makes T'k a
+// sample of the process with that kernel, A takes out what the affine fields explain,
+//
+//	A = (Σ Δt [1,u][1,u]')⁻¹ Σ Δt [1,u]k',  ℓ = {½, 1, 2}·d^¼ for d ≤ 2, {0.7, 1.4}·d^¼ above     (9)
+//
+// Every τ² in {0, 0.2, 2, 20}·(10 s/T) for every group is part of the average. A priori of N groups
+//
+//	p(none) = 1/3,  p(k at given τ² > 0) = 2/3 · 1/N · 1/(N over k) · 3^-k                   (10)
+//
+// The constants meet no linear field, because u has mean 0; RBFs meet neither, by (9). Along the axes of Σ Δt uu' rotations and
+// shears fall into pairs. What is left to invert is the radial field's one number, so that all 10240 combinations (in three
+// dimensions) cost less than the sums, and nothing need be left out.
+//
+// A combination without constants says that the drift is 0 at c, which is where the latents were on average, not a place that was known before. A
+// spring's centre is 1/(κ√T) off it, so that the drift at c is N(0, 1/T), and its mean step says nothing: Σ Δx is the path's end minus its start. So no
+// evidence is for constants. Draws, of which the standard errors of the drift come, have constants of that variance wherever the drift has a shape.
+//
+// The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
+// goes into the network's skip as it is; the perceptron learns the rest at visited points.
+
 package regression
 
 import (
@@ -13,7 +51,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// Posterior is the posterior of the drift after a recording, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
+// Posterior is the posterior of the drift after a recording, (7) to (12): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
 type Posterior struct {
 	dim    int
@@ -128,7 +166,7 @@ func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 }
 
 // Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients. Where anything but constants is on, the
-// constants have the variance 1/T that the steps alone leave them, doc.go.
+// constants have the variance 1/T that the steps alone leave them.
 func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	at := make([]float64, n)
 	for i := range at {

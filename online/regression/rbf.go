@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Radial basis functions are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
+// Radial basis functions are squared exponentials about points that the latents visit, (9). Beyond four dimensions a recording visits too
 // little of space for them.
 const (
 	maxRBFDim    = 4

@@ -12,7 +12,7 @@ import (
 // rbfRows is the number of transitions whose functions are in memory at a time.
 const rbfRows = 256
 
-// rbfSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (9).
+// rbfSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, (9).
 type rbfSums struct {
 	gram        *mat.Dense // Σ Δt ff', M×M
 	b           *mat.Dense // b, Σ f Δx', M×d

@@ -1,3 +1,10 @@
+// Diffusion that changes
+//
+// Each part of the past counts by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
+// in a segment and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. Of
+// all ways to cut the K blocks of 20 steps, a cut at a cost of ln(200 K), the likeliest is taken. Δx and Δt of (12) are then divided by
+// their segment's σ². Otherwise more diffusion looks like another drift, and less of it has hardly a say.
+
 package regression
 
 import (

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Steps are a recording's transitions as the posterior sees them, doc.go (12): each dimension in units of its √v, so that σ = 1 in all,
+// Steps are a recording's transitions as the posterior sees them, (12): each dimension in units of its √v, so that σ = 1 in all,
 // and through one Kalman filter that takes the noise out. Without noise they are the transitions as measured.
 type Steps struct {
 	dim     int

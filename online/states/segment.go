@@ -1,3 +1,14 @@
+// Steps
+//
+// The steps of an object in a state are Gaussian. With the variance uₙ of place n, noise σ² wₙ minus the blur by the exposure e,
+//
+//	E Δₙ²     = 2DΔt + uₙ₋₁ + uₙ,  uₙ = σ² wₙ - De/3
+//	E Δₙ Δₙ₊₁ = -uₙ
+//
+// (Berglund, Physical Review E 82, 011917, 2010; Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014). This covariance is
+// tridiagonal. Its factors give the likelihood of a track in one pass, exactly, with gaps and places of unequal noise. One step in ten thousand may be
+// stray: it leads anywhere within the longest step, and restarts the covariance.
+
 package states
 
 import "math"

@@ -1,3 +1,10 @@
+// Links
+//
+// The Link of a point is the probability that the step from the last point with a detection is of one object: a sum over all joint assignments of the
+// frame, and over the other pasts of each track. After later frames it is 1/(1+o). o is the summed likelihood of the other ways of its frame with one rival
+// each, divided by the likelihood of the way taken: the two tracks exchange everything since then, or only what they had in that frame. Doubt is 1 - Link,
+// but after an exchange it has the place, not the step, in view. Neither covers errors of the motion models.
+
 package tracks
 
 import "math"
@@ -6,7 +13,7 @@ import "math"
 //
 //	P(i, j) = Σ_A∋(i,j) Π w / Σ_A Π w      A: every way to give each detection to one track at most, and each track one detection at most
 //
-// The weight of a pair is w(i, j) = e D p(x) f(s) / ((1 - e D) (c(s) + b f(s))), see doc.go. If the track has rivals, numerator and denominator are sums
+// The weight of a pair is w(i, j) = e D p(x) f(s) / ((1 - e D) (c(s) + b f(s))), see tracker.go. If the track has rivals, numerator and denominator are sums
 // over its own past and their pasts, each with its odds. Tracks that share detections form a group. The sums of a group go over its tracks, one after
 // another. Their state is which of the open detections are taken: the ones that a track before and a track after want (a forward and a backward pass).
 

@@ -1,3 +1,14 @@
+// Motions
+//
+// Every track predicts the place of its object by three motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
+//
+//	diffusing    place' = place + N(0, q)                  q from its own steps, an inverse-gamma law, so that the prediction is Student's t
+//	running      place' = place + v', v' = v + N(0, a)      v of the track, a one of three variances, weighted by their shares in the population
+//	setting off  place' = place + v', of any heading        |v'| from the speed law of the population, so that the prediction is a ring
+//
+// An object sets off from rest, or when it takes a new heading. The population learns the share of objects born running, and the shares that set off,
+// turn and stop in each frame.
+
 package tracks
 
 import "math"

@@ -1,3 +1,11 @@
+// Exchanges
+//
+// The last frames stay open. Two tracks are rivals from a frame on if each may be the other from there, or if one may have ended while another began.
+// Every new frame compares the likelihood of the detections since then with their likelihood after a swap. If the swap is likelier, the tracks exchange
+// these detections. A swapped way has its own states, and a frame adds one step to it. Only an exchange replays the motions, with the population known
+// in each frame. Without a lag, published points are not corrected: after an exchange a number continues from its points before the frame. With a lag,
+// points are published later, so fewer are wrong.
+
 package tracks
 
 import (

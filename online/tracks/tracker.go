@@ -1,3 +1,19 @@
+// Existence and assignment
+//
+// The object exists with a probability e (integrated probabilistic data association, Musicki, Evans and Stankovic 1994). For a detection d of score s at
+// x, the likelihoods are
+//
+//	of the track     e D p(x) f(s)                   D the probability of a detection, p the prediction, f the scores of objects
+//	of no track      c(s) + b f(s)                   c the density of false maxima, b the density of births, px⁻²
+//
+// The pairs of a frame are the assignment with the greatest product (numbers.Solver). c is the density of maxima of a Gaussian field filtered by the
+// template (Adler 1981), so no threshold decides which maxima count. The tracker estimates b, D, the death rate, f, and the laws of q, v and a from its
+// own tracks, with forgetting.
+//
+// Several frames may pass between two updates: the gap in frame numbers, and the frames that Pass reports. Predictions widen in each of them, objects
+// end in each, and b counts all objects that began and have not ended since. A step knows its number of frames, so that a step over many frames gives
+// the same estimate of q as a step over one.
+
 package tracks
 
 import (
@@ -32,7 +48,7 @@ type Point struct {
 	Directed  float64 // probability that the motion is directed
 	Speed     float64 // of the directed motion, px/frame, and its standard deviation, per axis
 	SpeedSD   float64
-	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track, see doc.go
+	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track, see rivals.go
 	Link      float64 // probability that the last point with a detection and this one are of one object; NaN if it is unknown, or one of them is missing
 	Exchanged bool    // from this update on, it continues another track: no step leads here from its last point
 	With      uint64  // the track that it is merged with or parts from in this frame; 0 for none

@@ -1,3 +1,12 @@
+// Templates
+//
+// A clip is a background and templates sₖ that move without changing, at places pₖ of every frame. Find fits them by turns (Jojic and Frey 2001), so that
+//
+//	Σ over frames of |x - background - Σₖ sₖ(· - pₖ)|²
+//
+// becomes small. In spectra a shift is a factor, so the place of highest correlation is found at once; pictures wrap around. Places are pixels, x
+// and y, between pixels by a parabola.
+
 package sprites
 
 import (
