@@ -53,14 +53,10 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// asks reports whether clients need a password: always if other machines reach the server.
+// asks reports whether clients need a password: always if other machines, or the pages of a browser, reach the server.
 func (c *serverCmd) asks() bool {
-	for _, at := range []string{c.Listen, c.WebSocket} {
-		if host, _, err := net.SplitHostPort(at); err == nil && !bus.Loopback(host) {
-			return true
-		}
-	}
-	return c.Users
+	host, _, err := net.SplitHostPort(c.Listen)
+	return c.Users || c.WebSocket != "" || err == nil && !bus.Loopback(host)
 }
 
 // cameraName is what a camera's name may be: it is part of subjects and of the server's configuration.

@@ -39,12 +39,11 @@ func (o *Site) options() (*server.Options, error) {
 		text = fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", o.Cert, o.Key)
 	}
 	if o.WebSocket != "" {
-		at, _, err := address("--websocket", o.WebSocket)
-		if err != nil {
+		if _, _, err := address("--websocket", o.WebSocket); err != nil {
 			return nil, err
 		}
-		if o.Accounts == "" && !Loopback(at) {
-			return nil, fmt.Errorf("--websocket: found %q, which others can reach: give --users too, or use 127.0.0.1", at)
+		if o.Accounts == "" { // every page that a browser of this machine shows may connect to it
+			return nil, errors.New("--websocket: a page of any site could use it: give --users too")
 		}
 		text += fmt.Sprintf("websocket { listen: %q, %s }\n", o.WebSocket, cmp.Or(strings.TrimSpace(text), "no_tls: true"))
 	}

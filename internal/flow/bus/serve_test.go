@@ -14,7 +14,7 @@ import (
 func TestServeRefused(t *testing.T) {
 	for want, o := range map[string]Site{
 		"--listen: found \"0.0.0.0\", which others can reach": {Listen: "0.0.0.0:4222"},
-		"--websocket: found \"::\", which others can reach":   {Listen: "127.0.0.1:4222", WebSocket: "[::]:8080"},
+		"--websocket: a page of any site could use it":        {Listen: "127.0.0.1:4222", WebSocket: "127.0.0.1:8080"},
 		"--listen: found \"4222\", expected HOST:PORT":        {Listen: "4222"},
 		"--listen: found \"127.0.0.1:0\"":                     {Listen: "127.0.0.1:0"},
 		"configuration":                                       {Listen: "0.0.0.0:4222", Accounts: "A { users: ["},
