@@ -222,7 +222,7 @@ func TestObjectsGoOn(t *testing.T) {
 // TestFollowObject: a live field's objects go out on NATS; one is chosen, and its latents and law come on the subjects of a single object until it is let go.
 func TestFollowObject(t *testing.T) {
 	t.Parallel()
-	r := startSwapping(t, "source: {sim: {name: trapped, density: 8, snr: 6, width: 160, height: 160, seed: 3}}\nobjects: {enabled: true, population_every: 5}\nnats: {port: 0}\ndashboard: {address: \"off\"}\n")
+	r := startSwapping(t, "stream: molecule\nsource: {sim: {name: trapped, density: 8, snr: 6, width: 160, height: 160, seed: 3}}\nobjects: {enabled: true, population_every: 5}\nnats: {port: 0}\ndashboard: {address: \"off\"}\n")
 	conn := r.streams.Bus.NATS()
 	next := func(kind string, dst any) {
 		t.Helper()

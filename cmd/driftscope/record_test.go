@@ -131,7 +131,7 @@ func TestReplayIsIdentical(t *testing.T) {
 			t.Errorf("the live run lost no frame as %s: %v", cause, summary.Dropped)
 		}
 	}
-	again := "source: {recording: {path: raw}}\nmodel: embedded:molecule\nsinks: [jsonl: {path: again.jsonl}]\n" + replayed
+	again := "stream: molecule\nsource: {recording: {path: raw}}\nmodel: embedded:molecule\nsinks: [jsonl: {path: again.jsonl}]\n" + replayed
 	if err := os.WriteFile(filepath.Join(folder, "again.yaml"), []byte(again), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (p *places) each(e *latent.Estimate, add func(*node) error) error {
 			continue // its place is written once the object is detected again
 		}
 		*n = node{frame: l.Seq, particle: o.ID[i], at: slot.at, x: o.X[i], y: o.Y[i], sd: o.SD[i], xLocated: message.At(o.LocX, i), yLocated: message.At(o.LocY, i),
-			d: o.D[i], doubt: o.Doubt[i], link: o.Link[i], light: none, marks: o.Marks[i], z: o.Z[o.Latents*i:][:o.Latents], zSD: o.ZSD[o.Latents*i:][:o.Latents]}
+			d: o.D[i], doubt: o.Doubt[i], link: message.At(o.Link, i), light: none, marks: o.Marks[i], z: o.Z[o.Latents*i:][:o.Latents], zSD: o.ZSD[o.Latents*i:][:o.Latents]}
 		if n.located = !math.IsNaN(n.xLocated) && !math.IsNaN(n.yLocated); !n.located {
 			n.xLocated, n.yLocated = n.x, n.y
 		}

@@ -61,7 +61,7 @@ func (f *fitting) choose(m *latent.Estimate, keep int) {
 	d, states := all.Latents, all.States
 	for _, i := range f.chosen {
 		o.ID, o.X, o.Y, o.SD = append(o.ID, all.ID[i]), append(o.X, all.X[i]), append(o.Y, all.Y[i]), append(o.SD, all.SD[i])
-		o.D, o.Doubt, o.Link, o.Marks = append(o.D, all.D[i]), append(o.Doubt, all.Doubt[i]), append(o.Link, all.Link[i]), append(o.Marks, all.Marks[i])
+		o.D, o.Doubt, o.Link, o.Marks = append(o.D, all.D[i]), append(o.Doubt, all.Doubt[i]), append(o.Link, At(all.Link, i)), append(o.Marks, all.Marks[i])
 		o.State = append(o.State, all.State[states*i:][:states]...)
 		o.Z, o.ZSD = append(o.Z, all.Z[d*i:][:d]...), append(o.ZSD, all.ZSD[d*i:][:d]...)
 	}

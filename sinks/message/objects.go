@@ -145,7 +145,9 @@ func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte 
 	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
-	dst = appendShort(append(dst, `,"p_link":`...), o.Link)
+	if len(o.Link) > 0 { // a table of tracks has none
+		dst = appendShort(append(dst, `,"p_link":`...), o.Link)
+	}
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
 	if o.States > 0 {
 		dst = appendLatents(append(dst, `,"state":`...), o.State, o.States)

@@ -24,6 +24,9 @@ func Of(c config.Component) *Recording {
 	return &Recording{Arg: SourceName(c), kind: c.Kind, options: c.Options(), span: Whole, told: map[string]bool{}}
 }
 
+// ErrUnread reports a recording without a frame that can be read.
+var ErrUnread = errors.New("found no frame that can be read")
+
 // Look reads the beginning of the recording's span through the steps, and learns its objects. It says nothing of unreadable frames: the next reader does.
 func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finder.Force) (*finder.Finder, error) {
 	source, err := r.open(ctx)
@@ -42,7 +45,7 @@ func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finde
 	}
 	sample := sampler.Sample()
 	if len(sample.Frames) == 0 {
-		return nil, fmt.Errorf("%s: found no frame that can be read: check the recording (driftscope probe)", r.Arg)
+		return nil, fmt.Errorf("%s: %w: check the recording (driftscope probe)", r.Arg, ErrUnread)
 	}
 	sample.Force = force
 	found, err := finder.Learn(sample)

@@ -151,6 +151,9 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.
 		return nil, nil
 	}
 	seen, err := data[0].Look(ctx, nil, finder.Free)
+	if errors.Is(err, recording.ErrUnread) { // the trainer's reader names the frames
+		return nil, nil
+	}
 	if errors.Is(err, frame.ErrTooLarge) {
 		console.Warn("%s: the objects are not counted: %v", data, err)
 		return nil, nil
