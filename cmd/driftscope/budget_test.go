@@ -28,7 +28,7 @@ const budgetFrames = 2
 
 // readsNoPictures says why a command is in no case of TestBudget.
 var readsNoPictures = map[string]string{
-	"watch": "messages", "dashboard": "messages", "model": "models", "law": "tables", "pool": "messages", "stream": "configurations", "site": "streams and buckets of a server",
+	"watch": "messages", "dashboard": "messages", "model": "models", "law": "tables", "pool": "messages", "stream": "configurations", "site": "streams and buckets of a server", "server": "messages",
 	"work": "runs streams as run does", "sample": "what a model draws",
 	"lint": "configurations", "sources": "nothing", "doctor": "films of its own", "demo": "a film of its own", "version": "nothing", "completion": "nothing", "man": "nothing",
 	"trymodel": "models",

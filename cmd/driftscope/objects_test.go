@@ -92,7 +92,7 @@ func TestPretrainObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(strings.TrimSpace(string(table)), "\n")
-	if !strings.HasSuffix(rows[0], "filled,x_located,y_located,z_0,z_1,z_sd_0,z_sd_1") {
+	if !strings.HasSuffix(rows[0], "filled,p_link,x_located,y_located,located,time,z_0,z_1,z_sd_0,z_sd_1") {
 		t.Errorf("columns %s", rows[0])
 	}
 	said, err := os.ReadFile(filepath.Join(folder, "look.jsonl"))

@@ -28,6 +28,8 @@ type Work struct {
 var (
 	// Objects locates the objects of a field. A search for the template takes 3 s more at any size.
 	Objects = Work{What: "objects are located in pictures", Bytes: 48, Nanoseconds: 100}
+	// Look learns the objects of a film from some of its frames, all scales of each.
+	Look = Work{What: "objects are looked for in pictures", Bytes: 110, Nanoseconds: 900}
 	// Centroids finds the centroid of an object in every picture of a film in memory. A blank picture takes 0.7 µs a pixel.
 	Centroids = Work{What: "a centroid is found in pictures", Bytes: 48, Nanoseconds: 1000}
 	// Training surveys the frames of a recording, and prepares them for a model.

@@ -9,6 +9,7 @@ import (
 	"driftscope/infer/field"
 	"driftscope/infer/finder"
 	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 )
 
@@ -69,6 +70,9 @@ func (r *Recording) lookAt(ctx context.Context, source pipeline.Source, steps ch
 		return true, err
 	}
 	p, err := field.PictureOf(f)
+	if err == nil {
+		err = frame.Look.Check(p.W, p.H)
+	}
 	if err == nil {
 		err = sampler.Add(p)
 	}

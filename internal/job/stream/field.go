@@ -191,6 +191,9 @@ func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 		force = finder.Free
 	}
 	learnt, err := r.Look(ctx, steps, force)
+	if errors.Is(err, frame.ErrTooLarge) {
+		err = fmt.Errorf("%w, or give --objects or a model", err)
+	}
 	return &first{finder: learnt}, err
 }
 

@@ -13,7 +13,7 @@ func TestTriggerMistakes(t *testing.T) {
 	suite.Long(t)
 	for rules, want := range map[string]string{
 		"{flash: {name: a}}":                      `triggers[0]: kind "flash" is not known: give one of changed, lost, sigma, speed, zone`,
-		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, name, object, rest`,
+		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, certain, name, object, rest`,
 		"{lost: {name: a}}, {changed: {name: a}}": "triggers[0] and triggers[1]: both are called a: give one of them another name",
 		"lost, {sigma: {name: a, of: z1}}": "triggers[0]: lost: name is missing: give one, which every trigger will carry\n" +
 			"triggers[1]: sigma: found both or neither of above and below: give one of them",
