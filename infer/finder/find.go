@@ -190,7 +190,7 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 	if f.Depth > .9 {
 		least = f.least * .85
 	}
-	found := f.found(in, least)
+	found, _ := f.detect(in, f.z*f.low, least)
 	found = slices.DeleteFunc(found, func(b blob) bool { // a weak blob counts only near the last place
 		return b.z < f.z && !(math.Hypot(b.x-nearX, b.y-nearY) < 3*f.Scale+2)
 	})

@@ -18,6 +18,9 @@ type noise struct {
 	w, h  int         // of the picture
 }
 
+// mostUneven bounds the factor of a tile: where a codec leaves the ground still, whatever moves a little looks like much noise.
+const mostUneven = 2
+
 // tiling bounds the tiles along a side, and leastTile their width in px: a tile has some hundred values.
 const (
 	tiling    = 6
@@ -96,7 +99,7 @@ func (n *noise) tile(pairs, i int, look func(Picture) level, pair func(k int) (d
 		for column := range across {
 			n.tiles[row][column] = 1
 			if of := values[row*across+column]; usual > 0 && len(of) > 0 {
-				n.tiles[row][column] = max(1, quantile(of, .25)/usual)
+				n.tiles[row][column] = min(max(1, quantile(of, .25)/usual), mostUneven)
 			}
 		}
 	}
