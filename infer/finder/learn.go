@@ -131,7 +131,6 @@ func Learn(in Sample) (*Finder, error) {
 	return &l.Finder, nil
 }
 
-// rolled returns a picture shifted by half its sides, so that its noise is independent of the picture's at every scale.
 // again returns a picture with a second drawing of its noise, which is taken as white. The sd is from second differences along both axes
 // (Immerkær, Computer Vision and Image Understanding 64, 300, 1996), their median, so that a field full of spots is not noise.
 func again(a Picture) Picture {

@@ -144,8 +144,8 @@ func (c *Options) Learn(ctx context.Context) error {
 	return nil
 }
 
-// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few. It returns nil if objects are asked for, or
-// if the pictures are too large.
+// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few. It returns nil if objects are asked for,
+// if the pictures are too large, or if no frame can be read.
 func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.Finder, error) {
 	if c.Objects {
 		return nil, nil
