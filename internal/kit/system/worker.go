@@ -2,6 +2,7 @@ package system
 
 import (
 	"math"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -28,6 +29,7 @@ type Worker[Out any] struct {
 	hurry   func()            // ends the pauses of the last job
 	orders  chan order[Out]   // at most one waits, behind a dropped job
 	done    chan outcome[Out] // at most one waits
+	closed  chan struct{}     // closed: a job ends where it calls pause
 }
 
 type order[Out any] struct {
@@ -44,7 +46,7 @@ type outcome[Out any] struct {
 
 // NewWorker starts the goroutine. Close ends it.
 func NewWorker[Out any](live bool) *Worker[Out] {
-	w := &Worker[Out]{Spent: spent, Now: time.Now, live: live, orders: make(chan order[Out], 1), done: make(chan outcome[Out], 1)}
+	w := &Worker[Out]{Spent: spent, Now: time.Now, live: live, orders: make(chan order[Out], 1), done: make(chan outcome[Out], 1), closed: make(chan struct{})}
 	go w.work(w.orders)
 	return w
 }
@@ -57,6 +59,11 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 	for o := range orders {
 		began := w.Spent()
 		out := o.do(func() {
+			select {
+			case <-w.closed:
+				runtime.Goexit()
+			default:
+			}
 			if !w.live {
 				return
 			}
@@ -146,11 +153,13 @@ func (w *Worker[Out]) receive(late <-chan time.Time, wait bool) (o outcome[Out],
 // Rested reports whether the rest after the last job is over. A recording has no rests.
 func (w *Worker[Out]) Rested() bool { return !w.live || !w.Now().Before(w.rest) }
 
-// Close ends the goroutine after its job, and waits for that at most wait; later it ends by itself. A second call does nothing.
+// Close ends the goroutine at the next pause of its job, or after it, and waits for that at most wait; later it ends by itself. A second call
+// does nothing.
 func (w *Worker[Out]) Close(wait time.Duration) {
 	if w.orders == nil {
 		return
 	}
+	close(w.closed)
 	w.Drop()
 	close(w.orders)
 	w.orders = nil

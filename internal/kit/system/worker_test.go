@@ -140,3 +140,24 @@ func TestWorkerHurries(t *testing.T) {
 		t.Error("the hour that the job took is not rested from")
 	}
 }
+
+// TestWorkerClosesAtPause: Close ends a job that never returns where it pauses, in a live run and in a recording, and runs its deferred calls.
+func TestWorkerClosesAtPause(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		w, began, ended := NewWorker[int](live), make(chan struct{}), make(chan struct{})
+		w.Begin(func(pause func()) int {
+			defer close(ended)
+			close(began)
+			for {
+				pause()
+			}
+		})
+		<-began
+		w.Close(Always)
+		select {
+		case <-ended:
+		case <-time.After(time.Minute): // a paused job is woken by Close
+			t.Fatalf("live %v: the job goes on after Close", live)
+		}
+	}
+}
