@@ -375,7 +375,7 @@ func BenchmarkImitate(b *testing.B) {
 	n, points := randomNetwork(2, 7), onlinetest.Normals(2*256, onlinetest.Rand(1))
 	target := onlinetest.Normals(2*256, onlinetest.Rand(2))
 	for b.Loop() {
-		n.Imitate(points, target, 30, nil)
+		n.Imitate(points, target, 30, 0, nil)
 	}
 }
 
@@ -385,7 +385,7 @@ func TestCancelledImitation(t *testing.T) {
 	points, target, before := onlinetest.Normals(512, onlinetest.Rand(1)), onlinetest.Normals(512, onlinetest.Rand(2)), n.Clone()
 	c := new(Cancel)
 	c.Set()
-	if n.Imitate(points, target, 600, c); !reflect.DeepEqual(n, before) {
+	if n.Imitate(points, target, 600, 0, c); !reflect.DeepEqual(n, before) {
 		t.Error("an imitation that was cancelled went on")
 	}
 }

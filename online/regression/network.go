@@ -15,6 +15,8 @@ const (
 	firstSteps    = 600  // of the optimiser
 	reviewSteps   = 30   // of a network that has learnt much the same drift before
 	leastCurved   = 0.01 // of the bound on a drift, 1/T: what is nonlinear by less, in square, is not worth learning
+	leastMissed   = 1e-3 // of the nonlinear part, in square: a network that misses less learns no further
+	mostMissed    = 0.25 // of the nonlinear part, in square: a network that misses less goes on from its weights
 )
 
 // Network returns the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
@@ -31,18 +33,19 @@ func (p *Posterior) Network(t *diffusion.Track, before *drift.Network, seed uint
 		p.nonlinear(mu, u)
 		points, rest = append(points, u...), append(rest, mu...)
 	}
-	worth := leastCurved / p.seconds
-	if floats.Dot(rest, rest)/float64(len(rest)) < worth {
+	worth, square := leastCurved/p.seconds, floats.Dot(rest, rest)/float64(len(rest))
+	if square < worth {
 		return n, nil
 	}
 	var size, gap float64
+	enough := max(worth, leastMissed*square)
 	if before != nil && before.Dim == len(p.active) {
 		nonlinear = before.Clone()
-		size, gap = nonlinear.Imitate(points, rest, reviewSteps, p.cancel)
+		size, gap = nonlinear.Imitate(points, rest, reviewSteps, enough, p.cancel)
 	}
-	if nonlinear == nil || gap > 10*worth { // or much has changed since
+	if nonlinear == nil || gap > max(10*worth, mostMissed*square) { // or much has changed since
 		nonlinear = drift.NewNetwork(len(p.active), rand.New(rand.NewPCG(seed, 3)))
-		size, _ = nonlinear.Imitate(points, rest, firstSteps, p.cancel)
+		size, _ = nonlinear.Imitate(points, rest, firstSteps, enough, p.cancel)
 	}
 	p.addTo(n, nonlinear, size)
 	return n, nonlinear
