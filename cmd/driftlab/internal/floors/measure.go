@@ -60,7 +60,7 @@ type side struct {
 
 // side measures one side of bench frames.
 func (b *build) side(ctx context.Context, name string, size, bits int) (s side, err error) {
-	share, err := b.say(ctx, &s, "frames", "--alone", name, "--size", strconv.Itoa(size), "--bits", strconv.Itoa(bits), "--seconds", "0.8")
+	share, err := b.say(ctx, &s, "frames", "--alone", name, "--size", strconv.Itoa(size), "--bits", strconv.Itoa(bits), "--seconds", "1.5")
 	if err == nil && s.FPS <= 0 {
 		err = fmt.Errorf("bench frames --alone %s: found %g frames/s", name, s.FPS)
 	}

@@ -25,6 +25,7 @@ import (
 
 const (
 	ringLength = 8                      // pictures in the repeated loop
+	recorded   = 10 * time.Millisecond  // between the times of frames that are read at full speed, as from a recording
 	warmUp     = 500 * time.Millisecond // before counting starts
 
 	mostLatencies = 1 << 16 // preallocated latencies
@@ -147,10 +148,11 @@ func (s *memorySource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	at := time.Now()
+	at, arrived := s.begun.Add(time.Duration(s.seq)*recorded), time.Now()
 	if s.period > 0 {
 		at = s.begun.Add(time.Duration(s.seq) * s.period) // even if late: a camera does not wait
 		sleepUntil(at)
+		arrived = at
 	}
 	switch {
 	case s.warm.at.IsZero() && time.Since(s.begun) > warmUp:
@@ -161,7 +163,7 @@ func (s *memorySource) Read(ctx context.Context) (*frame.Frame, error) {
 		s.cold = s.mark()
 		return nil, io.EOF
 	}
-	f := s.frames.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%uint64(len(s.ring))].Clone())
+	f := s.frames.New(s.seq, at, frame.Meta{Arrived: arrived}, s.ring[s.seq%uint64(len(s.ring))].Clone())
 	s.seq++
 	return f, nil
 }
@@ -198,7 +200,7 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 			s.first = now
 		}
 		s.last = now
-		s.latencies = append(s.latencies, now.Sub(e.Latent.Time))
+		s.latencies = append(s.latencies, now.Sub(e.Latent.Arrived))
 	}
 	return err
 }
