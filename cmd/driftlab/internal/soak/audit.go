@@ -38,7 +38,7 @@ type sum struct {
 	in, tracked uint64
 	dropped     map[string]uint64
 	messages    uint64 // kept
-	refused     uint64 // latents that the full spool refused, counted and reported by the program
+	refused     uint64 // latents that a full or slow spool refused, counted and reported by the program
 	lost        uint64
 }
 
@@ -187,12 +187,13 @@ func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 			missing += seen.latent - run.seq
 		}
 	}
-	told := dropped["sink_nats"] > 0 || a.toldOf(one.stream, run)
+	told := dropped["sink_nats"]
 	switch {
-	case a.mayRefuse(one.stream) && told:
+	case a.mayRefuse(one.stream) && (told > 0 || a.toldOf(one.stream, run)):
 		one.refused += missing
 	default:
-		one.lost += missing
+		told = min(told, missing) // a sink that is slower than the stream drops results and counts them
+		one.refused, one.lost = one.refused+told, one.lost+missing-told
 		if run.gaps > 0 {
 			one.lost += run.gaps
 			a.wrong("stream %s, run of %v: %d identities are missing, and nothing was refused", name, run.begun.UTC(), run.gaps)
