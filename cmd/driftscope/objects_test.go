@@ -296,7 +296,7 @@ func TestSwapLooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := startSwapping(t, "source: {sim: {name: focus, density: 12, snr: 8, width: 200, height: 200, seed: 3, realtime: false}}\nobjects: {enabled: true}\nnats: {port: 0, durable: true, store: "+filepath.Join(folder, "store")+"}\ndashboard: {address: \"off\"}\n")
+	r := startSwapping(t, "stream: molecule\nsource: {sim: {name: focus, density: 12, snr: 8, width: 200, height: 200, seed: 3, realtime: false}}\nobjects: {enabled: true}\nnats: {port: 0, durable: true, store: "+filepath.Join(folder, "store")+"}\ndashboard: {address: \"off\"}\n")
 	heard, err := r.streams.Bus.NATS().SubscribeSync("driftscope.local.molecule.objects")
 	if err != nil {
 		t.Fatal(err)
