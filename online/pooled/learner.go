@@ -145,8 +145,11 @@ func (l *Learner) worth() bool {
 }
 
 // A comparison of kinds takes a millisecond per step, so it is rare: when there are growth times as many new steps as it had, and after it has
-// had its most, again after mostSince.
-const mostSince = 1 << 18
+// had its most, again after mostSince. A recording does not rest after it, and its frames wait for seconds: it compares after rarer times as many.
+const (
+	mostSince = 1 << 18
+	rarer     = 8
+)
 
 // compares reports whether the kinds of law are compared with the next law. At the end of a recording fewer new steps are enough, and a live run has no
 // time for it.
@@ -155,8 +158,11 @@ func (l *Learner) compares(last bool) bool {
 	if l.compared >= mostCompared {
 		least = mostSince
 	}
-	if last && l.config.Deterministic {
+	switch {
+	case l.config.Deterministic && last:
 		least /= growth * growth
+	case l.config.Deterministic && l.compared >= mostCompared:
+		least *= rarer
 	}
 	return l.compared == 0 || !(last && !l.config.Deterministic) && l.since >= least
 }
