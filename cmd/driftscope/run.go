@@ -34,7 +34,7 @@ type runCmd struct {
 	Stream    string        `help:"Name of the stream in every message." placeholder:"NAME"`
 	Out       string        `help:"Write the results to this file: every message in a .jsonl; the places in a .csv, .parquet, .geff (graph of tracks) or .xml (TrackMate)." placeholder:"RESULTS.jsonl"`
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
-	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at a recording first and decides."`
+	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at the film or camera first and decides."`
 	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
 	State     string        `help:"File that keeps the law; the run continues from it if it exists." placeholder:"FILE"`
 	Record    string        `help:"New or empty folder for a copy of every raw frame: OME-Zarr if its name ends in .zarr, else TIFF." placeholder:"DIR"`
@@ -160,7 +160,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	return cfg, cfg.Validate()
 }
 
-// find sets what to find if the user does not say: a recording without a model gets a first look.
+// find sets what to find if the user does not say: a source without a model gets a first look.
 func (c *runCmd) find(cfg *config.Config, source string) error {
 	switch {
 	case c.One && c.Bodies, c.One && c.Objects, c.Bodies && c.Objects:
@@ -171,13 +171,13 @@ func (c *runCmd) find(cfg *config.Config, source string) error {
 		cfg.Objects.Enabled, cfg.Objects.Find = true, "one"
 	case c.Bodies:
 		cfg.Objects.Enabled, cfg.Objects.Find = true, "bodies"
-	case recording.IsConfig(source) || cfg.Model != "" || cfg.Objects.Enabled || c.Follow || c.Repeat != "":
+	case recording.IsConfig(source) || cfg.Model != "" || cfg.Objects.Enabled || c.Repeat != "":
 	default:
-		waits, err := stream.Recorded(cfg.Source)
+		looks, err := stream.Looks(cfg.Source)
 		if err != nil {
 			return err
 		}
-		if waits {
+		if looks {
 			cfg.Objects.Enabled, cfg.Objects.Find = true, config.FindAuto
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"driftscope/infer/field"
 	"driftscope/infer/finder"
@@ -20,6 +21,18 @@ const (
 	lookPixels = 100_000_000
 )
 
+// Look watches a live source for lookLive and leastLook frames. A slow one gets slowLook, and at least fewLook frames.
+const (
+	lookLive = 2 * time.Second
+	slowLook = 20 * time.Second
+	fewLook  = 10
+)
+
+// seen reports whether so many frames of a live source are enough after this time.
+func seen(frames int, since time.Duration) bool {
+	return frames >= leastLook && since >= lookLive || frames >= fewLook && since >= slowLook
+}
+
 // Of returns the recording that a component reads.
 func Of(c config.Component) *Recording {
 	return &Recording{Arg: SourceName(c), kind: c.Kind, options: c.Options(), span: Whole, told: map[string]bool{}}
@@ -28,7 +41,8 @@ func Of(c config.Component) *Recording {
 // ErrUnread reports a recording without a frame that can be read.
 var ErrUnread = errors.New("found no frame that can be read")
 
-// Look reads the beginning of the recording's span through the steps, and learns its objects. It says nothing of unreadable frames: the next reader does.
+// Look reads the beginning of the recording's span through the steps, or the first seconds of a live source, and learns the objects. It says nothing
+// of unreadable frames: the next reader does.
 func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finder.Force) (*finder.Finder, error) {
 	source, err := r.open(ctx)
 	if err != nil {
@@ -37,7 +51,8 @@ func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finde
 	defer source.Close()
 	steps = append(steps, field.NewPicture())
 	var sampler finder.Sampler
-	for more := true; more; {
+	live, begun := source.Info().Live, time.Now()
+	for more := true; more && !(live && seen(sampler.Frames(), time.Since(begun))); {
 		more, err = r.lookAt(ctx, source, steps, &sampler)
 		var skip *pipeline.ErrSkip
 		if err != nil && !errors.As(err, &skip) {

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"testing"
+	"time"
 
 	"driftscope/infer/finder"
 	"driftscope/internal/suite"
@@ -34,5 +35,27 @@ func TestLook(t *testing.T) {
 		if f.Crowd() != c.crowd || f.Count < c.least || f.Count > c.most || c.most == 0 && f.Kind != finder.Nothing {
 			t.Errorf("%s: %v", c.film, f)
 		}
+	}
+}
+
+// TestLookLive: a live source is watched for seconds, not to its end, which it does not have.
+func TestLookLive(t *testing.T) {
+	suite.Calculation(t)
+	for _, c := range []struct {
+		frames int
+		since  time.Duration
+		want   bool
+	}{{600, time.Second, false}, {59, 3 * time.Second, false}, {60, 2 * time.Second, true}, {9, time.Minute, false}, {10, 20 * time.Second, true}} {
+		if seen(c.frames, c.since) != c.want {
+			t.Errorf("%d frames in %v: expected %v", c.frames, c.since, c.want)
+		}
+	}
+	r, err := Open("sim:vesicle?density=40&width=256&height=256&realtime=true", 0, 0, "", Whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := r.Look(t.Context(), nil, finder.Free)
+	if err != nil || !f.Crowd() || f.Count < 25 || f.Count > 50 {
+		t.Errorf("found %v, %v", f, err)
 	}
 }

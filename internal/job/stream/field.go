@@ -148,8 +148,8 @@ func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
 // Finish does nothing: the estimator already has every object.
 func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }
 
-// Recorded reports whether a source is a recording of a specimen: it delivers frames on request, and is not a simulation, which has a model.
-func Recorded(c config.Component) (bool, error) {
+// Looks reports whether run looks at a source before it tracks it. A simulation has a model, and frames that anyone may send are no film.
+func Looks(c config.Component) (bool, error) {
 	if c.Kind == recording.SimSource {
 		return false, nil
 	}
@@ -157,8 +157,7 @@ func Recorded(c config.Component) (bool, error) {
 	if err != nil {
 		return false, console.Usage(err)
 	}
-	i := source.Info()
-	return !i.Live && !i.Public, nil // frames that a server keeps are anyone's, and reading them twice moves the reader
+	return !source.Info().Public, nil // where a server keeps the frames, reading them twice moves the reader
 }
 
 // first holds the find for a film without a description.
@@ -167,12 +166,12 @@ type first struct {
 	tally  field.Tally
 }
 
-// lookFirst reads the beginning of a recording and learns its objects.
+// lookFirst reads the beginning of a source and learns its objects. A live source is opened again afterwards.
 func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	r := recording.Of(cfg.Source)
-	live, err := r.Live()
-	if err == nil && live {
-		err = console.Usage(fmt.Errorf("objects.find: %s does not wait, and only a recording is looked at before it is tracked: give --objects, or a model", cfg.Source.Kind))
+	looks, err := Looks(cfg.Source)
+	if err == nil && !looks && cfg.Source.Kind != recording.SimSource {
+		err = console.Usage(fmt.Errorf("objects.find: anyone may send the frames of %s, so run does not look at them first: give --objects, or a model", cfg.Source.Kind))
 	}
 	if err != nil {
 		return nil, err
@@ -259,7 +258,8 @@ func (s *Stream) first() *first {
 	return nil
 }
 
-// conclude reports at the end of a run whether the find was confirmed. It returns an error if no object was found.
+// conclude reports at the end of a run whether the find was confirmed. It returns an error if a recording shows no object; of a live source an alarm
+// has said so.
 func (s *Stream) conclude() error {
 	seen := s.first()
 	if seen == nil {
@@ -268,6 +268,8 @@ func (s *Stream) conclude() error {
 	f, t := seen.finder, &seen.tally
 	frames, found := t.Frames.Load(), t.Found.Load()
 	switch {
+	case s.source.Live && found == 0:
+		console.Warn("verdict: nothing: no object in any of %d frames: start again when the camera shows some, or name them with --one, --bodies or --objects", frames)
 	case f.Kind == finder.Nothing:
 		return errors.New(f.String())
 	case found == 0:
