@@ -118,13 +118,13 @@ func (r *tableRow) allowedNotes() (notes []string) {
 		return []string{fmt.Sprintf("%s: what one frame allows is not known without its pictures: give --assets.", r.Row)}
 	}
 	if a.Share < 1 {
-		notes = append(notes, fmt.Sprintf("%s: what one frame allows is the mean over %s of the frames; in the others some latent does not change the picture.", r.Row, short(a.Share)))
+		notes = append(notes, fmt.Sprintf("%s: one frame allows is the mean over %s of the frames; in the others a latent does not change the picture.", r.Row, short(a.Share)))
 	}
 	if a.KnownShape > 0 {
-		notes = append(notes, fmt.Sprintf("%s: if the molecule's shape were known, one frame would allow %s.", r.Row, short(a.KnownShape)))
+		notes = append(notes, fmt.Sprintf("%s: with the molecule's shape known, one frame would allow %s.", r.Row, short(a.KnownShape)))
 	}
 	if len(a.Films) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: L_latent a coordinate is more than %d times what one frame allows on %s.", r.Row, mostExcess, filmsBeyond(a.Films)))
+		notes = append(notes, fmt.Sprintf("%s: more than %d times what one frame allows on %s.", r.Row, mostExcess, filmsBeyond(a.Films)))
 	}
 	return notes
 }
@@ -134,11 +134,11 @@ func filmsBeyond(films []excess) string {
 	var names []string
 	for _, f := range films {
 		if !(f.Times <= mostExcess) {
-			names = append(names, fmt.Sprintf("film %d (%s×)", f.Run, short(f.Times)))
+			names = append(names, fmt.Sprintf("%d (%s×)", f.Run, short(f.Times)))
 		}
 	}
 	if len(names) == 0 {
 		return fmt.Sprintf("none of %d films", len(films))
 	}
-	return strings.Join(names, ", ")
+	return "films " + strings.Join(names, ", ")
 }

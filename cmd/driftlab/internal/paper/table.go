@@ -286,38 +286,37 @@ func (r *tableRow) mark(figure string) string {
 func (t *table) notes() []string {
 	notes := []string{
 		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format(time.DateOnly)),
-		"Means ± standard deviations over runs, the first of which was made on " + t.Since.Format(time.DateOnly) + ". Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
-			"that the map was not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
-		"L_mu is the paper's formula: the drifts differ by so much where the truth is. At the latents: the learnt drift at each latent beside the true one at the truth, as a sum; how far a latent is from the truth counts once more there.",
-		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
-		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
-			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
-			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
-		fmt.Sprintf("One frame allows: the Cramér-Rao bound of a latent a coordinate from one frame, by one who knows the renderer and the law of its noise (of DNA also that of the molecule's shape), "+
-			"as a mean over %d frames of each film. Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is rounding's to 8 bits, and how many times it says nothing. "+
-			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. In the DNA rows L_latent also holds the error of the map onto the truth.", boundFrames),
-		"Its unit leaves: L_latent a coordinate of the true latents themselves, in the unit that their own increments give, as a model's; an affine map has no unit. Times both: L_latent a coordinate over what one frame allows and the unit leaves, together.",
-		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
+		"Means ± standard deviations over runs, the first made on " + t.Since.Format(time.DateOnly) + ". An isometry aligns the latents with the truth; nothing is rescaled. DNA rows have an affine map per film, " +
+			"fitted on some frames and judged on others. The paper's losses are what its code computed: means over coordinates, with latents rescaled to the truth's range.",
+		"L_mu: squared difference of the drifts at the true positions, the paper's formula. At the latents: the learnt drift at each latent against the true drift at the true position, as a sum; errors of the latents count here too.",
+		"Oracle: the same drift estimator on the true latents. CRLB: for a constant drift. Reconstructions of noisy rows are compared with the pictures without noise.",
+		"GP: a Gaussian process on the true latents (squared exponential, one length scale and variance per coordinate, by marginal likelihood), as a sum; the paper does not say whether its GP is a sum or a mean. " +
+			"p: two-sided t-test of Student with pooled variance, L_mu against the GP's over runs, as in the paper.",
+		fmt.Sprintf("One frame allows: the Cramér-Rao bound per coordinate from one frame, given renderer and noise (of DNA also the distribution of shapes), averaged over %d frames of each film. "+
+			"Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is the rounding to 8 bits, and the ratio means nothing. "+
+			"Estimates from several frames, or with a prior, may fall below the bound. L_latent of DNA rows also contains the error of the map.", boundFrames),
+		"Its unit leaves: L_latent a coordinate of the true latents in the unit of their own increments, as a model has it; an affine map has no unit. Times both: L_latent a coordinate over the sum of this and what one frame allows.",
+		"▲: above the paper's mean, with the ratio; for L_mu as a mean over coordinates and as the sum.",
 	}
 	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
-		notes = append(notes, "**Recipes differ**: a recipe is the number of the decision that last changed what training makes of a clip. Each run is by the one that its file names; none was trained again by a later one.")
+		notes = append(notes, "**Recipes differ.** A recipe is the number of the decision that last changed training. No run was repeated with a later one.")
 	}
 	if len(t.Rows) == 0 {
 		notes = notes[:1]
 	}
+	notes = t.shared(t.shared(notes, func(r *tableRow) string { return r.Pictures }), func(r *tableRow) string {
+		if r.Apart == "" {
+			return ""
+		}
+		return "not comparable, " + r.Apart
+	})
 	for _, r := range t.Rows {
-		if r.Apart != "" {
-			notes = append(notes, fmt.Sprintf("%s: not comparable, %s.", r.Row, r.Apart))
-		}
-		if r.Pictures != "" {
-			notes = append(notes, fmt.Sprintf("%s: %s.", r.Row, r.Pictures))
-		}
 		if r.Clean != "" {
 			notes = append(notes, t.noisy(&r))
 		}
 		notes = append(notes, r.allowedNotes()...)
 		if r.RegistrationMSE > 0 {
-			notes = append(notes, fmt.Sprintf("%s: the displacement from frame to frame has a mean squared error of %s here and of %s by phase correlation; in the paper of %s and by image registration %s.",
+			notes = append(notes, fmt.Sprintf("%s: mean squared error of the displacement between frames %s, by phase correlation %s; in the paper %s, by image registration %s.",
 				r.Row, r.plusMinus(r.DisplacementMSE, r.SD.DisplacementMSE), r.plusMinus(r.RegistrationMSE, r.SD.RegistrationMSE), short(r.Paper.DisplacementMSE), short(r.Paper.RegistrationMSE)))
 		}
 	}
@@ -327,12 +326,30 @@ func (t *table) notes() []string {
 	return notes
 }
 
-// noisy says what the noise costs, and what remains of that when every frame of the film has its say.
+// shared adds one note for each text of text, with the names of the rows that have it.
+func (t *table) shared(notes []string, text func(r *tableRow) string) []string {
+	rows := map[string][]string{}
+	var texts []string
+	for i := range t.Rows {
+		if of := text(&t.Rows[i]); of != "" {
+			if rows[of] == nil {
+				texts = append(texts, of)
+			}
+			rows[of] = append(rows[of], t.Rows[i].Row)
+		}
+	}
+	for _, of := range texts {
+		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(rows[of], ", "), of))
+	}
+	return notes
+}
+
+// noisy returns the cost of the noise: the error with all frames of the film, and the ratios of the errors without noise.
 func (t *table) noisy(r *tableRow) string {
-	note := fmt.Sprintf("%s: given the whole film under the law found in it, its latents are %s off a coordinate", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
+	note := fmt.Sprintf("%s: L_latent a coordinate is %s if the whole film is smoothed by its law", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
 	if i := slices.IndexFunc(t.Rows, func(other tableRow) bool { return other.Row == r.Clean }); i >= 0 {
 		clean := &t.Rows[i]
-		note += fmt.Sprintf("; without the noise (%s) L_latent is %s of it frame by frame, and L_mu %s", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
+		note += fmt.Sprintf("; without noise (%s) L_latent has %s of the error frame by frame, L_mu %s", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
 	}
 	return note + "."
 }
