@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -194,10 +195,7 @@ const shownSigma = 5
 
 // cells are the row's in the section; of the diagonal the mean over seeds.
 func (r *diagonalRow) cells() []string {
-	var found, falsely, sigma []string
-	for s := range r.True {
-		found, falsely = append(found, fmt.Sprint(r.True[s])), append(falsely, fmt.Sprint(r.False[s]))
-	}
+	var sigma []string
 	for i := range min(shownSigma, r.Latent) {
 		mean := 0.0
 		for _, one := range r.Sigma {
@@ -207,7 +205,20 @@ func (r *diagonalRow) cells() []string {
 		}
 		sigma = append(sigma, short(mean))
 	}
-	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), strings.Join(found, " "), strings.Join(falsely, " "), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), seedsText(r.True), seedsText(r.False), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+}
+
+// seedsText returns each number once, from the largest, with the number of seeds that have it: "2 ×19, 1 ×1".
+func seedsText(numbers []int) string {
+	seeds := map[int]int{}
+	for _, n := range numbers {
+		seeds[n]++
+	}
+	var parts []string
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(seeds))) {
+		parts = append(parts, fmt.Sprintf("%d ×%d", n, seeds[n]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // diagonalPicture is the end of a row's picture's name.
@@ -237,10 +248,10 @@ func (r *diagonalRow) draw(folder string) error {
 
 func diagonalSection(rows []diagonalRow) section {
 	s := section{Title: "The diffusion diagonal",
-		Head: []string{"row", "latents", "recipe", "true dimensions, a seed", "false ones, a seed", "seeds with a false one", "σ, sorted"},
-		Notes: []string{"Judged on the half of the film that was not trained on. Latents are taken apart along the axes that remember most; the diffusion of each is found free of noise; σ is in the " +
-			"picture, as a share of the largest, its first entries as means over seeds. An axis moves where a likelihood ratio against noise alone passes 16 and σ a tenth of the largest. True: directions " +
-			"of the truth that the moving axes carry with a squared canonical correlation above a half. In the pictures, a line a seed, filled dots move."}}
+		Head: []string{"row", "latents", "recipe", "true dimensions", "false ones", "seeds with a false one", "σ, sorted"},
+		Notes: []string{"Judged on the half of the film without training; 2 ×19 means two on 19 seeds. Latents are separated along the axes that last longest. σ, without noise, is in the picture's motion relative to " +
+			"the largest: the first entries, means over seeds. An axis moves if its likelihood ratio against noise exceeds 16 and its σ a tenth of the largest. True dimensions: directions of the truth " +
+			"whose squared canonical correlation with the moving axes exceeds a half. Pictures have a line per seed; filled dots move."}}
 	for i := range rows {
 		s.Cells = append(s.Cells, rows[i].cells())
 		s.Pictures = append(s.Pictures, rows[i].Row+diagonalPicture)
