@@ -31,7 +31,7 @@ func execute(ctx context.Context, args []string) int {
 	return p.Execute(ctx, args)
 }
 
-// captureCmd and tryModelCmd are what sources and models start in processes of their own, as in driftscope.
+// captureCmd and tryModelCmd run the processes that sources and models start, as in driftscope.
 type (
 	captureCmd  struct{}
 	tryModelCmd struct{}

@@ -27,7 +27,7 @@ type paperCmd struct {
 // Help lists the rows under the command's own help.
 func (c *paperCmd) Help() string { return "Rows: " + paper.RowNames() + "." }
 
-// Run makes every run that is not there yet, and the table of all that were asked for.
+// Run makes every missing run, and the table of all requested ones.
 func (c *paperCmd) Run(ctx context.Context) error {
 	if err := training.YieldCores(); err != nil {
 		return err

@@ -46,7 +46,7 @@ func (l *learning) texture(found [][]blob) bool {
 	stay, all := 0., 0.
 	for k, p := range l.raw {
 		a, _ := l.detect(p[0], l.z, l.least)
-		b, _ := l.detect(p[1], l.z/2, l.least/2) // the same place may be weaker in the next frame
+		b, _ := l.detect(p[1], l.z/2, l.least/2) // an object may be weaker in the next frame
 		for _, q := range a {
 			all++
 			if slices.ContainsFunc(b, func(c blob) bool {

@@ -22,25 +22,25 @@ import (
 	"driftscope/online/offline"
 )
 
-// diagonal is the latents' diffusion, axis by axis as offline.Separate finds them, the one that moves the picture most first.
+// diagonal holds the latents' diffusion along the axes that offline.Separate finds, the one that moves the picture most first.
 type diagonal struct {
 	Axes  []axis `json:"axes"`
-	True  int    `json:"true_dimensions"`  // of the truth, that axes found to move carry
-	False int    `json:"false_dimensions"` // axes found to move beyond those
+	True  int    `json:"true_dimensions"`  // directions of the truth that the moving axes carry
+	False int    `json:"false_dimensions"` // further moving axes
 }
 
 // axis is one of the latents' components.
 type axis struct {
 	Sigma  float64 `json:"sigma"`  // √(σ² mean|∂f/∂z|²), f the decoder: grey levels, 0 to 1, of all pixels together, a √s
 	Memory float64 `json:"memory"` // correlation with itself two frames later
-	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion against none
+	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion to none
 	Moves  bool    `json:"moves"`
 }
 
 // carried is the squared canonical correlation from which a direction of the truth counts as found.
 const carried = 0.5
 
-// diagonal takes the latents of the given rows apart.
+// diagonal separates the latents of the given rows.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
 	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.experiment.settings.Latent})
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *measured) diagonal(rows []int) (diagonal, error) {
 	return d, nil
 }
 
-// latents are the rows' as the estimator takes them.
+// latents returns the rows' latents for the estimator.
 func (m *measured) latents(rows []int) []latent.Latent {
 	out := make([]latent.Latent, len(rows))
 	for k, i := range rows {
@@ -85,7 +85,7 @@ const (
 	slopeFrames = 100
 )
 
-// gains are the mean over frames of |∂f/∂y|² for each component y, by one unit of which the latents move by a row of along.
+// gains are the means over frames of |∂f/∂y|² for each component y; one unit of y moves the latents by a row of along.
 func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	shown := make([]int, min(slopeFrames, len(rows)))
 	for i := range shown {
@@ -110,7 +110,7 @@ func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	return gains, nil
 }
 
-// gain returns the gain of one component; here are the frames as decoded from their own latents.
+// gain returns the gain of one component; here holds the frames decoded from their own latents.
 func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
 	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
 	for i, k := range frames {
@@ -169,7 +169,7 @@ type diagonalRow struct {
 	False   []int `json:"false_dimensions"`
 	Falsely int   `json:"seeds_with_false"`
 
-	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of it
+	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of the largest
 	Moves [][]bool    `json:"moves"` // the same axes
 }
 
@@ -190,7 +190,7 @@ func newDiagonalRow(of studied, figures []*withheld) diagonalRow {
 	return r
 }
 
-// shownSigma is how many entries of the diagonal the table shows.
+// shownSigma is the number of entries of the diagonal in the table.
 const shownSigma = 5
 
 // cells are the row's in the section; of the diagonal the mean over seeds.
@@ -224,7 +224,7 @@ func seedsText(numbers []int) string {
 // diagonalPicture is the end of a row's picture's name.
 const diagonalPicture = "-diagonal.svg"
 
-// draw writes the sorted diagonal, a line a seed: filled dots move. Dashed is a tenth of the largest σ, below which nothing counts.
+// draw writes the sorted diagonal, a line a seed: filled dots move. The dashed line is a tenth of the largest σ, below which no axis counts.
 func (r *diagonalRow) draw(folder string) error {
 	p := newPlot("axis, sorted", "σ of the picture, share of the largest")
 	p.Title.Text, p.Y.Min = r.Row, 0

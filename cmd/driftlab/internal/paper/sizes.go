@@ -13,7 +13,7 @@ import (
 type sizesRow struct {
 	studied
 	ReconMSE float64   `json:"recon_mse"`
-	MeanMSE  float64   `json:"mean_mse"` // of the mean picture in its place
+	MeanMSE  float64   `json:"mean_mse"` // error of the mean picture
 	Each     []float64 `json:"each"`     // reconstruction, a seed
 	SD       struct {
 		ReconMSE float64 `json:"recon_mse"`

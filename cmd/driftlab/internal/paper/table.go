@@ -20,33 +20,33 @@ import (
 //go:embed paper.html
 var paperPage string
 
-// table is the paper's table of results, as this machine has them.
+// table is the paper's table of results from this machine.
 type table struct {
 	Rows    []tableRow `json:"rows"`
 	Studies *studies   `json:"studies,omitempty"`
 	Failed  []string   `json:"failed,omitempty"`
 	Origin  origin     `json:"origin"`
-	Since   time.Time  `json:"since"` // when the first of its runs was made
+	Since   time.Time  `json:"since"` // time of the first run
 }
 
 // tableRow is a row's mean over runs, with the values of the paper's line.
 type tableRow struct {
 	Row     string `json:"row"`
 	Runs    int    `json:"runs"`
-	Recipes []int  `json:"recipes"` // that trained them, each once
+	Recipes []int  `json:"recipes"` // recipes that trained them, each once
 	figures
 	SD       figures     `json:"sd"`
 	Paper    quoted      `json:"paper"`
 	Oracle   oracle      `json:"oracle"`
 	GP       process     `json:"gp"`
-	Allowed  *allowed    `json:"one_frame,omitempty"` // nil where the row's pictures are not there
+	Allowed  *allowed    `json:"one_frame,omitempty"` // nil if the row's pictures are missing
 	Clean    string      `json:"clean,omitempty"`     // the row without the noise
 	Pictures string      `json:"pictures,omitempty"`
 	Apart    string      `json:"not_comparable,omitempty"`
 	Misses   []shortfall `json:"misses"`
 }
 
-// figures are a run's, or their mean or standard deviation over runs.
+// figures belong to a run, or are their mean or standard deviation over runs.
 type figures struct {
 	LLatent      float64 `json:"l_latent"`
 	LLatentCoord float64 `json:"l_latent_coord"`
@@ -68,13 +68,13 @@ type displacements struct {
 	RegistrationMSE float64 `json:"registration_mse,omitempty"`
 }
 
-// oracle is the drift estimator's error where it is given the true latents.
+// oracle is the error of the drift estimator on the true latents.
 type oracle struct {
 	drifting
 	SD drifting `json:"sd"`
 }
 
-// process is the drift's error of a Gaussian process that is given the true latents, and the p-value of its difference from ours over runs.
+// process is the drift error of a Gaussian process on the true latents, and the p-value of its difference from ours over runs.
 type process struct {
 	oracle
 	P *float64 `json:"p"`
@@ -108,7 +108,7 @@ type shortfall struct {
 	Times  float64 `json:"times"`  // the paper's mean
 }
 
-// newTable takes the mean over each row's runs. A row without any is left out.
+// newTable averages over each row's runs. A row without any is left out.
 func newTable(p plan, failed []string) *table {
 	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
 	t.Since = t.Origin.Date
@@ -181,7 +181,7 @@ func distinct(recipes []int) []int {
 // recipesText is for a cell.
 func recipesText(recipes []int) string { return strings.Trim(fmt.Sprint(recipes), "[]") }
 
-// quantity is a figure of every run, and where its mean and standard deviation over runs go.
+// quantity is a figure of every run, with the destinations of its mean and standard deviation.
 type quantity struct {
 	of       func(f *finding) float64
 	mean, sd *float64
@@ -210,10 +210,10 @@ func (p published) quote() quoted {
 	return q
 }
 
-// paperRuns is how many runs the paper's means are over.
+// paperRuns is the number of runs behind the paper's means.
 const paperRuns = 5
 
-// shortfalls lists the losses above the paper's, of its drift's also the sum, which is what its formula says.
+// shortfalls lists the losses above the paper's; of the drift also the sum, as the paper's formula has it.
 func (r *tableRow) shortfalls() []shortfall {
 	missed := []shortfall{}
 	if r.Apart != "" {
@@ -234,7 +234,7 @@ func (r *tableRow) shortfalls() []shortfall {
 var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "its unit leaves", "times both", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
-// cells are the row's, under tableHead.
+// cells returns the row's cells, under tableHead.
 func (r *tableRow) cells() []string {
 	bound, p, process, paperP := "–", "–", "–", "–"
 	if r.Paper.CRLB != nil {
@@ -384,7 +384,7 @@ type shownRow struct {
 	Pictures []string
 }
 
-// page is the table with each row's pictures, which lie in the folder.
+// page returns the table with each row's pictures from the folder.
 func (t *table) page(folder string) ([]byte, error) {
 	var rows []shownRow
 	for i := range t.Rows {
@@ -407,7 +407,7 @@ func (t *table) page(folder string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write leaves table.md and table.html in the folder, and the studies' pictures.
+// write writes table.md and table.html into the folder, and the studies' pictures.
 func (t *table) write(folder string) error {
 	if err := t.Studies.draw(folder); err != nil {
 		return err

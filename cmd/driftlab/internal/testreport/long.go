@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// arguments returns the arguments of go test for the long tests alone under a folder, those that begin with suite.Long or ask testing.Short: -run, a pattern of
-// their names, and the packages that have them. A short test of the same name in one of these packages runs once more.
+// arguments returns the arguments of go test for the long tests alone under a folder, those that call suite.Long or testing.Short: -run, a pattern of their
+// names, and their packages. A short test of the same name in one of these packages runs once more.
 func arguments(root string) ([]string, error) {
 	var names, packages []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func long(path string) ([]string, error) {
 	return names, nil
 }
 
-// asks says whether a body calls suite.Long or testing.Short.
+// asks reports whether a body calls suite.Long or testing.Short.
 func asks(body ast.Node) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -50,7 +50,7 @@ func run(path string, write, budgets bool, longest int) error {
 	if budgets {
 		known.cover, known.binds = nil, true
 	}
-	r := newReport(os.Stdout) // line by line: people wait for it
+	r := newReport(os.Stdout) // line by line, because people wait for it
 	if err := r.read(os.Stdin); err != nil {
 		return err
 	}

@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// recorded is what tests may take, and what of each package was covered.
+// recorded holds the budgets of tests and the coverage of each package.
 type recorded struct {
 	seconds map[name]float64
 	cover   map[string]float64 // per cent
 	binds   bool               // a test beyond its budget fails
 }
 
-// usual is the budget of a test that is not listed, seconds; those that take more than half of it are.
+// usual is the budget of a test that is not listed, in seconds; the list has the tests that take more than half of it.
 const usual = 10
 
 func (k recorded) budget(n name) float64 {

@@ -33,7 +33,7 @@ type book struct {
 	odd     []string // first problems, for people
 }
 
-// tenure is the results of one epoch.
+// tenure holds the results of one epoch.
 type tenure struct {
 	epoch uint64
 	first uint64    // frame

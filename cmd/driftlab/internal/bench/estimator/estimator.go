@@ -143,7 +143,7 @@ func (s *simulations) each(cells, runs int, one func(cell, run int) error) error
 	return err
 }
 
-// random returns the generator of one run of one cell, shared with no other.
+// random returns the generator of one run of one cell; no other run uses it.
 func (s *simulations) random(cell, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, uint64(cell)<<32|uint64(run)))
 }

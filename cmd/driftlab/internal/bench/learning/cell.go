@@ -40,7 +40,7 @@ type cell struct {
 	failed error // why the verdict is missing
 }
 
-// laid is a nuisance on a film.
+// laid is a nuisance applied to a film.
 type laid struct {
 	Kind   string  `json:"kind"`
 	Amount float64 `json:"amount"`
