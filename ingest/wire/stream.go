@@ -156,7 +156,7 @@ func (s *Stream) hear(now time.Time, frame *Frame) {
 	if frame == nil {
 		return
 	}
-	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back tells nothing
+	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back proves nothing
 	case s.whole.IsZero():
 	case s.interval == 0:
 		s.interval = last

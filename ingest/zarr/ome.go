@@ -159,7 +159,7 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 	return a, s.Axes, scale, nil
 }
 
-// nothing says where a picture may be found.
+// nothing returns the error that says where a picture may be found.
 func (m *metadata) nothing() error {
 	switch {
 	case m.Plate != nil:

@@ -14,7 +14,7 @@ import (
 const (
 	contextScheme   = "context:"
 	maxContextBytes = 64 << 10
-	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as for the nats tool
+	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as in the nats tool
 )
 
 // natsContext is a file of the tool nats in ~/.config/nats/context: a server and its credentials.

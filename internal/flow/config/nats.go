@@ -78,7 +78,7 @@ func validNATS(address string) bool {
 	return true
 }
 
-// validWebSocket accepts nothing and the address of a WebSocket without secrets, which would be shown.
+// validWebSocket accepts an empty text, and the address of a WebSocket without secrets, because the address is shown.
 func validWebSocket(address string) bool {
 	u, err := url.Parse(address)
 	return address == "" || err == nil && (u.Scheme == "ws" || u.Scheme == "wss") && u.Host != "" && u.User == nil

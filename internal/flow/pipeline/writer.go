@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
+// retryEvery is the pause before an undelivered message that must not be lost is sent again.
 const retryEvery = 100 * time.Millisecond
 
 // queued is a message that waits for a sink, with the other messages of its frame: all messages of one frame take one place in the queue.
@@ -33,8 +33,8 @@ type writer struct {
 	queue    *queue[queued]
 	spare    chan *latent.Estimate
 
-	cause         string // of messages that are lost
-	behind, ended error  // why they are
+	cause         string // number of lost messages
+	behind, ended error  // their cause
 	before        error  // cause of a loss before the run; nil if none
 }
 

@@ -36,13 +36,13 @@ type Bucket struct {
 
 	end    context.CancelFunc
 	work   sync.WaitGroup
-	doubts chan struct{} // holds a token when the bucket may be another one
+	doubts chan struct{} // holds a token if the bucket may have been replaced
 
 	mu sync.Mutex
 	kv jetstream.KeyValue
 }
 
-// Reach finds the bucket, or makes it. The error wraps jetstream.ErrStreamNotFound where this process makes none.
+// Reach finds the bucket, or makes it. The error wraps jetstream.ErrStreamNotFound if this process may not make the bucket.
 func (b *Bucket) Reach(ctx context.Context) (info *jetstream.StreamInfo, made bool, err error) {
 	ctx, done := context.WithTimeout(ctx, answers)
 	defer done()

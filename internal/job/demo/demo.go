@@ -21,7 +21,7 @@ import (
 //go:embed beads.mov
 var film []byte
 
-// What is known of the film from its source: frames a second, and the side of a pixel in the specimen, µm.
+// Properties of the film from its source: frames per second, and the side of a pixel in the specimen, µm.
 const (
 	filmFPS   = 24
 	filmPixel = 1 / 2.85

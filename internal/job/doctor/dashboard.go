@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/web"
 )
 
-// dashboard serves the page that browsers open, on a free port, and fetches it with its program as a browser does.
+// dashboard serves the browser's page on a free port, and fetches it with its script as a browser does.
 func dashboard(ctx context.Context, _ machine) []Finding {
 	f := Finding{Check: "dashboard", Grade: Good, Found: "the page is served: run prints its address", Page: "docs/howto/dashboard.md"}
 	if err := servePage(ctx); err != nil {

@@ -12,11 +12,11 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// leastLasting is what has to last from picture to picture of an object beyond the mean picture, nats: with less no latent pays for itself. Simulated objects
-// that are alike have 0.2, those that bleach or leave the focus 40 and more, at SNR 6.
+// leastLasting is the least persistent signal of an object beyond the mean picture, nats per picture: with less no latent is worth its cost. At SNR 6,
+// simulated objects that are alike have 0.2, and objects that bleach or leave the focus have 40 and more.
 const leastLasting = 1
 
-// firstLook is the number of frames in which the light of an object is looked for.
+// firstLook is the number of frames in which to look for the light of an object.
 const firstLook = 40
 
 // prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
@@ -66,7 +66,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	return found, err
 }
 
-// checkObjects refuses flags that choose how a scene is prepared.
+// checkObjects refuses flags for the preparation of a scene.
 func (c *Options) checkObjects() error {
 	switch {
 	case !c.Objects:

@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// filmFlag has batch track one film on behalf of a worker, which starts this program for it: what crashes OpenCV ends no worker.
+// filmFlag makes batch track one film for a worker, which starts this program for it: a crash of OpenCV ends no worker.
 const filmFlag = "--film"
 
 // Files of a film's folder, beside the film itself.
