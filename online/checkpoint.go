@@ -33,8 +33,7 @@ func (e *Estimator) Save(w io.Writer) error {
 
 // Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
 // If r holds anything else, Restore changes nothing and returns ErrCheckpoint. Freeze is not part of the state. The next Update reports
-// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a slice that runs now,
-// without waiting for it.
+// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a running slice without waiting for it.
 func (e *Estimator) Restore(r io.Reader) error {
 	a, err := format.Read(r)
 	if err != nil {

@@ -8,7 +8,7 @@
 //	regression       the drift as a posterior mean over groups of drifts, repeated beside the frame path   (7) to (13), (21), (22)
 //	offline          a whole recording: Fit, Measure, Smooth, Separate; latents beside a truth             without the Estimator
 //
-// Numbers of equations are unique across these packages. drift imports none of the others. diffusion imports drift, and regression both. The
+// Numbers of equations are unique across these packages. drift imports none of the other packages. diffusion imports drift, and regression both. The
 // Estimator imports all three. offline does not import the Estimator.
 //
 // Symbols

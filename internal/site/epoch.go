@@ -4,8 +4,8 @@
 // one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its maker
 // knew, which the bucket's metadata keep. So a bucket made later begins beyond all epochs of the one before, unless that took more than 64,000 writes
 // a second over its life, or the server's clock was set back and a process started after the deletion made the bucket. Claim refuses the rest: an epoch that is
-// not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain because the creation time is
-// the same before and after the claim. Epochs stay below 2^53, so that JSON keeps them exact.
+// not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain if the creation time is the same before and after the claim.
+// Epochs stay below 2^53, so that JSON keeps them exact.
 //
 // Do not edit the TTL of a bucket while workers run. Delete the bucket instead: they make it again.
 
@@ -42,7 +42,7 @@ type generation struct {
 // epoch of a revision.
 func (g generation) epoch(revision uint64) uint64 { return g.base + revision }
 
-// generationOf reads what the server says of the bucket's stream, and refuses a bucket on which leases cannot be had.
+// generationOf reads the server's data about the bucket's stream, and refuses a bucket that cannot hold leases.
 func generationOf(info *jetstream.StreamInfo) (generation, error) {
 	c := info.Config
 	switch {
@@ -62,7 +62,7 @@ func generationOf(info *jetstream.StreamInfo) (generation, error) {
 	return generation{info.Created, base, c.MaxAge}, nil
 }
 
-// ask asks the server which generation there is.
+// ask asks the server for the present generation.
 func (b *Leases) ask(ctx context.Context, within time.Duration) (generation, error) {
 	ctx, done := context.WithTimeout(ctx, within)
 	defer done()

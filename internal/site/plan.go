@@ -38,7 +38,7 @@ type Plan struct {
 // Move moves a stream from a live worker to another.
 type Move struct{ Stream, From, To string }
 
-// Waiting is a stream that does not run, or not where it is pinned, and the reason.
+// Waiting is a stream that does not run, or does not run where it is pinned, with the reason.
 type Waiting struct{ Stream, Why string }
 
 // planned is a worker with its streams so far.
@@ -51,14 +51,14 @@ type planned struct {
 // placed is a stream with its place.
 type placed struct {
 	is      *Stream
-	cores   int64    // in thousandths; -1 where that is no number of cores
+	cores   int64    // in thousandths; -1 for an invalid number of cores
 	at, was *planned // nil: nowhere
 }
 
-// share returns the part of a worker's cores that would be taken with so much more on it.
+// share returns the fraction of a worker's cores in use after adding so many more.
 func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.cores }
 
-// may reports whether w could run x if it had nothing else to do, whatever that takes.
+// may reports whether w could run x on its own.
 func (w *planned) may(x *placed) bool {
 	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
 }
@@ -66,7 +66,7 @@ func (w *planned) may(x *placed) bool {
 // fits reports whether x may come to w, which has room.
 func (w *planned) fits(x *placed) bool { return w != x.at && w.load+x.cores <= w.cores && w.may(x) }
 
-// to takes x to w.
+// to moves x to w.
 func (x *placed) to(w *planned) {
 	if old := x.at; old != nil {
 		old.load -= x.cores
@@ -77,10 +77,10 @@ func (x *placed) to(w *planned) {
 	w.has = append(w.has, x)
 }
 
-// pinned reports whether x is on the worker that it was moved to.
+// pinned reports whether x is on its pinned worker.
 func (x *placed) pinned() bool { return x.at != nil && x.at.is.Name == x.is.Worker }
 
-// thousandths of a core; -1 where that is no number of cores.
+// thousandths of a core; -1 for an invalid number of cores.
 func thousandths(cores float64) int64 {
 	if !(cores >= 0 && cores <= MostCores) {
 		return -1
@@ -146,7 +146,7 @@ func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	return changed
 }
 
-// relieve takes streams off workers that have more than their cores, where others have room: the smallest that is enough, or the largest.
+// relieve moves streams off overfull workers if others have room: the smallest stream that is enough, or the largest.
 func (p *Plan) relieve(all []*placed) bool {
 	for _, w := range p.workers {
 		if w.load <= w.cores {
@@ -180,7 +180,7 @@ func (p *Plan) place(all []*placed) (changed bool) {
 	return changed
 }
 
-// best returns the worker with room for x of whose cores the least part is taken then; nil if none has room.
+// best returns the worker with room for x whose cores are then used least, or nil if none has room.
 func (p *Plan) best(x *placed) (best *planned) {
 	for _, w := range p.workers {
 		if w.fits(x) && (best == nil || w.share(x.cores) < best.share(x.cores)) {
@@ -190,7 +190,7 @@ func (p *Plan) best(x *placed) (best *planned) {
 	return best
 }
 
-// level moves one stream where that levels, off the fullest worker that has one; it is false if none is left to move.
+// level moves one stream off the fullest worker if that levels the load; it returns false if no such move is left.
 func (p *Plan) level() bool {
 	full := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return len(w.has) == 0 })
 	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
@@ -236,7 +236,7 @@ func (w *planned) sorted() []*placed {
 	return all
 }
 
-// Turn returns a worker's place in the queue for a stream: 0 is the one that the plan names, the others follow by the part of their cores that is free. They wait that
+// Turn returns a worker's place in the queue for a stream: 0 is the planned worker, the others follow by their fraction of free cores. They wait that
 // many times some time before they claim in its stead. -1 where the worker may not run it.
 func (p *Plan) Turn(name, of string) int {
 	x := p.streams[of]

@@ -43,7 +43,7 @@ type Running struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// The bounds on problems in a worker's record: characters of each, and how many have one.
+// The bounds on problems in a worker's record: characters per problem, and number of problems.
 const (
 	MostProblem  = 400
 	MostProblems = 16

@@ -135,7 +135,7 @@ func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
 	return q, nil
 }
 
-// builder adds nodes to a graph. It keeps the first error and then adds nothing more. Sums over the batch and copies along it are products
+// builder adds nodes to a graph. It stores the first error and then adds nothing more. Sums over the batch and copies along it are products
 // with constant matrices: Gorgonia's own broadcasting mistakes a (n, 1) node for a vector in one dimension.
 type builder struct {
 	g     *gorgonia.ExprGraph

@@ -8,7 +8,7 @@ const Knots = 24
 
 // Config configures an Estimator.
 type Config struct {
-	Width, Height float64 // of the picture, px
+	Width, Height float64 // size of the picture, px
 	Reach         float64 // distance from which on the force is zero, px
 	Resolution    float64 // distance below which two objects may be detected as one, px: about twice the template's width; 0 if never
 	Memory        float64 // time after which a step counts 1/e, s; 0 forgets none

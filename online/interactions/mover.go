@@ -68,7 +68,7 @@ type mover struct {
 	id     uint64
 	frame  uint64 // last frame that shows it
 	begun  bool   // it has a place
-	barred bool   // the step that begins here is not learnt from
+	barred bool   // the step that begins here is not used for learning
 	doubt  bool   // it may be another object, and counts only as a neighbour
 
 	zx, zy     float64 // filtered place

@@ -113,8 +113,9 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	return sum
 }
 
-// nll returns the negative log-likelihood per pair, with the training pairs' C; +Inf if the map folds: ½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) +
-// ln det J(s₁))
+// nll returns the negative log-likelihood per pair, with C from the training pairs; +Inf if the map folds:
+//
+//	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
 func (l *likelihood) nll(on *sample, x []float64) float64 {
 	w := l.weights(x)
 	var c mat.Cholesky

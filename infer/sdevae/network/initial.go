@@ -10,9 +10,12 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// InitSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and C₁ the moments' covariance
-// at once and one frame apart, the w of largest λ in C₁ w = λ (C₀ + ridge) w. The coordinates of a diffusion are the slowest parts of its pictures: noise does
-// not persist, and functions that bend the coordinates decay sooner. Anything constant
+// InitSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and C₁ the moments'
+// covariance at once and one frame apart, the w of largest λ in
+//
+//	C₁ w = λ (C₀ + ridge) w
+//
+// The coordinates of a diffusion are the slowest parts of its pictures: noise does not persist, and functions that bend the coordinates decay sooner. Anything constant
 // over a trajectory, such as its light, is slower still and is left out. lasts is the sum of the components' held-out correlations over
 // one frame.
 func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err error) {

@@ -211,8 +211,10 @@ func (d *Deforming) Left(c *video.Clip, frames []int, modes int) float64 {
 	return stat.Mean(d.left(d.scored(c, frames), modes), nil)
 }
 
-// nats returns the nats of each unseen frame under the modes, with the residual noise of the trained frames (probabilistic principal components, Tipping and
-// Bishop 1999): with P pixels, v the noise, lₖ the energy of a mode and aₖ its score, ½ (P ln v + left/v + Σₖ ln lₖ/v + aₖ²)
+// nats returns the nats of each unseen frame under the modes, with the residual noise of the trained frames (probabilistic principal
+// components, Tipping and Bishop 1999): with P pixels, v the noise, lₖ the energy of a mode and aₖ its score,
+//
+//	½ (P ln v + left/v + Σₖ ln lₖ/v + aₖ²)
 func (d *Deforming) nats(trained, unseen scored) []float64 {
 	pixels := float64(len(d.light))
 	d.noise = max(stat.Mean(d.left(trained, len(d.modes)), nil)/pixels, math.SmallestNonzeroFloat32)

@@ -7,9 +7,11 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// identityHMM distinguishes objects of one template by their positions one frame before and by their mean positions: place' - mean = stay (place - mean) + N(0,
-// spread (1 - stay²) I), stay = exp(-frames step / 2 spread) The most likely sequence of assignments (Viterbi 1967) assigns each frame's places to the objects;
-// the mean positions follow from the assignments, in alternation.
+// identityHMM distinguishes objects of one template by their positions one frame before and by their mean positions:
+//
+//	place' - mean = stay (place - mean) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
+//
+// The most likely sequence of assignments (Viterbi 1967) assigns each frame's places to the objects; the mean positions follow from it, in alternation.
 type identityHMM struct {
 	w, h   float64
 	orders [][]int      // possible assignments: order[k] is the index of object k's place in a frame

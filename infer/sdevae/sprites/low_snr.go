@@ -9,9 +9,13 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// At low SNR no single frame shows a sprite. But it takes small steps, so the neighbouring frames limit the search. Its place is the state of a hidden
-// Markov chain, solved by forward and backward passes (Rabiner 1989): p(place) ~ exp(Σ residual · template / noise) of one frame place' = place + N(0, step² I)
-// from one frame to the next The estimate is the posterior mean.
+// At low SNR no single frame shows a sprite. But it takes small steps, so the neighbouring frames limit the search. Its place is the state of
+// a hidden Markov chain, solved by forward and backward passes (Rabiner 1989):
+//
+//	p(place) ~ exp(Σ residual · template / noise)    of one frame
+//	place' = place + N(0, step² I)                   from one frame to the next
+//
+// The estimate is the posterior mean.
 const (
 	lowSNRPixels = 1000 << 12 // pixels of frames that are solved together
 	lowSNRRounds = 8

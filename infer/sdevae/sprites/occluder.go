@@ -25,8 +25,11 @@ type Occluder struct {
 	scratch         []float32
 }
 
-// NewOccluder fits light and alpha by least squares. In the sprite's own frame of reference each pixel is affine in the background: frame(p + place) = light(p)
-// + (1 - alpha(p)) background(p + place) backgrounds belong to the given frames; places has 2 entries per frame.
+// NewOccluder fits light and alpha by least squares. In the sprite's own frame of reference each pixel is affine in the background:
+//
+//	frame(p + place) = light(p) + (1 - alpha(p)) background(p + place)
+//
+// backgrounds belong to the given frames; places has 2 entries per frame.
 func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrounds []float32) *Occluder {
 	v := &Occluder{plane: m.plane, channels: m.channels, shift: m.shift, sum: m.sum, moved: make([]complex128, m.plane.Size()), picture: m.picture,
 		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
@@ -122,8 +125,11 @@ func (v *Occluder) render(dst []float64, spectrum []complex128) {
 	v.plane.Inverse(dst, v.moved)
 }
 
-// Locate returns the place at which the sprite over the background is most similar to the frame. With d = frame - background this is the maximum of Σ light d -
-// alpha d background + light alpha background - ½ alpha² background²; every term is a correlation.
+// Locate returns the place at which the sprite over the background is most similar to the frame. With d = frame - background this is the maximum of
+//
+//	Σ light d - alpha d background + light alpha background - ½ alpha² background²
+//
+// in which every term is a correlation.
 func (v *Occluder) Locate(frame, background []float32) [2]float64 {
 	area := v.plane.H * v.plane.W
 	clear(v.moved)

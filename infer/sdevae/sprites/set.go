@@ -8,8 +8,11 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Set is a background and rigid sprites that move over it and add their light (Jojic and Frey 2001, without their masks): frame ≈ background + Σₖ templateₖ
-// moved to placeₖ It stores one spectrum per channel, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
+// Set is a background and rigid sprites that move over it and add their light (Jojic and Frey 2001, without their masks):
+//
+//	frame ≈ background + Σₖ templateₖ moved to placeₖ
+//
+// It stores one spectrum per channel, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
 type Set struct {
 	plane      *numeric.Plane
 	channels   int

@@ -14,10 +14,13 @@ import (
 // it, and a standard error of that size proves nothing. At nine tenths or more nothing is drawn; a share below a half is then excluded.
 const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent energy that reconstructions may miss: half of the amplitude
 
-// evidence returns the share of the persistent signal of held-out pictures that the drawings lack, by the covariance of consecutive frames, to which white
-// noise of any distribution adds nothing: left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m) over held-out pairs and pixels, x a frame, y its drawing, m the mean
-// picture of all n other frames. Both sums are corrected for the noise of a mean of n frames, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better
-// than m.
+// evidence returns the share of the persistent signal of held-out pictures that the drawings lack, by the covariance of consecutive frames,
+// to which white noise of any distribution adds nothing:
+//
+//	left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m)
+//
+// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames. Both sums are corrected for the noise
+// of a mean of n frames, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better than m.
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {

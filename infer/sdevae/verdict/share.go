@@ -24,8 +24,9 @@ type Share struct {
 	Error     float64 // standard error
 }
 
-// shareOf returns Σ num / Σ den with the standard error of a ratio over blocks, whose sums are assumed independent: s² = B/(B-1) Σ (num_b - share·den_b)² / (Σ
-// den)²
+// shareOf returns Σ num / Σ den with the standard error of a ratio over blocks, whose sums are assumed independent:
+//
+//	s² = B/(B-1) Σ (num_b - share·den_b)² / (Σ den)²
 func shareOf(num, den []float64, block []int) Share {
 	blocks := 0
 	for _, b := range block {

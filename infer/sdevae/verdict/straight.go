@@ -81,8 +81,11 @@ func sorted(steps, middles [][]float64, k int) [][]float64 {
 	return out
 }
 
-// unequal sorts steps of d coordinates into regions and returns three figures. The likelihood ratio against one covariance C of all, n ln |C| - Σ n_g ln |C_g|,
-// is divided by Box's factor and by 1 + κ(d+2)/2, which the steps' kurtosis adds to the variance of a scale. The others are its degrees of freedom, and the
+// unequal sorts steps of d coordinates into regions and returns three figures. The first is the likelihood ratio against one covariance C of all,
+//
+//	n ln |C| - Σ n_g ln |C_g|,
+//
+// divided by Box's factor and by 1 + κ(d+2)/2, the effect of the steps' kurtosis on the variance of a scale. The others are its degrees of freedom, and the
 // factor between the largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
 func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	n := float64(len(steps))

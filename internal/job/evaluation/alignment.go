@@ -43,8 +43,10 @@ func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	return &out, nil
 }
 
-// LayFilms lays latents that are places relative to a centre of each film's own affinely over the truth. Linear holds for all films. Each film has its own
-// offset, by least squares on the first halves, over which its means are taken: truth ≈ (z - mean z) Linear + mean truth.
+// LayFilms aligns latents with the truth affinely, if they are positions relative to each film's own centre. Linear holds for all films. Each film has its
+// own offset, by least squares on the first halves, over which its means are taken:
+//
+//	truth ≈ (z - mean z) Linear + mean truth.
 func LayFilms(z, truth *mat.Dense, films [][]int) (*Alignment, error) {
 	if slices.ContainsFunc(films, func(film []int) bool { return len(film) < 2 }) {
 		return nil, errors.New("a film has one frame: expected 2 or more, the first half to be laid over the truth")

@@ -38,7 +38,7 @@ type order struct {
 	Model string `json:"model"` // a file, embedded:NAME or nothing
 }
 
-// trackHere tracks the film of an order in a folder, and leaves the result and the account there. What the film is to blame for the account says.
+// trackHere tracks the film of an order in a folder, and leaves the result and the account there. The account says whether the film is to blame.
 func trackHere(ctx context.Context, folder string) error {
 	data, err := system.ReadBounded(filepath.Join(folder, orderName), 2*maxJob)
 	if err != nil {
@@ -71,7 +71,7 @@ func (o *order) blame(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// track does what run FILM --nats off --no-status --out RESULT does.
+// track does the same as run FILM --nats off --no-status --out RESULT.
 func (o *order) track(ctx context.Context, folder string) (a account, err error) {
 	cfg, err := o.Job.configuration()
 	if err != nil {

@@ -32,7 +32,7 @@ type Command struct {
 	Remove removeCommand `cmd:"" help:"End a stream and remove it from the site."`
 }
 
-// server says which site it is.
+// server names the site.
 type server struct {
 	NATS     string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the site, several of a cluster separated by commas, or context:NAME." placeholder:"URL"`
 	Creds    string `help:"Credentials for that server." placeholder:"FILE.creds"`
@@ -42,7 +42,7 @@ type server struct {
 	Replicas int    `default:"1" help:"Copies of the site's records in a cluster, if they are new."`
 }
 
-// reading is how long the records of a site may take to come.
+// reading bounds the time until the records of a site arrive.
 const reading = 10 * time.Second
 
 // connect finds the server.
@@ -60,7 +60,7 @@ func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// use calls do with the site, which is made if it is not there and makes says so.
+// use calls do with the site; it makes a missing site if makes allows it.
 func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ type addCommand struct {
 	server
 }
 
-// configuration returns what should run, as text.
+// configuration returns the stream's configuration as text.
 func (c *addCommand) configuration() (cfg config.Config, text string, err error) {
 	if recording.IsConfig(c.Source) {
 		cfg, err = config.Load(c.Source)
@@ -170,16 +170,16 @@ func (c *addCommand) put(ctx context.Context, s *site.Site, desired site.Stream)
 	return err
 }
 
-// listCommand lists what should run.
+// listCommand lists the streams that should run.
 type listCommand struct {
 	JSON bool `name:"json" help:"Print JSON instead of text."`
 	server
 }
 
-// row is a stream as it is listed.
+// row is a stream in the list.
 type row struct {
 	Name    string    `json:"name"`
-	Worker  string    `json:"worker,omitempty"` // that runs it
+	Worker  string    `json:"worker,omitempty"` // worker that runs it
 	Epoch   uint64    `json:"epoch,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Cores   float64   `json:"cores"`
@@ -189,7 +189,7 @@ type row struct {
 	Problem string    `json:"problem,omitempty"` // why its worker does not run it
 }
 
-// listed is what is listed of a site.
+// listed is the list of a site.
 type listed struct {
 	Streams []row         `json:"streams"`
 	Workers []site.Worker `json:"workers"`

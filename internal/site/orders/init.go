@@ -31,7 +31,7 @@ func (c *initCommand) Help() string {
 	return "The command changes no existing stream or bucket. Run it again after stream add, to make what the new streams need. Workers and operators then need no right to make streams."
 }
 
-// Run makes what is missing, and prints what there is.
+// Run makes missing resources, and prints all.
 func (c *initCommand) Run(ctx context.Context) error {
 	conn, err := c.connect(ctx)
 	if err != nil {

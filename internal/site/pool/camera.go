@@ -10,7 +10,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// camera is what is kept of a record.
+// camera is the stored part of a record.
 type camera struct {
 	combine.Camera
 	counts
@@ -32,7 +32,7 @@ type counts struct {
 // mostCounted bounds the counts, so that sums of them are numbers.
 const mostCounted = 1 << 48
 
-// read reads a stream's record, and holds it to what can be. A record without a law is one: the law comes later.
+// read parses a stream's record and checks its bounds. A record without a law is valid: the law comes later.
 func read(stream string, data []byte) (c camera, err error) {
 	decoded, err := message.Decode(latent.KindPopulation, data)
 	if err != nil {

@@ -1,7 +1,10 @@
 // Package floors measures the figures of floors.txt, each as a ratio within one run, and fails if one is beyond its floor. With --base it measures another
 // commit in alternation with this checkout, and prints the ratio of both with its interval.
 //
-//	make floors make compare BASE=17a9673 It runs the programs of bin and the Go benchmarks of this checkout; measure.go says how.
+//	make floors
+//	make compare BASE=17a9673
+//
+// It runs the programs of bin and the Go benchmarks of this checkout; measure.go says how.
 package floors
 
 import (

@@ -99,9 +99,13 @@ func (b *bounds) mean() (*oneFrame, error) {
 	return &oneFrame{Coord: b.sum.Coord / n, KnownShape: b.sum.KnownShape / n, Share: n / float64(b.frames)}, nil
 }
 
-// add adds the bound of the frame at z, if there is one. With J the Fisher information of z and shape, P the inverse prior variances of the shape, and d
-// coordinates of z, the bound is tr[(J + P)⁻¹]_zz / d, the mean squared error of the best linear estimate about the truth (van Trees, "Detection, Estimation,
-// and Modulation Theory" I, 1968, section 2.4; its bound takes the mean of J first and is smaller). Without a shape it is tr J⁻¹ / d.
+// add adds the bound of the frame at z, if there is one. With J the Fisher information of z and shape, P the inverse prior variances of
+// the shape, and d coordinates of z, the bound is
+//
+//	tr[(J + P)⁻¹]_zz / d,
+//
+// the mean squared error of the best linear estimate about the truth (van Trees, "Detection, Estimation, and Modulation Theory" I, 1968, section
+// 2.4; its bound takes the mean of J first and is smaller). Without a shape it is tr J⁻¹ / d.
 func (b *bounds) add(z, strides []float64) {
 	shape, sd := b.of.Shape()
 	info := b.information(z, shape, append(steps(strides), steps(sd)...))

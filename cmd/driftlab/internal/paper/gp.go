@@ -209,8 +209,9 @@ func factor(k *mat.Dense, at []int) *mat.Dense {
 	}
 }
 
-// choose returns the prior variance a of the largest evidence, and its gain over the evidence for no drift, ½ Σ [ratio/(1 + ratio) (u'y)²/s² - ln(1 + ratio)],
-// ratio = aλ/s².
+// choose returns the prior variance a of the largest evidence, and its gain over the evidence for no drift,
+//
+//	½ Σ [ratio/(1 + ratio) (u'y)²/s² - ln(1 + ratio)],  ratio = aλ/s².
 func (r *regression) choose(y []float64) (evidence, variance float64) {
 	var w mat.VecDense
 	w.MulVec(r.u.T(), mat.NewVecDense(len(y), y))
