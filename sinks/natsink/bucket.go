@@ -39,8 +39,8 @@ var (
 // separate goroutine writes: a server that is away delays no caller, and receives the newest values when it is back.
 //
 // A state is the gzipped checkpoint. The comment in gzip's header holds the SHA-256 of the model, the identity of this writer, the epoch of
-// its lease, and the number of frames in the state. Bucket overwrites only the revision that it read or wrote last, so that two processes
-// that run one stream notice each other, or a revision of an earlier lease. A Bucket may be used from any goroutine.
+// its lease, and the number of frames in the state. Bucket overwrites only the revision that it last read or wrote. So two processes that run one stream notice
+// each other, and a process notices the revision of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
 	kv     store.Bucket
@@ -53,7 +53,7 @@ type Bucket struct {
 	ready  chan struct{} // holds a token when there may be something to write
 	ended  chan struct{}
 
-	revision uint64 // of the state; belongs to the writing goroutine once it runs
+	revision uint64 // revision of the state; belongs to the writing goroutine once it runs
 
 	mu    sync.Mutex
 	next  map[string]*pendingValue // by key: the newest unwritten value
@@ -61,14 +61,14 @@ type Bucket struct {
 	state KeptState
 }
 
-// KeptState is what the command info says of the law in KV.
+// KeptState is the part of the answer to info about the law in KV.
 type KeptState struct {
 	Bucket   string `json:"bucket"`
 	Key      string `json:"key"`
 	Revision uint64 `json:"revision"`          // the last one read or written here; 0: none
 	Failed   uint64 `json:"failed"`            // states that were not kept, or late
 	Remade   uint64 `json:"remade,omitempty"`  // times that the bucket was gone, as deleted, and was made again
-	Problem  string `json:"problem,omitempty"` // why the last one was not
+	Problem  string `json:"problem,omitempty"` // why the last one was not kept
 }
 
 // pendingValue is a value that waits to be written.
@@ -91,8 +91,8 @@ var errNewer = errors.New("a newer state is written instead")
 // BucketOptions holds the options of a Bucket.
 type BucketOptions struct {
 	Stream   string
-	Replicas int          // servers of a cluster that have it, where it is made
-	Lease    Lease        // under which the stream runs; nil if it needs none
+	Replicas int          // servers of a cluster that have a copy, if it is made
+	Lease    Lease        // lease of the stream; nil if it needs none
 	Log      *slog.Logger // nil is silent
 }
 
@@ -170,8 +170,8 @@ func (k *Bucket) Configuration() ([]byte, error) {
 // KeptLaw is a checkpoint in KV.
 type KeptLaw struct {
 	Checkpoint io.Reader // to be read to its end
-	Where      string    // it lies, for people
-	At         At        // zero where the stream's frames do not come again
+	Where      string    // where it lies, for people
+	At         At        // zero if the stream's frames are not replayed
 }
 
 // AnyFrames is the limit for State that accepts any law.
