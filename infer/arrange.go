@@ -250,7 +250,7 @@ func squeeze(c *call) ([][]int, error) {
 		if !slices.Contains(at, i) {
 			out = append(out, n)
 		} else if n != 1 {
-			return nil, fmt.Errorf("takes away axis %d of %s, expected one of size 1", i, sizes(x))
+			return nil, fmt.Errorf("removes axis %d of %s, expected an axis of size 1", i, sizes(x))
 		}
 	}
 	return [][]int{out}, nil

@@ -250,7 +250,7 @@ func (m *Monitor) onsetText(k kind) string {
 	case objectLost:
 		return fmt.Sprintf("the object was not found in %d frames in a row: bring it back into the region", lostAfter)
 	case tooFewDimensions:
-		return "a hidden variable drives the latents: look for what else moves or changes, and train with one more latent"
+		return "a hidden variable drives the latents: look for other things that move or change, and train with one more latent"
 	}
 	return fmt.Sprintf("the light fell from %.3g to %.3g grey values: raise the excitation, or use a fresh sample", m.first, m.light)
 }

@@ -161,7 +161,7 @@ func (c *serverCmd) read() (map[string]string, error) {
 	for line := range strings.Lines(string(data)) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
 		if !ok || value == "" || !secret.MatchString("$"+name) {
-			return nil, console.Usage(fmt.Errorf("%s: found a line %.20q, expected NAME_PASSWORD=TEXT: mend or delete it", c.passwords(), name))
+			return nil, console.Usage(fmt.Errorf("%s: found a line %.20q, expected NAME_PASSWORD=TEXT: correct or delete it", c.passwords(), name))
 		}
 		known[name] = value
 	}

@@ -72,8 +72,8 @@ type Result struct {
 }
 
 // Train returns ErrMean if no restart's reconstruction ever left the mean picture.
-var ErrMean = errors.New("reconstruction never left the mean picture: the latents carry nothing; " +
-	"crop closer to what moves, give a longer clip, a smaller tau or another seed")
+var ErrMean = errors.New("reconstruction never left the mean picture: the latents hold nothing; " +
+	"crop closer to the moving object, give a longer clip, a smaller tau or another seed")
 
 // Training says how to learn a model, besides the clip and the config. The zero value starts from random weights and leaves no
 // checkpoints.
@@ -159,7 +159,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 		}
 	}
 	if c.Clock && clip.Span() == 0 {
-		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
+		return nil, errors.New("the times of the clip's trajectories never increase: leave the clock out or correct the times")
 	}
 	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)

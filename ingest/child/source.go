@@ -137,7 +137,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 		s.asked = false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if s.wire.within {
-			s.ended = fmt.Errorf("%s: a frame was given up while it came: %w", s.order.Kind, pipeline.ErrNotConnected)
+			s.ended = fmt.Errorf("%s: a frame was abandoned while it arrived: %w", s.order.Kind, pipeline.ErrNotConnected)
 		}
 		err = ctx.Err()
 	default:
@@ -183,7 +183,7 @@ func (s *Source) broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: its process ended: %s: %w", s.order.Kind, s.child.Fate(), pipeline.ErrNotConnected)
 	}
-	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
+	return fmt.Errorf("%s: its process sent an unknown message: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
 }
 
 // interrupt ends a wait for the child when ctx ends, until stop is called.

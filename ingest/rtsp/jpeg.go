@@ -96,7 +96,7 @@ func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err erro
 		return data[:n], n, nil
 	}
 	if u.tables[q] == nil {
-		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not come yet", q)
+		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not arrived yet", q)
 	}
 	return u.tables[q], n, nil
 }
@@ -131,7 +131,7 @@ func fill(side []byte, told int) error {
 	if told > 0 && (eighths == 0 || eighths == byte((told+7)/8)) {
 		binary.BigEndian.PutUint16(side, uint16(told))
 	} else if eighths == 0 {
-		return errors.New("the camera does not tell how large its pictures are, of more than 2040 pixels a side: choose a smaller size, or H.264")
+		return errors.New("the camera does not state the size of its pictures, which have more than 2040 pixels a side: choose a smaller size, or H.264")
 	}
 	return nil
 }

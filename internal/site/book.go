@@ -132,7 +132,7 @@ func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 	}
 	record, err := b.decode(key, e.Value(), e.Revision())
 	if _, there := b.entries[key]; err == nil && !there && len(b.entries) >= b.most {
-		err = fmt.Errorf("there are %d already, the most that are read", b.most)
+		err = fmt.Errorf("there are %d already, the maximum", b.most)
 	}
 	if err != nil {
 		b.wrong(key, err) // existing entries stay

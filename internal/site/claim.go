@@ -34,7 +34,7 @@ func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	case !token(stream):
 		return nil, fmt.Errorf("stream: found %.70q, expected 1 to %d letters, digits, - or _", stream, mostName)
 	case after > mostFloor:
-		return nil, fmt.Errorf("lease of %s: the last epoch is said to be %d, expected at most 2^52: %w", stream, after, ErrEpoch)
+		return nil, fmt.Errorf("lease of %s: the last epoch is given as %d, expected at most 2^52: %w", stream, after, ErrEpoch)
 	}
 	may, err := b.may(stream)
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 		return &Wait{stream, holder, max(again, ttl/50), fmt.Sprintf(format, args...)}
 	}
 	if b.busy[stream] {
-		return to, wait(Record{}, ttl/10, "this process is claiming it, or letting it go")
+		return to, wait(Record{}, ttl/10, "this process is claiming or releasing it")
 	}
 	if h := b.held[stream]; h != nil {
 		return to, wait(h.record, ttl/3, "this process holds it")
@@ -182,8 +182,8 @@ func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 	b.mu.Unlock()
 	if epoch <= after || epoch > mostEpoch {
 		b.giveBack(c)
-		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store put back from a copy? "+
-			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.name)
+		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store restored from a copy? "+
+			"Delete the bucket %s: it is made again, with larger epochs", c.stream, epoch, after, ErrEpoch, b.name)
 	}
 	c.record.Epoch = epoch
 	return b.hold(c)

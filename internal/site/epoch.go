@@ -49,7 +49,7 @@ func generationOf(info *jetstream.StreamInfo) (generation, error) {
 	case c.MaxAge < LeastTTL || c.MaxAge > MostTTL:
 		return generation{}, fmt.Errorf("stream %s: its entries live for %v, expected %v to %v: delete the bucket, it is made again", c.Name, c.MaxAge, LeastTTL, MostTTL)
 	case c.Storage != jetstream.FileStorage:
-		return generation{}, fmt.Errorf("stream %s: it is kept in memory, where revisions begin again with the server: delete the bucket, it is made again in files", c.Name)
+		return generation{}, fmt.Errorf("stream %s: it is kept in memory, where revisions restart with the server: delete the bucket, it is made again in files", c.Name)
 	}
 	base := uint64(max(info.Created.Sub(epochsBegin).Milliseconds(), 0)) * revisionsPerMS
 	if text := c.Metadata[floorKey]; text != "" {

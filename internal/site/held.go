@@ -29,7 +29,7 @@ var (
 	ErrFenced   = errors.New("it was not renewed for two thirds of a TTL: this process or the server was away")
 	ErrStolen   = errors.New("another wrote to it")
 	ErrRemade   = errors.New("the bucket of leases was deleted and made again")
-	ErrReleased = errors.New("it was let go")
+	ErrReleased = errors.New("it was released")
 )
 
 // Held is a lease that this process holds, until it is lost. It may be used from any goroutine.

@@ -74,7 +74,7 @@ func openLeases(ctx context.Context, js jetstream.JetStream, name string, o Opti
 		return nil, fmt.Errorf("leases in KV %s: %w", name, err)
 	}
 	if ttl := b.TTL(); ttl != o.TTL && h == writes {
-		o.Log.Warn("the bucket of leases is there with another TTL, which counts", "bucket", name, "ttl", ttl, "asked", o.TTL)
+		o.Log.Warn("the bucket of leases has another TTL, which applies", "bucket", name, "ttl", ttl, "asked", o.TTL)
 	}
 	return b, nil
 }
@@ -103,7 +103,7 @@ func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 		h.lose(ErrRemade)
 	}
 	if again {
-		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: what was held is lost, and claimed anew", "bucket", b.name)
+		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: held leases are lost, and claimed again", "bucket", b.name)
 	}
 	return nil
 }

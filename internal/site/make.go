@@ -18,7 +18,7 @@ import (
 const makeWait = 15 * time.Second
 
 // ErrResources reports a plan of a site that cannot be meant.
-var ErrResources = errors.New("no site can be made so")
+var ErrResources = errors.New("these settings make no site")
 
 // Resources says which resources Make makes.
 type Resources struct {
@@ -90,7 +90,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 			return made, err
 		}
 		if err != nil {
-			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user ask its API?", r.Name(), r.Holds, err)
+			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user use its API?", r.Name(), r.Holds, err)
 		}
 		m := Made{Name: r.Name(), Holds: r.Holds, New: is}
 		if !is {

@@ -264,7 +264,7 @@ func (p *Plan) Turn(name, of string) int {
 // why returns the reason why no worker runs x.
 func (p *Plan) why(x *placed) string {
 	if x.cores < 0 {
-		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.is.Cores, MostCores)
+		return fmt.Sprintf("%g cores wanted, expected 0 to %d", x.is.Cores, MostCores)
 	}
 	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.is.Draining || w.cores <= 0 })
 	free, fit := int64(0), false
@@ -275,13 +275,13 @@ func (p *Plan) why(x *placed) string {
 	}
 	switch {
 	case len(p.workers) == 0:
-		return "no worker is there"
+		return "there is no worker"
 	case len(there) == 0:
 		return "every worker is draining, or has no cores"
 	case !fit:
 		return "no worker has " + missing(x.is.Labels, there)
 	}
-	return fmt.Sprintf("%s cores asked, the largest free is %s", inCores(x.cores), inCores(free))
+	return fmt.Sprintf("%s cores wanted, the largest free number is %s", inCores(x.cores), inCores(free))
 }
 
 // missing returns the labels that no worker has.
@@ -298,13 +298,13 @@ func missing(labels []string, workers []*planned) string {
 func whyNot(x *placed, w *planned) string {
 	switch {
 	case w == nil:
-		return fmt.Sprintf("worker %s is not there", x.is.Worker)
+		return fmt.Sprintf("there is no worker %s", x.is.Worker)
 	case w.is.Draining:
 		return fmt.Sprintf("worker %s is draining", x.is.Worker)
 	case w.cores > 0 && !w.may(x):
-		return fmt.Sprintf("worker %s: it has not %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
+		return fmt.Sprintf("worker %s: it lacks %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
 	}
-	return fmt.Sprintf("%s cores asked, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
+	return fmt.Sprintf("%s cores wanted, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
 }
 
 // inCores writes thousandths.

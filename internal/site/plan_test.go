@@ -108,7 +108,7 @@ func TestPinsAndReasons(t *testing.T) {
 		why[w.Stream] = w.Why
 	}
 	for stream, expected := range map[string]string{
-		"gpu": "no worker has label gpu", "none": "NaN cores asked, expected 0 to 1024", "large": "4.5 cores asked, the largest free is 1.5",
+		"gpu": "no worker has label gpu", "none": "NaN cores wanted, expected 0 to 1024", "large": "4.5 cores wanted, the largest free number is 1.5",
 	} {
 		if why[stream] != expected {
 			t.Errorf("%s: found %q, expected %q", stream, why[stream], expected)
@@ -125,7 +125,7 @@ func TestPinsAndReasons(t *testing.T) {
 		workers []Worker
 		why     string
 	}{
-		{nil, "no worker is there"}, {[]Worker{{Name: "a", Cores: math.Inf(1)}}, "every worker is draining, or has no cores"},
+		{nil, "there is no worker"}, {[]Worker{{Name: "a", Cores: math.Inf(1)}}, "every worker is draining, or has no cores"},
 		{[]Worker{{Name: "a", Cores: 1, Labels: []string{"x"}}, {Name: "b", Cores: 1, Labels: []string{"y"}}}, "no worker has all of the labels x, y"},
 	} {
 		p := planOf(c.workers, []runs{{Name: "s", Cores: 1, Labels: []string{"x", "y"}}})

@@ -46,7 +46,7 @@ func read(value []byte) (r Record, err error) {
 	case r.Epoch > mostEpoch:
 		err = fmt.Errorf("epoch: found %d, expected less than 2^53", r.Epoch)
 	case r.To != "" && !r.Free:
-		err = errors.New("to: is there, and free is not: who hands over has let go")
+		err = errors.New("to: is set without free: a worker that hands over has released the lease")
 	}
 	if err != nil {
 		return Record{}, err

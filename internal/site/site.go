@@ -62,7 +62,7 @@ type Site struct {
 
 var (
 	// ErrReadOnly refuses a change by a read-only caller.
-	ErrReadOnly = errors.New("the site was opened to be looked at")
+	ErrReadOnly = errors.New("the site was opened for reading only")
 	// ErrNone reports that there is no site, for callers that must not make one.
 	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
 )

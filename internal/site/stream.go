@@ -122,7 +122,7 @@ func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 		return 0, err
 	}
 	if n := len(s.streams.copied(0).records); n >= MostStreams {
-		return 0, fmt.Errorf("stream %s: the site has %d streams, the most it can", x.Name, n)
+		return 0, fmt.Errorf("stream %s: the site has %d streams, the maximum", x.Name, n)
 	}
 	revision, err = s.streams.bucket.Values().Create(ctx, x.Name, data)
 	if errors.Is(err, jetstream.ErrKeyExists) {

@@ -47,7 +47,7 @@ func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.No
 		return nil, fmt.Errorf("drift network: latents of shape %v, expected (batch, %d): reshape them", s, n.Dim)
 	}
 	if len(theta) != 2*len(n.Hidden)+3 {
-		return nil, fmt.Errorf("drift network: %d parameters, expected %d: pass what Parameters gave", len(theta), 2*len(n.Hidden)+3)
+		return nil, fmt.Errorf("drift network: %d parameters, expected %d: pass the result of Parameters", len(theta), 2*len(n.Hidden)+3)
 	}
 	b := &builder{g: z.Graph(), dt: z.Dtype(), batch: z.Shape()[0]}
 	shift := make([]float64, n.Dim)

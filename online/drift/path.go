@@ -39,7 +39,7 @@ const (
 )
 
 // Path's error wraps ErrEscaped if the drift drives a path to infinity, outside the region where it was learnt.
-var ErrEscaped = errors.New("the drift has driven the path beyond all numbers: draw a shorter one, or learn the law from a longer recording")
+var ErrEscaped = errors.New("the drift has driven the path to infinity: draw a shorter one, or learn the law from a longer recording")
 
 // Path returns n latents, dt seconds apart, one per row; the first is from. Between two of them it takes Euler-Maruyama steps
 //
@@ -103,7 +103,7 @@ func (l *Law) substeps(dt float64, n int, limit float64) (int, error) {
 	case between > maxSubsteps:
 		return 0, fmt.Errorf("latents %g s apart take %g steps each, the law is known in steps of %g s: at most %d are taken, give a shorter interval", dt, between, l.Step, maxSubsteps)
 	case float64(n)*between*float64(len(l.Sigma)) > limit:
-		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each: at most %g values are drawn, ask for fewer latents, or closer together", n, len(l.Sigma), between, limit)
+		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each: at most %g values are drawn, give fewer latents, or a shorter distance between them", n, len(l.Sigma), between, limit)
 	}
 	return int(max(between, 1)), nil
 }

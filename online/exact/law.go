@@ -395,7 +395,7 @@ func (l *Law) Says(length float64, unit string, dt float64) string {
 		}
 		return says + "."
 	case Directed:
-		return fmt.Sprintf("Objects are driven, each with a velocity of its own: %s beside it.", d(l.D))
+		return fmt.Sprintf("Objects are driven, each with its own velocity, and diffuse: %s.", d(l.D))
 	case Fractional:
 		word := "Subdiffusion"
 		if l.Exponent.Value > 1 {

@@ -21,7 +21,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("a picture of %g by %g px: expected sides above zero", c.Width, c.Height)
 	}
 	if !(c.Reach > 0) || c.Reach > max(c.Width, c.Height) {
-		return fmt.Errorf("a reach of %g px: expected more than zero, and no more than the picture has", c.Reach)
+		return fmt.Errorf("a reach of %g px: expected more than zero, and at most the picture's size", c.Reach)
 	}
 	if !(c.Resolution >= 0 && c.Resolution < c.Reach) || !(c.Memory >= 0) {
 		return fmt.Errorf("a resolution of %g px and a memory of %g s: expected none below zero, and a resolution below the reach of %g px", c.Resolution, c.Memory, c.Reach)

@@ -24,7 +24,7 @@ func (o *graphOptions) check(example string) error {
 	if o.Path == "" {
 		return fmt.Errorf("path is missing: give the file to write, such as %s", example)
 	}
-	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run writes it, or was killed: delete it, or give another path"} {
+	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run is writing it, or was killed: delete it, or give another path"} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: exists already: %s", path, fix)
 		}
@@ -302,7 +302,7 @@ func (s *GEFF) Close(context.Context) error {
 	}
 	group("", map[string]any{"geff": s.metadata()})
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %s lacks what could not be written", err, s.folder)
+		return fmt.Errorf("%w: %s lacks the records that could not be written", err, s.folder)
 	}
 	if err := system.Rename(s.folder, s.path); err != nil {
 		return err

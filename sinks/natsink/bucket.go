@@ -31,7 +31,7 @@ const (
 
 // ErrNotKept reports a key that the bucket does not hold. ErrServerAway reports that the newest state waits for the server.
 var (
-	ErrNotKept    = errors.New("nothing is kept there")
+	ErrNotKept    = errors.New("no state is kept there")
 	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
 )
 
@@ -200,7 +200,7 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, nil
 		}
 	}
-	return KeptLaw{}, fmt.Errorf("%w that is as old: %s", ErrNotKept, agesOf(entries))
+	return KeptLaw{}, fmt.Errorf("%w as old as the results: %s", ErrNotKept, agesOf(entries))
 }
 
 // agesOf lists the number of frames in each state, for an error message.
@@ -262,13 +262,13 @@ func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	}
 	words := strings.Fields(r.Comment)
 	if len(words) != 2 && len(words) != 5 {
-		return h, nil, errors.New("it is no state: it does not say of which model")
+		return h, nil, errors.New("it is no state: it does not name its model")
 	}
 	h.model, h.writer = words[0], words[1]
 	numbers := [3]uint64{}
 	for i, word := range words[2:] {
 		if numbers[i], err = strconv.ParseUint(word, 10, 64); err != nil {
-			return h, nil, fmt.Errorf("it is no state: found %.20q where it says its frames", word)
+			return h, nil, fmt.Errorf("it is no state: found %.20q instead of its number of frames", word)
 		}
 	}
 	h.epoch, h.at = numbers[0], At{numbers[1], numbers[2]}
@@ -324,7 +324,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 	case err := <-p.outcome:
 		return err
 	case <-late.C:
-		return fmt.Errorf("it was not confirmed within %v: look at the server, and whether this user may write $KV.>", keepWait)
+		return fmt.Errorf("it was not confirmed within %v: check the server, and whether this user may write $KV.>", keepWait)
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
 		if health := r.latest.last(latent.KindHealth); health != nil {
 			return health, nil
 		}
-		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only begun: try again in a second")
+		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only just begun: try again in a second")
 	case "snapshot":
 		return r.latest.snapshot(r.stream)
 	}

@@ -96,7 +96,7 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	g.stack("decoder", m.Decoder, m.DecoderTheta)
 	m.Background = g.get("background", 1, clip.Channels, clip.Height, clip.Width)
 	if err := errors.Join(e.err, g.err); err != nil {
-		return fmt.Errorf("the model to continue is none that pretrain wrote: %w", err)
+		return fmt.Errorf("pretrain did not write the model to continue: %w", err)
 	}
 	m.SeeMomentsIfKept()
 	return unfold(m, clip, frames)
@@ -113,7 +113,7 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 		w, _ := e.gemm("mean", o.terms(), d)
 		var linear mat.Dense
 		if err := linear.Inverse(mat.NewDense(d, d, numeric.Float64s(w[:d*d]))); err != nil && e.err == nil {
-			return nil, fmt.Errorf("the model to continue bends its latents beyond return: %w", err)
+			return nil, fmt.Errorf("the bend of the continued model's latents cannot be inverted: %w", err)
 		}
 		to.Mul(mat.NewDense(d, d, numeric.Float64s(slopes)), &linear)
 	case o.HasCovariances(): // M = to' L, written as a matrix that maps all of L to all of M
@@ -131,7 +131,7 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 		}
 	}
 	if e.err != nil {
-		return nil, fmt.Errorf("the model to continue is none that pretrain wrote: %w", e.err)
+		return nil, fmt.Errorf("pretrain did not write the model to continue: %w", e.err)
 	}
 	return to, nil
 }

@@ -24,14 +24,14 @@ const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent 
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
-		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
+		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to the moving object", "give a longer film")}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
 	amount := percent(min(1, 1-s.Value), s.Error) // chance may make it more than all
 	switch {
 	case s.Value >= agreement && s.Low > numeric.Majority:
 		return Finding{Bad, "the reconstructions explain " + amount + " of the persistent signal in test frames: the model tracks nothing",
-			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
+			c.try("crop closer to the moving object, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
 	case !(s.Error < leftDoubted):
 		return Finding{Doubt, "the test frames do not show how much of the persistent signal the reconstructions explain: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
 	case s.Value > leftDoubted:

@@ -41,12 +41,12 @@ func (c *Case) latents() (Finding, []Latent) {
 	fewer := "it may be one too many, try fewer latents"
 	switch {
 	case len(still) == live:
-		return Finding{Bad, "all latents vary far less than their uncertainty", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
+		return Finding{Bad, "all latents vary far less than their uncertainty", c.try("crop closer to the moving object, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
 	case len(still) > 0:
 		return Finding{Doubt, strings.Join(still, ", ") + " of the latents does not vary with the pictures", fewer}, all
 	case len(noisy) > 0:
 		if len(noisy) == live {
-			fewer = c.try("leave --keep-light out, crop closer to what moves", "follow the objects without a model")
+			fewer = c.try("leave --keep-light out, crop closer to the moving object", "follow the objects without a model")
 		}
 		return Finding{Doubt, "noise, or memory shorter than a frame, dominates " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
 	}

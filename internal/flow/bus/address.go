@@ -18,7 +18,7 @@ const maxServers = 16
 func checkURL(at string) error {
 	addresses := strings.Split(at, ",")
 	if len(addresses) > maxServers {
-		return fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster tell of each other", len(addresses), maxServers)
+		return fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster name each other", len(addresses), maxServers)
 	}
 	for _, address := range addresses {
 		u, err := url.Parse(strings.TrimSpace(address))

@@ -96,7 +96,7 @@ func readContext(path string) (c natsContext, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return c, fmt.Errorf("not a context: %w: nats context edit mends it", err)
+		return c, fmt.Errorf("not a context: %w: nats context edit corrects it", err)
 	}
 	for key, value := range map[string]string{"nsc": c.NSC, "user_jwt": c.UserJWT, "socks_proxy": c.SOCKSProxy} {
 		if value != "" {

@@ -25,8 +25,8 @@ const (
 
 // Leases returns the bucket with the worker of each stream. 10,000 leases take 6 MB.
 func Leases(bucket string, ttl time.Duration, replicas int) Resource {
-	return Resource{Holds: "who runs which stream", Bucket: &jetstream.KeyValueConfig{
-		Bucket: bucket, Description: "driftscope: who runs which stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+	return Resource{Holds: "worker of each stream", Bucket: &jetstream.KeyValueConfig{
+		Bucket: bucket, Description: "driftscope: worker of each stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxBytes: 64 << 20, MaxValueSize: MostLease + messageRoom,
 	}}
 }
@@ -41,8 +41,8 @@ func (s Subject) Desired(replicas int) Resource {
 
 // Workers returns the bucket of the present workers.
 func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
-	return Resource{Holds: "workers that are there", Bucket: &jetstream.KeyValueConfig{
-		Bucket: s.BucketOf("workers"), Description: "driftscope: workers that are there", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+	return Resource{Holds: "present workers", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.BucketOf("workers"), Description: "driftscope: present workers", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxBytes: 64 << 20, MaxValueSize: MostAnnounce + messageRoom,
 	}}
 }

@@ -132,7 +132,7 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 		}
 		if _, due := told.Due(""); due && ctx.Err() == nil {
 			is := b.Is()
-			b.Log.Warn("a KV bucket cannot be had: trying again", "bucket", is.Bucket.Bucket, "err", err)
+			b.Log.Warn("a KV bucket is unavailable: trying again", "bucket", is.Bucket.Bucket, "err", err)
 		}
 		again := b.Every / 10
 		if errors.Is(err, bus.ErrForbidden) { // another client makes it

@@ -106,7 +106,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 				continue // another client's answer, or a duplicate
 			}
 			if number > first {
-				return errors.New("a confirmation out of turn: the one before it is lost")
+				return errors.New("a confirmation out of order: the previous one is lost")
 			}
 			if err := q.Stored(); err != nil {
 				return err
@@ -132,7 +132,7 @@ func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) 
 // confirms ignores answers that are not the stream's.
 func (s *Sender) confirms(m *nats.Msg) (bool, error) {
 	if m.Header.Get("Status") != "" {
-		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+		return false, errors.New("no JetStream stream stores the messages: is JetStream enabled, and does the stream exist?")
 	}
 	var ack struct {
 		Stream string `json:"stream"`

@@ -47,7 +47,7 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 		return r, nil
 	}
 	if s, is := r.condition.(*speed); is && s.of == (drift{}) {
-		return nil, fmt.Errorf("%s: drift: an object by itself has none that is known: follow it, and leave object out", kind)
+		return nil, fmt.Errorf("%s: drift: the drift of a single object is unknown: follow it, and leave object out", kind)
 	}
 	r.objects, err = newOfObjects(kind, r.options.Object, env, func() *Rule {
 		again, _ := construct(decode, env) // it was made before

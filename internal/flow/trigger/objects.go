@@ -42,10 +42,10 @@ type objectState struct {
 // newOfObjects reads the option object of a rule. make_ makes one rule per object.
 func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, error) {
 	if !env.Field {
-		return nil, errors.New("object: is of streams in which objects are followed: set objects.enabled, or leave it out")
+		return nil, errors.New("object: needs a stream that follows objects: set objects.enabled, or leave it out")
 	}
 	if !slices.Contains(perObject, kind) {
-		return nil, fmt.Errorf("object: is of %v: leave it out, and follow the object that is meant", perObject)
+		return nil, fmt.Errorf("object: is for %v: leave it out, and follow the object instead", perObject)
 	}
 	o := &ofObjects{which: which, make: make_, states: map[uint64]*objectState{}}
 	if which == anyObject || which == nearestObject {

@@ -42,7 +42,7 @@ func (o *ruleOptions) check() error {
 	case !(o.Certain >= 0 && o.Certain <= 1):
 		return fmt.Errorf("certain: found %g, expected a probability, 0 to 1", o.Certain)
 	case o.Certain > 0 && o.Object == "":
-		return errors.New("certain: is of rules with object: give one, or leave it out")
+		return errors.New("certain: is for rules with object: give one, or leave it out")
 	case o.Rest < 0 || o.Rest > maxRest:
 		return fmt.Errorf("rest: found %v, expected 0s to %v", o.Rest, maxRest)
 	}

@@ -40,7 +40,7 @@ type Command struct {
 func (c *Command) Run(ctx context.Context) (err error) {
 	folder, err := os.MkdirTemp("", "driftscope-demo-")
 	if err != nil {
-		return fmt.Errorf("the film needs a folder for a while: %w: driftscope doctor says what mends it", err)
+		return fmt.Errorf("the film needs a temporary folder: %w: driftscope doctor says how to fix it", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "beads.mov")
@@ -59,7 +59,7 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	}
 	defer process.Disconnect()
 	if !c.Once {
-		defer console.Say("next, a film of yours: driftscope probe FILM; the tutorial is " + console.Located("docs/tutorial.md"))
+		defer console.Say("next, your own film: driftscope probe FILM; the tutorial is " + console.Located("docs/tutorial.md"))
 	}
 	return process.Run(ctx, c.Frames)
 }

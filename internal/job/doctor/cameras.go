@@ -74,7 +74,7 @@ func videoDevice(m machine, path string) Finding {
 	case errors.Is(err, os.ErrPermission) && groupOf(path) != "" && groupOf(path) != "root":
 		f.Mend = fmt.Sprintf("sudo usermod -aG %s \"$USER\", then log out and in; a service: SupplementaryGroups=%[1]s", groupOf(path))
 	case errors.Is(err, os.ErrPermission):
-		f.Mend = "sudo chgrp video " + path + " && sudo chmod 660 " + path + ", and a udev rule that keeps it so"
+		f.Mend = "sudo chgrp video " + path + " && sudo chmod 660 " + path + ", and a udev rule that makes it permanent"
 	case errors.Is(err, syscall.EBUSY):
 		f.Mend = "sudo fuser -v " + path + " shows which program uses it: end that program"
 	default:
@@ -89,10 +89,10 @@ func socketBuffer(proc string) Finding {
 	text, err := os.ReadFile(filepath.Join(proc, "sys/net/core/rmem_max"))
 	most, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || bad != nil {
-		f.Found = "what the kernel keeps of a socket is not known here"
+		f.Found = "the kernel's socket buffer is unknown here"
 		return f
 	}
-	f.Found = fmt.Sprintf("the kernel keeps %d bytes of a socket, net.core.rmem_max", most)
+	f.Found = fmt.Sprintf("the kernel's socket buffer has %d bytes, net.core.rmem_max", most)
 	if most < leastBuffer {
 		f.Grade = Note
 		f.Found += ": frames of a GigE camera may be lost"

@@ -44,7 +44,7 @@ type Command struct {
 }
 
 // errBad ends the command with status 1; the findings have been printed.
-var errBad = errors.New("doctor: something that runs need fails: the lines marked bad say what mends it")
+var errBad = errors.New("doctor: runs will fail: the lines marked bad say how to fix it")
 
 // Run makes the checks and prints the findings. It returns an error if one is bad.
 func (c *Command) Run(ctx context.Context) error {

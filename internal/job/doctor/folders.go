@@ -16,7 +16,7 @@ const leastFree = 2 << 30
 
 // runFolders returns the folders of a run without flags, and dir.
 func runFolders(dir string) []folder {
-	all := []folder{{dir, "results and models"}, {os.TempDir(), "what is written for a while"}}
+	all := []folder{{dir, "results and models"}, {os.TempDir(), "temporary files"}}
 	if cache, err := os.UserCacheDir(); err == nil { // driftscope work stores its streams' state there
 		all = append(all, folder{filepath.Join(cache, "driftscope"), "a worker's state"})
 	}

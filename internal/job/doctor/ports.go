@@ -29,7 +29,7 @@ func runPorts() []port {
 	return []port{
 		{
 			address: net.JoinHostPort("127.0.0.1", strconv.Itoa(d.NATS.Port)), use: "the embedded NATS server", grade: Bad,
-			mend: "driftscope run SOURCE --nats-port 0 takes a free one; where a NATS server is meant to be there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
+			mend: "driftscope run SOURCE --nats-port 0 takes a free one; to use a NATS server that runs there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
 		},
 		{address: d.Dashboard.Address, use: "the dashboard", grade: Note, mend: "nothing to do: run uses a free port and prints it; or give --dashboard 127.0.0.1:PORT"},
 	}

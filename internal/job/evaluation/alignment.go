@@ -37,7 +37,7 @@ func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	var off, step, out mat.Dense
 	off.Sub(truth, a.Laid)
 	if err := step.Solve(a.To.Linear.T(), off.T()); err != nil {
-		return nil, fmt.Errorf("the map onto the truth cannot be turned round: %w", err)
+		return nil, fmt.Errorf("the map to the truth cannot be inverted: %w", err)
 	}
 	out.Add(z, step.T())
 	return &out, nil
@@ -49,7 +49,7 @@ func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 //	truth ≈ (z - mean z) Linear + mean truth.
 func LayFilms(z, truth *mat.Dense, films [][]int) (*Alignment, error) {
 	if slices.ContainsFunc(films, func(film []int) bool { return len(film) < 2 }) {
-		return nil, errors.New("a film has one frame: expected 2 or more, the first half to be laid over the truth")
+		return nil, errors.New("a film has one frame: expected 2 or more, because the first half determines its map")
 	}
 	from, to := firstMeans(z, films), firstMeans(truth, films)
 	from.Sub(z, from)

@@ -63,7 +63,7 @@ type Split struct{ Fitted, Judged []int }
 // Evaluate measures the model.
 func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if c.FitFrames != "" && c.Align != "affine" {
-		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is of --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
+		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is for --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
 	}
 	frames, err := recording.ParseSpan("--frames", c.Frames)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, err
 	}
 	if n := len(Films(seen.Trajectory)); n > 1 && recording.MovesWithFilm(model.Card.Preprocess) {
-		console.Warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
+		console.Warn("%s has %d trajectories, and %s sees each around its own centre, so one map does not fit all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
 	}
 	truth, err := c.ReadTruth(ctx, rec, seen)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, console.Usage(fmt.Errorf("test frames %s and fit frames %s overlap: an affine map needs separate frames, such as --fit-frames 0:50 --frames 50:100", frames, fit))
 	}
 	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
-		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
+		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d for judging and %d for the fit, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
 	}
 	alignment, err := Lay(c.Align, seen.Z, truth.Z, split.Fitted)
 	if err != nil {

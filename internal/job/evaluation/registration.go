@@ -28,11 +28,11 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	}
 	learnt, pairs := seen.Pairs(split.Fitted), seen.Pairs(split.Judged)
 	if len(pairs) == 0 {
-		return console.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", seen.recording.Arg))
+		return console.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory", seen.recording.Arg))
 	}
 	registered, err := offline.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
 	if err != nil {
-		return console.Usage(fmt.Errorf("--baseline: laying what registration finds over the truth, on %d pairs of frames: %w", len(learnt), err))
+		return console.Usage(fmt.Errorf("--baseline: mapping the registration to the truth, on %d pairs of frames: %w", len(learnt), err))
 	}
 	want := Displaced(truth.Z, pairs)
 	ours := Sum(offline.MeanSquares(Displaced(a.Laid, pairs), want))

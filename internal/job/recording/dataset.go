@@ -20,7 +20,7 @@ type Dataset []*Recording
 // OpenDataset opens recordings as a person names them. A span of frames has no meaning over several recordings.
 func OpenDataset(args []string, dt, fps float64, assets string, s Span) (Dataset, error) {
 	if len(args) > 1 && s != Whole {
-		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, a span is of one: leave it out or give one recording", s, len(args)))
+		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, but a span belongs to one: leave it out or give one recording", s, len(args)))
 	}
 	var d Dataset
 	for _, arg := range args {

@@ -114,7 +114,7 @@ func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
 // finish sums up. source is still open.
 func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	if p.Frames == 0 {
-		return nil, fmt.Errorf("no frame of %s could be read: check that it is there and the right one", p.source)
+		return nil, fmt.Errorf("no frame of %s could be read: check that it exists and is the right file", p.source)
 	}
 	if p.Min > p.Max {
 		return nil, errors.New("not one pixel is a finite number: check that it is the right file")
@@ -205,7 +205,7 @@ var lossless = []string{"ffv1", "hfyu", "ffvh", "png", "mpng", "rgba", "dib", "r
 func (p *Findings) judgeStorage() {
 	lossy := p.Kind == "video" && p.Stored != "" && !slices.Contains(lossless, strings.ToLower(p.Stored)) || p.Stored == "JPEG"
 	if lossy {
-		p.warn("stored as %s, which loses detail: what moves by less than a pixel moves with the compression too; record TIFF, or FFV1 in MKV", p.Stored)
+		p.warn("stored as %s, which loses detail: motion of less than a pixel is distorted; record TIFF, or FFV1 in MKV", p.Stored)
 	}
 }
 
@@ -316,9 +316,9 @@ func (p *Findings) Interval() string {
 	if p.DT == 0 {
 		return "unknown: one frame has none"
 	}
-	from := "as the source says"
+	from := "as the source states"
 	if !p.Timed {
-		from = "assumed: the source does not say, give --dt or --fps"
+		from = "assumed: the source states none, give --dt or --fps"
 	}
 	return fmt.Sprintf("%.6g s, %.6g frames/s, jitter %.2g s, %s", p.DT, 1/p.DT, p.Jitter, from)
 }

@@ -48,7 +48,7 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	}
 	if assets != "" {
 		if kind != SimSource {
-			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation draws them: leave --assets out or give sim:NAME", assets, arg))
+			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation uses them: leave --assets out or give sim:NAME", assets, arg))
 		}
 		options["assets"] = assets
 	}
@@ -172,7 +172,7 @@ func (r *Recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chai
 
 // Untimed returns the error of a recording whose frames have no times.
 func (r *Recording) Untimed() error {
-	return console.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
+	return console.Usage(fmt.Errorf("%s does not state its frame interval: give --dt SECONDS or --fps N", r.Arg))
 }
 
 // Naming adds the recording's name to an error about one of its frames.

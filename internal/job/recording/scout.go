@@ -53,7 +53,7 @@ func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 		case err == nil:
 			s.drop()
 		default:
-			err = fmt.Errorf("frame %d, of trajectory %d, is not there when read again: the recording changed while it was read", f.Seq, s.film)
+			err = fmt.Errorf("frame %d, of trajectory %d, is missing when read again: the recording changed meanwhile", f.Seq, s.film)
 		}
 		if err != nil {
 			return err

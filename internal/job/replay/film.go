@@ -39,7 +39,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 	}
 	live, err := r.Live()
 	if err == nil && live {
-		err = console.Usage(fmt.Errorf("--film %s: frames that come once are no film: give the recording", name))
+		err = console.Usage(fmt.Errorf("--film %s: a live source cannot be replayed: give the recording", name))
 	}
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func openLines(path string) (results, error) {
 // begin requires a record.
 func (l *lines) begin() error {
 	if _, err := l.next(); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: no record in it: give what run --out wrote", l.path)
+		return fmt.Errorf("%s: no record in it: give a file from run --out", l.path)
 	} else if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (l *lines) next() (*record, error) {
 
 // wrong adds the place in the file to an error.
 func (l *lines) wrong(err error) error {
-	return fmt.Errorf("%s:%d: %w: give what run --out wrote", l.path, l.number, err)
+	return fmt.Errorf("%s:%d: %w: give a file from run --out", l.path, l.number, err)
 }
 
 // take reads one line.
@@ -104,7 +104,7 @@ func (l *lines) take(line []byte) error {
 		l.name = of.Stream
 	}
 	if of.Stream != l.name {
-		return fmt.Errorf("a record of stream %.40q behind those of %.40q, and one is shown at a time", of.Stream, l.name)
+		return fmt.Errorf("a record of stream %.40q after records of %.40q: only one stream can be shown at a time", of.Stream, l.name)
 	}
 	l.record = record{kind: of.Kind, line: line}
 	l.record.place(r)

@@ -44,7 +44,7 @@ func (o Options) check() error {
 	case o.FPS != 0 && o.Speed != 1:
 		return errors.New("--fps and --speed: give one of them")
 	case o.Loop && o.Exit:
-		return errors.New("--loop and --exit: what begins again has no end: leave one of them out")
+		return errors.New("--loop and --exit: a loop has no end: leave one of them out")
 	}
 	return nil
 }
@@ -106,9 +106,9 @@ func openResults(path string) (results, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: give what run --out wrote", err)
+		return nil, fmt.Errorf("%w: give a file from run --out", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is no file: give what run --out wrote", path)
+		return nil, fmt.Errorf("%s: is no file: give a file from run --out", path)
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		return openTable(path)
 	}

@@ -56,7 +56,7 @@ func (t *table) add(particle int64, at tracking.Point) error {
 		return fmt.Errorf("particle %d, expected numbers from 0", particle)
 	}
 	if most := max(math.Abs(at.X), math.Abs(at.Y)); most >= mostSide {
-		return fmt.Errorf("a place at %g, %g, and a picture has at most %d px a side: give places in px", at.X, at.Y, mostSide)
+		return fmt.Errorf("a place at %g, %g, but a picture has at most %d px a side: give places in px", at.X, at.Y, mostSide)
 	}
 	t.places = append(t.places, place{int32(at.Frame), particle, at.X, at.Y})
 	t.size = extent{max(t.size.width, int(at.X)+1), max(t.size.height, int(at.Y)+1)}

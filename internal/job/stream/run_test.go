@@ -121,9 +121,9 @@ func TestAssembleRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"source: {sim: {name: nothing}}\n":                                                      `"nothing" is not known`,
 		molecule + "model: missing.onnx\n":                                                      "missing.onnx",
-		molecule + "model: embedded:molecule\nobjects: {enabled: true}\n":                       "is one of a whole scene",
+		molecule + "model: embedded:molecule\nobjects: {enabled: true}\n":                       "is for a whole scene",
 		molecule + "preprocess: [clahe]\n":                                                      "the model was trained with",
-		molecule + "online: {lead: auto}\n":                                                     "auto is measured by the clock",
+		molecule + "online: {lead: auto}\n":                                                     "auto needs the clock",
 		molecule + "triggers: [{flash: {name: a}}]\n":                                           `kind "flash" is not known`,
 		molecule + "online: {state: " + broken + "}\n":                                          "or delete the file to start with a new law",
 		molecule + "online: {state: " + filepath.Join(folder, "none", "s") + "}\n":              "online.state, or --state",

@@ -150,11 +150,11 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	usual := config.Default()
 	switch {
 	case cfg.Stream != own.Stream:
-		return fmt.Errorf("stream: found %s, expected %s: another name is another stream, for a run of its own", cfg.Stream, own.Stream)
+		return fmt.Errorf("stream: found %s, expected %s: another name needs a run of its own", cfg.Stream, own.Stream)
 	case cfg.NATS != own.NATS && cfg.NATS != usual.NATS:
-		return errors.New("nats: is not what the process runs with, which has one bus: leave it out, or run the configuration apart")
+		return errors.New("nats: differs from the process's settings, which has one bus: leave it out, or run the configuration in another process")
 	case cfg.Dashboard != own.Dashboard && cfg.Dashboard != usual.Dashboard:
-		return errors.New("dashboard: is not what the process runs with, which has one dashboard: leave it out, or run the configuration apart")
+		return errors.New("dashboard: differs from the process's settings, which has one dashboard: leave it out, or run the configuration in another process")
 	}
 	cfg.NATS, cfg.Dashboard = own.NATS, own.Dashboard
 	return nil

@@ -82,7 +82,7 @@ func (c *Options) sound(ctx context.Context, data recording.Dataset, s *recordin
 	if n == 0 {
 		return s, nil
 	}
-	console.Say("hot or dead pixels of the camera: %d; each is replaced by the median of those around it", n)
+	console.Say("hot or dead pixels of the camera: %d; each is replaced by the median of its neighbours", n)
 	return data.Survey(ctx, step)
 }
 
@@ -95,7 +95,7 @@ func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recordi
 	if light.Model == nil {
 		return s, nil
 	}
-	console.Say("illumination: %s: %.1f nats a frame; it is taken off, --keep-light keeps it", light.Model.Form, light.Nats)
+	console.Say("illumination: %s: %.1f nats a frame; it is removed, --keep-light keeps it", light.Model.Form, light.Nats)
 	return data.Survey(ctx, append(s.Behind(), step)...)
 }
 
@@ -171,7 +171,7 @@ func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
 		}
 		r.Size = n
 	case !ok:
-		return nil, console.Usage(errors.New("--crop film: what moves fills a film's frame, or cannot be told from its noise: give film,SIZE in pixels, such as film,96"))
+		return nil, console.Usage(errors.New("--crop film: the motion fills a film's frame, or cannot be separated from noise: give film,SIZE in pixels, such as film,96"))
 	}
 	return &recording.Region{Size: r.Size, Film: true}, nil
 }

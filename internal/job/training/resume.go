@@ -48,10 +48,10 @@ func (c *Options) Unfinished() (*unfinished, error) {
 	d := json.NewDecoder(bytes.NewReader(u.from.Notes))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&u.notes); err != nil {
-		return nil, u.refuse(fmt.Errorf("its notes are not those of this build: %w", err))
+		return nil, u.refuse(fmt.Errorf("its notes belong to another build: %w", err))
 	}
 	if was := u.notes.Settings.differs(*c); was != "" {
-		return nil, u.refuse(fmt.Errorf("it was begun with %s", was))
+		return nil, u.refuse(fmt.Errorf("it was started with %s", was))
 	}
 	u.step = u.from.Step
 	return u, nil
@@ -98,7 +98,7 @@ func (u *unfinished) complete(path string, model []byte) error {
 		return err
 	}
 	if err := u.remove(); err != nil {
-		console.Warn("the model is whole, its checkpoint could not be removed: %v", err)
+		console.Warn("the model is complete, but its checkpoint could not be removed: %v", err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	}
 	clip := choice.clip
 	if clip.Len() < fewFrames {
-		console.Warn("%s: %d frames are few to learn from, the encoder may learn them by heart: record %d or more", data, clip.Len(), fewFrames)
+		console.Warn("%s: %d frames are few, the encoder may memorise them: record %d or more", data, clip.Len(), fewFrames)
 	}
 	config := c.config(choice)
 	console.Say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
@@ -109,7 +109,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		err = c.serves(result.Best.Explained, seen)
 	}
 	if c.Objects && errors.Is(err, sdevae.ErrMean) {
-		return fmt.Errorf("%s: all objects look alike but for noise, a model of them has nothing to say: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
+		return fmt.Errorf("%s: all objects look alike except for noise, so a model of them is useless: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
 	}
 	if errors.Is(err, sdevae.ErrMean) && seen != nil && seen.Crowd() {
 		err = fmt.Errorf("%w; %s", err, c.proposal(seen))
@@ -136,7 +136,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		err = console.WriteFile(page, text)
 	}
 	if err != nil {
-		return fmt.Errorf("the model is whole, its report is not: %w", err)
+		return fmt.Errorf("the model is complete, but its report is not: %w", err)
 	}
 	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
@@ -167,7 +167,7 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.
 // proposal says what to do with a film of many objects.
 func (c *Options) proposal(seen *finder.Finder) string {
 	flag := map[bool]string{true: "--bodies", false: "--objects"}[seen.Kind == finder.Bodies]
-	return fmt.Sprintf("the film shows %.0f objects a frame: driftscope run %s %s follows every one of them, without a training", seen.Count, recording.ShellWord(c.Source[0]), flag)
+	return fmt.Sprintf("the film shows %.0f objects per frame: driftscope run %s %s follows each of them without training", seen.Count, recording.ShellWord(c.Source[0]), flag)
 }
 
 // leastServed is the least fraction of the motion that a model of a film of many objects must explain: with less it does not model the scene.
@@ -194,9 +194,9 @@ const fewFrames = 60
 func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
 	case result.SpriteShare > 0:
-		return fmt.Sprintf("%s, which explain %.1f %% of what moves", located(result), 100*result.SpriteShare)
+		return fmt.Sprintf("%s, which explain %.1f %% of the motion", located(result), 100*result.SpriteShare)
 	case r == nil:
-		return "left as they came"
+		return "unchanged"
 	}
 	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
 }
@@ -214,7 +214,7 @@ func (c *Options) check() (frames recording.Span, err error) {
 	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto" || c.KeepLight):
-		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop, --clahe and --keep-light out")
+		err = errors.New("--from: the model determines the preparation of pictures: leave --crop, --clahe and --keep-light out")
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:

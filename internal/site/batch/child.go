@@ -115,7 +115,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {
-		return account{}, errors.New("the film gave no message at all")
+		return account{}, errors.New("the film gave no message")
 	}
 	if err != nil {
 		return account{}, err

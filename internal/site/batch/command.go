@@ -145,7 +145,7 @@ func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	if base.Source.Kind == f.kind {
 		given := base.Source.Options()
 		if _, led := given["frames_csv"]; led {
-			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: is of one film: put a frames.csv beside the pictures of each", c.Config))
+			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: belongs to one film: put a frames.csv beside the pictures of each", c.Config))
 		}
 		for _, name := range carried {
 			if v, set := given[name]; set {

@@ -96,7 +96,7 @@ func packFile(t *tar.Writer, folder, name string) error {
 		return err
 	}
 	if _, err := io.CopyN(t, file, size); err != nil {
-		return fmt.Errorf("%s: has fewer than the %d bytes that it had: is it being written? (%w)", file.Name(), size, err)
+		return fmt.Errorf("%s: has fewer than its earlier %d bytes: is it being written? (%w)", file.Name(), size, err)
 	}
 	return nil
 }

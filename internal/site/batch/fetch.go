@@ -43,7 +43,7 @@ func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job,
 		case err != nil:
 			return "", errFilm{fmt.Errorf("%w: does every worker see the film there? Without --shared it is sent", err)}
 		case s.digest != j.Digest:
-			return "", errFilm{fmt.Errorf("%s: is another film here, or was changed since: without --shared it is sent", j.Path)}
+			return "", errFilm{fmt.Errorf("%s: is another film here, or has changed: without --shared it is sent", j.Path)}
 		}
 		return path, nil
 	}

@@ -75,7 +75,7 @@ func (s *search) argument(arg string) error {
 	path, _ := options["path"].(string)
 	info, err := os.Stat(path)
 	if !slices.Contains(kinds, kind) || err != nil {
-		return fmt.Errorf("%s: is read as %s, a batch is of finished recordings: give files or folders", arg, kind)
+		return fmt.Errorf("%s: is read as %s, but a batch needs finished recordings: give files or folders", arg, kind)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *search) folder(path, name string, depth int) error {
 	pictures := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && format.IsPicture(e.Name()) })
 	if kind != "directory" || pictures && !holdsFilms(path, entries) {
 		if kind == "directory" && slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
-			s.pass("%s: its pictures are one film, and its folders no part of it: give those by themselves", path)
+			s.pass("%s: its pictures are one film, and its folders do not belong to it: give those separately", path)
 		}
 		return s.add(film{name: name, path: path, kind: kind, options: options, folder: true})
 	}

@@ -77,7 +77,7 @@ func parseJob(data []byte) (*job, error) {
 		return nil, fmt.Errorf("a job that cannot be read: %w", err)
 	}
 	if j.V != jobVersion {
-		return nil, fmt.Errorf("a job of version %d, this build does %d: use the release that sent it", j.V, jobVersion)
+		return nil, fmt.Errorf("a job of version %d, this build supports %d: use the release that sent it", j.V, jobVersion)
 	}
 	return &j, j.check()
 }
@@ -88,7 +88,7 @@ func (j *job) check() error {
 	j.identify()
 	switch {
 	case id != j.ID:
-		return fmt.Errorf("job %.40q: its id is not that of its film and settings", id)
+		return fmt.Errorf("job %.40q: its id does not match its film and settings", id)
 	case !filepath.IsLocal(j.File) || j.File != filepath.Base(j.File) || j.File == ".":
 		return fmt.Errorf("job %s: file %.80q, expected a name without folders", j.ID, j.File)
 	case j.Path != "" && !filepath.IsAbs(j.Path):

@@ -236,7 +236,7 @@ func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	_, err := s.store.Put(ctx, jetstream.ObjectMeta{Name: name, Description: j.Film}, from)
 	from.CloseWithError(io.ErrClosedPipe)
 	if w := <-written; err == nil && w != (sum{j.Digest, j.Bytes}) {
-		return j.Bytes, errors.Join(errors.New("was changed while it was sent: give the same command again when it is finished"), s.store.Delete(ctx, name))
+		return j.Bytes, errors.Join(errors.New("changed while it was sent: give the same command again when it is finished"), s.store.Delete(ctx, name))
 	}
 	return j.Bytes, explain(err)
 }

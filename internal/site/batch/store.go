@@ -26,7 +26,7 @@ const (
 )
 
 // ErrNoStore reports a server that cannot keep jobs.
-var ErrNoStore = errors.New("the server keeps nothing, JetStream is off there: write jetstream {} in its configuration")
+var ErrNoStore = errors.New("the server stores nothing, because JetStream is off: write jetstream {} in its configuration")
 
 // site is the server's data for all batches of one prefix and site.
 type site struct {
@@ -183,5 +183,5 @@ func explain(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, bus.ErrForbidden):
 		return err
 	}
-	return fmt.Errorf("the NATS server did not do it (%w): is it there, with room for more, and may this user use JetStream?", err)
+	return fmt.Errorf("the NATS server did not do it (%w): does it run, with room for more, and may this user use JetStream?", err)
 }

@@ -94,7 +94,7 @@ func (w *Worker) own() (lock *os.File, err error) {
 	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is good
 	for _, folder := range left {
 		if f := system.Take(filepath.Join(folder, lockName)); f != nil {
-			w.Log.Info("removed what a worker left that was killed", "folder", folder, "err", os.RemoveAll(folder))
+			w.Log.Info("removed leftovers of a killed worker", "folder", folder, "err", os.RemoveAll(folder))
 			f.Close()
 		}
 	}
@@ -163,7 +163,7 @@ func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
 // heard logs that a report did not reach the queue.
 func (w *Worker) heard(film string, err error) {
 	if err != nil {
-		w.Log.Warn("film "+film+": the queue was not told what became of it, so it comes again", "err", err)
+		w.Log.Warn("film "+film+": the outcome did not reach the queue, so the job comes again", "err", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *Worker) hold(m jetstream.Msg, j *job) (stop func()) {
 				return
 			case <-tick.C:
 				if err := m.InProgress(); err != nil {
-					w.Log.Warn("film "+j.Film+": the server was not told that it is worked at", "err", err)
+					w.Log.Warn("film "+j.Film+": the server did not learn that the film is being tracked", "err", err)
 				}
 			}
 		}

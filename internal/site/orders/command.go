@@ -88,7 +88,7 @@ func read(ctx context.Context, s *site.Site) error {
 	for !s.Now().Read {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the site's records did not come within %v: look at the server", reading)
+			return fmt.Errorf("the site's records did not arrive within %v: check the server", reading)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -102,7 +102,7 @@ type addCommand struct {
 	Model   string   `help:"Encoder: nats:NAME, a model on the server, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
 	Labels  []string `help:"Labels that its worker must have, such as the camera's name." placeholder:"LABEL"`
-	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames tells."`
+	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames measures them."`
 	Worker  string   `help:"Worker that should run it (default: any suitable worker)." placeholder:"WORKER"`
 	Replace bool     `help:"Replace the configuration of an existing stream."`
 	server
@@ -140,7 +140,7 @@ func (c *addCommand) Run(ctx context.Context) error {
 		return console.Usage(err)
 	}
 	if m := cfg.Model; m != "" && !strings.HasPrefix(m, reach.ServerModel) && !strings.HasPrefix(m, reach.EmbeddedModel) {
-		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, for any worker to have it", m, m)
+		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, so that any worker has it", m, m)
 	}
 	desired := site.Stream{Name: cfg.Stream, Config: text, Labels: c.Labels, Cores: c.Cores, Worker: c.Worker}
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error {

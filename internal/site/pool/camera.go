@@ -40,7 +40,7 @@ func read(stream string, data []byte) (c camera, err error) {
 	}
 	r := decoded.(*message.PopulationRecord)
 	if r.Stream != stream {
-		return c, fmt.Errorf("the message says its stream is %.70q", r.Stream)
+		return c, fmt.Errorf("the message gives its stream as %.70q", r.Stream)
 	}
 	if most := max(r.Count, r.Spots, r.Directed); min(r.Count, r.Spots, r.Directed) < 0 || most > mostCounted || max(r.Births, r.Deaths, r.Tracks, r.Steps) > mostCounted {
 		return c, fmt.Errorf("counts of %d objects, %d spots, %d births and %d steps, expected 0 to %d", r.Count, r.Spots, r.Births, r.Steps, uint64(mostCounted))
@@ -52,10 +52,10 @@ func read(stream string, data []byte) (c camera, err error) {
 	case l == nil:
 		return c, nil
 	case len(l.Cameras) > 0:
-		c.pooled, c.refused = true, "its law is one of several cameras already"
+		c.pooled, c.refused = true, "its law is already pooled from several cameras"
 		return c, nil
 	case len(l.UM) == 0:
-		c.refused = "its pixel size is not known, and D is pooled in µm²/s: give online.pixel_um in its configuration"
+		c.refused = "its pixel size is unknown, and D is pooled in µm²/s: give online.pixel_um in its configuration"
 		return c, nil
 	}
 	c.law = l.Seq + 1

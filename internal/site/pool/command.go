@@ -57,7 +57,7 @@ func (c *Command) check() error {
 	named := map[string]bool{}
 	for _, stream := range c.Streams {
 		if stream == everyone {
-			return errors.New("found * beside other streams, expected it alone: it is every stream of the site")
+			return errors.New("found * beside other streams, expected it alone: it means every stream of the site")
 		}
 		if _, err := bus.NewSubject(c.Prefix, c.Site, stream); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (c *Command) check() error {
 			return fmt.Errorf("%s is the experiment and one of its streams: give --name another name", stream)
 		}
 		if named[stream] {
-			return fmt.Errorf("stream %s is there twice: its objects would count twice", stream)
+			return fmt.Errorf("stream %s is given twice: its objects would count twice", stream)
 		}
 		named[stream] = true
 	}

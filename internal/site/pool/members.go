@@ -114,11 +114,11 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 	known := m.all[stream]
 	if known == nil {
 		if _, err := bus.NewSubject("", "", stream); err != nil || !m.any {
-			m.lose(unreadable, "%.200s: left out: not a stream that was asked for", subject)
+			m.lose(unreadable, "%.200s: left out: this stream was not named", subject)
 			return
 		}
 		if len(m.all) >= combine.MostCameras && !m.forget(now) {
-			m.lose(noRoom, "%s: left out: there are %d streams already, the most that are pooled", stream, len(m.all))
+			m.lose(noRoom, "%s: left out: there are %d streams already, the maximum", stream, len(m.all))
 			return
 		}
 		known = &member{}

@@ -96,7 +96,7 @@ func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 		return
 	}
 	r.leaving = true
-	console.Say("stream %s goes to worker %s", r.name, to)
+	console.Say("stream %s moves to worker %s", r.name, to)
 	w.tasks.Go(func() { w.giveUp(ctx, r, to) })
 }
 
@@ -161,7 +161,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 // after gives up a run that ended on its own. The next claim has an epoch beyond that of the kept data.
 func (w *Worker) after(ctx context.Context, r *run) {
 	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
-		console.Say("stream %s is not run here any more: its lease is lost: %v", r.name, err)
+		console.Say("stream %s no longer runs here: its lease is lost: %v", r.name, err)
 	}
 	w.mu.Lock()
 	given := r.leaving
@@ -240,7 +240,7 @@ func (w *Worker) release(ctx context.Context, r *run, to string) {
 	ctx, done := context.WithTimeout(ctx, w.site.TTL())
 	defer done()
 	if err := r.held.Release(ctx, to); err != nil {
-		console.Say("stream %s: others have it after %v: %v", r.name, w.site.TTL(), err)
+		console.Say("stream %s: other workers can take it after %v: %v", r.name, w.site.TTL(), err)
 	}
 }
 

@@ -105,8 +105,8 @@ func (p *program) installed(kept []file, bill []byte) ([]file, error) {
 // copyright returns the licences of the parts; sbom.spdx.json names those of the linked modules.
 func copyright(film []byte) []byte {
 	return slices.Concat([]byte("Driftscope: Apache-2.0, the text is /usr/share/common-licenses/Apache-2.0.\n"+
-		"The page of the dashboard has parts of others: their licences are in the page's LICENSES.txt.\n"+
-		"The modules that are linked are listed in "+pagesFolder+"/sbom.spdx.json.\n\nThe film of driftscope demo:\n"), film)
+		"The dashboard's page contains parts of other projects: their licences are in the page's LICENSES.txt.\n"+
+		"The linked modules are listed in "+pagesFolder+"/sbom.spdx.json.\n\nThe film of driftscope demo:\n"), film)
 }
 
 // control is the file that dpkg reads before it unpacks.

@@ -74,7 +74,7 @@ func onlyCalled(names []string) error {
 		module, is := strings.CutPrefix(name, "libopencv_")
 		module, _, _ = strings.Cut(module, ".")
 		if is && !slices.Contains(called, module) {
-			return fmt.Errorf("the program is linked with %s, expected of OpenCV %s alone: build it as make dist does, or, where it calls that module now, add it to called in cmd/driftlab/internal/dist/libraries.go",
+			return fmt.Errorf("the program is linked with %s, expected only %s of OpenCV: build it as make dist does or, if it now calls that module, add it to called in cmd/driftlab/internal/dist/libraries.go",
 				name, strings.Join(called, ", "))
 		}
 	}

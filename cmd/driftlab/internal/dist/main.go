@@ -12,9 +12,9 @@ import (
 )
 
 func main() {
-	from := flag.String("from", "", "the folder with a folder for each program that was built")
-	into := flag.String("into", "", "where the archives go")
-	revision := flag.Int("revision", 1, "of the Debian package: 2 is an upgrade of 1 of the same commit")
+	from := flag.String("from", "", "folder with one folder per built program")
+	into := flag.String("into", "", "folder for the archives")
+	revision := flag.Int("revision", 1, "revision of the Debian package: 2 is an upgrade of 1 of the same commit")
 	flag.Parse()
 	if err := run(*from, *into, *revision); err != nil {
 		fmt.Fprintln(os.Stderr, "dist: "+err.Error())

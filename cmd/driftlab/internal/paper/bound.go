@@ -93,7 +93,7 @@ type bounds struct {
 
 func (b *bounds) mean() (*oneFrame, error) {
 	if b.allowing == 0 {
-		return nil, fmt.Errorf("in none of %d frames does every latent change the picture: there is no bound of them", b.frames)
+		return nil, fmt.Errorf("in none of %d frames does every latent change the picture, so there is no bound", b.frames)
 	}
 	n := float64(b.allowing)
 	return &oneFrame{Coord: b.sum.Coord / n, KnownShape: b.sum.KnownShape / n, Share: n / float64(b.frames)}, nil

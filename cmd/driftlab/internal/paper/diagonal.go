@@ -136,7 +136,7 @@ func (m *measured) recovered(path *mat.Dense, moving, rows []int) (n int, err er
 	}
 	var shared stat.CC
 	if err := shared.CanonicalCorrelations(y, withinFilms(evaluation.PickRows(m.truth.Z, rows), m.seen.Trajectory[rows[0]:]), nil); err != nil {
-		return 0, fmt.Errorf("the truth beside what moves: %w", err)
+		return 0, fmt.Errorf("comparing the truth with the moving axes: %w", err)
 	}
 	for _, r := range shared.CorrsTo(nil) {
 		if r*r > carried {

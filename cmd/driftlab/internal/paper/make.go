@@ -68,7 +68,7 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 func makeOne(ctx context.Context, tasks []task, file string) error {
 	i := slices.IndexFunc(tasks, func(t task) bool { return t.file() == file })
 	if i < 0 {
-		return console.Usage(fmt.Errorf("--make: nothing that the rows and studies ask for leaves %q", file))
+		return console.Usage(fmt.Errorf("--make: no requested row or study writes %q", file))
 	}
 	return tasks[i].perform(ctx)
 }

@@ -58,7 +58,7 @@ func (c *Options) Run(ctx context.Context) error {
 		plan = slices.DeleteFunc(plan, func(e *experiment) bool { return !e.whole() })
 		asked = slices.DeleteFunc(asked, func(r *studyRun) bool { return !r.whole() })
 		if len(plan)+len(asked) == 0 {
-			return console.Usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
+			return console.Usage(fmt.Errorf("--only-table: %s has no requested results: leave the flag out to make them", c.Out))
 		}
 	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Options) Run(ctx context.Context) error {
 	}
 	console.Say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %d runs failed, and the table lacks them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
 	}
 	return nil
 }

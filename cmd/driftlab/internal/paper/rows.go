@@ -85,7 +85,7 @@ func chooseRows(names []string) (rows []paperRow, err error) {
 		named, drawn := slices.Contains(names, r.scene), slices.Contains(sim.Names(), r.scene)
 		switch {
 		case named && !drawn:
-			return nil, fmt.Errorf("--rows: %s: this build draws no such scene: leave it out", r.scene)
+			return nil, fmt.Errorf("--rows: %s: this build does not draw that scene: leave it out", r.scene)
 		case all && !drawn:
 			unknown = append(unknown, r)
 		case all || named:
@@ -93,7 +93,7 @@ func chooseRows(names []string) (rows []paperRow, err error) {
 		}
 	}
 	if len(unknown) > 0 {
-		console.Say("left out, for this build does not draw their scenes: %s", rowNames(unknown))
+		console.Say("left out, because this build does not draw their scenes: %s", rowNames(unknown))
 	}
 	return rows, nil
 }

@@ -162,7 +162,7 @@ func (m *measured) withhold(ctx context.Context, from uint64) (*withheld, error)
 	rows := m.seen.Rows(recording.Span{From: from, To: math.MaxUint64})
 	w := &withheld{N: len(rows)}
 	if w.N < 2 {
-		return nil, fmt.Errorf("%d frames from frame %d on: expected 2 or more to judge by", w.N, from)
+		return nil, fmt.Errorf("%d frames from frame %d on: expected 2 or more for judging", w.N, from)
 	}
 	for _, i := range rows {
 		w.ReconMSE += m.seen.Reconstruction[i] / float64(w.N)

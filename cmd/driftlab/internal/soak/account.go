@@ -63,8 +63,8 @@ func (a *auditor) write(w io.Writer) {
 	row("faults injected", faults)
 	row("durable messages, each once and in order", messages)
 	row("frames in = tracked + dropped", fmt.Sprintf("%d = %d + %d", in, tracked, dropped))
-	row("starts while the server or a camera was away: status 1 or `stopped`, told", unbegun+r.audit.unopened)
-	row("refused by a full or slow disk, counted and told", refused)
+	row("starts while the server or a camera was away: status 1 or `stopped`, reported", unbegun+r.audit.unopened)
+	row("refused by a full or slow disk, counted and reported", refused)
 	row("**lost**", fmt.Sprintf("**%d**", a.lost))
 	row("the audit", map[bool]string{true: "holds", false: fmt.Sprintf("**%d violations**", len(a.wrongs)+a.more)}[a.held()])
 

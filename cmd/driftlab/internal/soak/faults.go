@@ -47,7 +47,7 @@ func (r *rig) faults() []*fault {
 		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Cut, 9*time.Second)},
 		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
-		{name: "what is delivered of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
+		{name: "delivered part of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
 		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
 		{name: "the clock of a program, an hour off", hits: []string{"b"}, when: throughout, happen: r.steppedClock(b.process)},
 		{name: "the clock of the server, an hour off", hits: []string{"server"}, when: throughout, happen: r.steppedClock(r.server)},
@@ -70,7 +70,7 @@ func framesOf(p *publisher, name string) []*fault {
 		{name: name + "two publishers at once", hits: hits, when: throughout, happen: func(ctx context.Context, rng *rand.Rand) {
 			p.second(ctx, between(rng, time.Second, 4*time.Second))
 		}},
-		{name: name + "the publisher starts anew", hits: hits, when: throughout, happen: func(context.Context, *rand.Rand) { p.begin() }},
+		{name: name + "the publisher restarts", hits: hits, when: throughout, happen: func(context.Context, *rand.Rand) { p.begin() }},
 	}
 }
 

@@ -55,7 +55,7 @@ func long(path string) ([]string, error) {
 		case strings.HasPrefix(name, "Test"):
 			names = append(names, name)
 		case !strings.HasPrefix(name, "Benchmark"):
-			return nil, fmt.Errorf("%s: %s asks whether tests are short, and is none: let the tests that call it begin with suite.Long(t)", files.Position(f.Pos()), name)
+			return nil, fmt.Errorf("%s: %s asks whether tests are short, and is no test itself: let the tests that call it begin with suite.Long(t)", files.Position(f.Pos()), name)
 		}
 	}
 	return names, nil

@@ -65,7 +65,7 @@ func (r *report) record(path string) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "# Written by make recorded: what long tests may take, twice what they took, in seconds; and how much of each package its own tests cover.")
+	fmt.Fprintln(&b, "# Written by make recorded: budgets of long tests in seconds, twice the measured time, and the share of each package that its own tests cover.")
 	var lines []string
 	for n, took := range r.took {
 		if !strings.Contains(n.test, "/") && took > usual/2 {

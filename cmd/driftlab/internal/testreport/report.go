@@ -148,7 +148,7 @@ func (r *report) sum(known recorded, longest int) {
 	slices.SortFunc(whole, func(a, b name) int {
 		return cmp.Or(cmp.Compare(r.took[b], r.took[a]), cmp.Compare(a.String(), b.String()))
 	})
-	fmt.Fprintf(r.out, "\n%d tests; the longest, of a budget in seconds:\n", len(whole))
+	fmt.Fprintf(r.out, "\n%d tests; the longest, with their budgets in seconds:\n", len(whole))
 	for i, n := range whole {
 		took, budget := r.took[n], known.budget(n)
 		if i < longest {
@@ -157,7 +157,7 @@ func (r *report) sum(known recorded, longest int) {
 			fmt.Fprintf(r.out, "%7.1f of %4.0f  %s: over its budget\n", took, budget, n)
 		}
 		if slow := r.slow[n]; known.binds && took > slack*budget*slow {
-			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f s of a budget of %.0f s, on a machine that was %.1f times slower for others: make it cheaper, or leave it to make test-long", n, took, budget, slow))
+			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f s of a budget of %.0f s, on a machine that other work slowed by %.1f: make it cheaper, or leave it to make test-long", n, took, budget, slow))
 		}
 	}
 }
@@ -169,7 +169,7 @@ const fell = 2
 func (r *report) verdict(known recorded) error {
 	for pkg, was := range known.cover {
 		if now, there := r.cover[pkg]; there && now < was-fell {
-			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f %% covered, %.1f %% were: test what is new, or record it anew with make recorded", pkg, now, was))
+			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f %% covered, %.1f %% before: test the new code, or record the coverage with make recorded", pkg, now, was))
 		}
 	}
 	if len(r.failed) == 0 {

@@ -188,7 +188,7 @@ func (l *lab) unsettled() string {
 	for _, name := range l.streams {
 		switch at := l.books[name].stand(); {
 		case is[name] == "":
-			return fmt.Sprintf("stream %s is held by nobody", name)
+			return fmt.Sprintf("no worker holds stream %s", name)
 		case plan.Places[name] != is[name]:
 			return fmt.Sprintf("stream %s is on %s, the plan has it on %s", name, is[name], plan.Places[name])
 		case at.next+uint64(max(3*l.c.FPS, 3)) < frames:

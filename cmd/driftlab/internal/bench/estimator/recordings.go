@@ -23,15 +23,15 @@ import (
 // RecordingsCommand measures three real recordings with a known answer. No encoder is trained: the latents are the objects' centroids in pixels, so the study
 // judges the estimator alone.
 type RecordingsCommand struct {
-	Data string `required:"" help:"The folder with deeptrack-trap-good, pims-stuck-16bit and trackpy-bulk-water." placeholder:"DIR" type:"path"`
+	Data string `required:"" help:"Folder with deeptrack-trap-good, pims-stuck-16bit and trackpy-bulk-water." placeholder:"DIR" type:"path"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
 // Help explains the measurement, below the command's own help.
 func (c *RecordingsCommand) Help() string {
-	return "The latents are centroids in pixels, no encoder is trained. Trapped bead: rate, sigma and stiffness of each axis, from a likelihood with the localisation noise, beside least " +
-		"squares of the increments on the position and equipartition. Stuck beads: sigma of one bead that rests. Colloids: the diffusion of single particles, pooled, by the online " +
-		"estimator, calibrated by the pixel's size."
+	return "The latents are centroids in pixels; no encoder is trained. Trapped bead: rate, sigma and stiffness of each axis, from a likelihood with localisation noise, compared with least " +
+		"squares of the increments on the position and with equipartition. Stuck beads: sigma of one resting bead. Colloids: the diffusion of single particles, pooled, by the online " +
+		"estimator, calibrated by the pixel size."
 }
 
 // Known properties of the recordings, from their SOURCE.txt.
@@ -184,7 +184,7 @@ func (c *RecordingsCommand) trap(ctx context.Context, found *recordingFindings) 
 			return err
 		}
 		if math.IsInf(s.RateHigh, 1) {
-			return fmt.Errorf("trap-good.mp4, %s: the bead does not remember where it was a frame ago: download the recording anew", name)
+			return fmt.Errorf("trap-good.mp4, %s: the bead's position does not persist from frame to frame: download the recording again", name)
 		}
 		a := trapAxis{Axis: name, Rate: figure{s.Rate, s.RateLow, s.RateHigh}, Sigma: figure{s.Sigma, s.SigmaLow, s.SigmaHigh},
 			Stiffness: figure{s.Stiffness, s.StiffnessLow, s.StiffnessHigh}, Noise: s.Noise,

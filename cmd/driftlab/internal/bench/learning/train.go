@@ -23,11 +23,11 @@ import (
 
 // TrainCommand measures one training step of the paper's encoder and decoder on random pictures.
 type TrainCommand struct {
-	Frames  int  `default:"100" help:"Frames a batch, an even number of them." placeholder:"N"`
-	Threads int  `help:"Threads of either side; all cores unless given." placeholder:"N"`
+	Frames  int  `default:"100" help:"Frames per batch, an even number." placeholder:"N"`
+	Threads int  `help:"Threads of either side (default: all cores)." placeholder:"N"`
 	Steps   int  `default:"10" help:"Steps timed in each of 3 rounds." placeholder:"N"`
 	JSON    bool `name:"json" help:"Print one JSON object instead of a table."`
-	Alone   bool `hidden:"" help:"Measure this side only, in this process; what a comparison starts."`
+	Alone   bool `hidden:"" help:"Measure this side only, in this process; a comparison uses this."`
 }
 
 const (

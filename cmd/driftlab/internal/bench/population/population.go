@@ -18,10 +18,10 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, map, pairs, law, trap; all unless given." placeholder:"NAME"`
-	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
-	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
-	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
+	Studies []string `help:"Studies: pooled, states, count, map, pairs, law, trap (default: all)." placeholder:"NAME"`
+	Runs    int      `default:"200" help:"Populations per cell; for map a tenth of this." placeholder:"N"`
+	Seed    uint64   `default:"1" help:"Seed of every random draw." placeholder:"S"`
+	Most    int      `default:"100000" help:"Largest number of places of a population: larger cells are left out." placeholder:"N"`
 	JSON    bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
