@@ -233,10 +233,10 @@ func (m *Monitor) Codes(dst []string) []string {
 // Forgotten takes over the alarms of a Monitor that was reset: they stay on until their cause is gone.
 func (m *Monitor) Forgotten(before *Monitor) { m.on, m.reported = before.on, before.reported }
 
-// Restored takes over what a Monitor reported before a checkpoint was restored: the next Update reports every difference.
+// Restored takes over the reports of a Monitor from before a checkpoint was restored: the next Update reports every difference.
 func (m *Monitor) Restored(before *Monitor) { m.reported = before.reported }
 
-// onsetText returns what happened and what to do.
+// onsetText returns the event and what to do.
 func (m *Monitor) onsetText(k kind) string {
 	drifts, diffuses, more := m.changes.suspects()
 	switch k {
@@ -265,7 +265,7 @@ var endTexts = [kinds]string{
 	"over: the latents explain their motion again; nothing to do",
 }
 
-// Archive reads or writes the data and the alarms that are on, without what was reported.
+// Archive reads or writes the data and the alarms that are on, without the reports.
 func (m *Monitor) Archive(a *archive.Codec) {
 	m.frames.archive(a)
 	m.changes.archive(a)

@@ -40,7 +40,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 	return nil
 }
 
-// start returns a configuration that runs as it is, with comments on what probe could not find.
+// start returns a configuration that runs unchanged, with comments on values that probe could not find.
 func (c *probeCmd) start(found *recording.Findings, component config.Component, seen *finder.Finder) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {

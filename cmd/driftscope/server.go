@@ -59,7 +59,7 @@ func (c *serverCmd) asks() bool {
 	return c.Users || c.WebSocket != "" || err == nil && !bus.Loopback(host)
 }
 
-// cameraName is what a camera's name may be: it is part of subjects and of the server's configuration.
+// cameraName matches the valid names of cameras, which are part of subjects and of the server's configuration.
 var cameraName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
 func (c *serverCmd) check() error {

@@ -39,7 +39,7 @@ func (l *learning) texture(found [][]blob) bool {
 	}
 	if median(peaked) < 3.6 { // a Gaussian field, whether it stays or not
 		textured := l.noise.kappa[l.first+len(l.window)/2] > 1.1
-		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above that of a textured ground
+		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above a textured ground
 			return true
 		}
 	}

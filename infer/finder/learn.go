@@ -54,7 +54,7 @@ func Wanted(n int) (at []int) {
 	return slices.Compact(at)
 }
 
-// Finder holds what Learn found. Several goroutines may call Find.
+// Finder holds the result of Learn. Several goroutines may call Find.
 type Finder struct {
 	Kind     Kind
 	Scale    float64 // of the objects, px: standard deviation of a spot of their size

@@ -14,7 +14,7 @@
 //
 // With a clock, the drift is μ(z, c) and the encoder's last layers read c after its features, as in the paper for drifts that depend on time: c = 2t/T - 1,
 // where t is the time since the frame's trajectory began and T the duration of the longest one. The file
-// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, as is the drift without a clock. The exported drift is
+// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, like the drift without a clock. The exported drift is
 // fitted to the exported latents, depends on z alone, and is the mean over the clip. The online estimator follows changes of the law.
 //
 // ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training. The gauge sets it

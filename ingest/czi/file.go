@@ -208,7 +208,7 @@ func otherAxis(letter string) string {
 	return fmt.Sprintf("positions along an axis %.4q", letter)
 }
 
-// check rejects what Read does not support.
+// check rejects files that Read does not support.
 func (e *entry) check() error {
 	name, bytes := pixelType(e.pixel)
 	switch {

@@ -43,7 +43,7 @@ type growingFolder struct {
 	page   tiff.Image
 }
 
-// fileState holds what changes while a file is written.
+// fileState holds the properties that change while a file is written.
 type fileState struct {
 	size     int64
 	modified time.Time

@@ -215,7 +215,7 @@ func (r *Recorder) Close() error {
 // Size returns the bytes of the recording on disk.
 func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 
-// Account returns one line: what was recorded, and why recording stopped.
+// Account returns one line: the recorded frames, and why recording stopped.
 func (r *Recorder) Account() string {
 	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
 	if r.stopped != nil {

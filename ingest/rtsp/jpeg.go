@@ -10,9 +10,8 @@ import (
 	"github.com/pion/rtp"
 )
 
-// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes
-// other packets plain, and then adds to the file what the library leaves out: intervals of restart markers, quantization
-// tables of an earlier picture, and sizes above 2040 pixels.
+// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes other packets plain, and then
+// completes the file, from which the library omits intervals of restart markers, quantization tables of an earlier picture, and sizes above 2040 pixels.
 type jpegUnit struct {
 	told   size            // from the session; zero if absent
 	tables map[byte][]byte // by Q, as in the packets: later pictures may omit them

@@ -1,7 +1,8 @@
 // Epochs
 //
-// An epoch is the revision of the claim and the base of the bucket's making. Revisions of one making strictly increase over all keys, so no two claims share
-// one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its maker
+// An epoch is the revision of the claim and the base of the bucket's making. The revisions of one bucket strictly increase over all keys, so no two claims
+// share one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its
+// maker
 // knew, which the bucket's metadata keep. So a bucket made later begins beyond all epochs of the one before, unless that took more than 64,000 writes
 // a second over its life, or the server's clock was set back and a process started after the deletion made the bucket. Claim refuses the rest: an epoch that is
 // not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain if the creation time is the same before and after the claim.

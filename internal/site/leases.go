@@ -32,7 +32,7 @@ const mostKeys = 2 * MostStreams
 // ErrClosed reports a lease lost or refused because the process ends.
 var ErrClosed = errors.New("this process ends")
 
-// Leases holds this process's view of all leases of a site, and its own leases. They may be used from any goroutine.
+// mostKeys bounds the remembered keys: twice the streams of a site. They may be used from any goroutine.
 type Leases struct {
 	js     jetstream.JetStream
 	o      Options

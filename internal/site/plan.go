@@ -23,8 +23,8 @@ const (
 //
 // Streams stay where they run. A stream without a worker, or on an overfull one, goes to a worker that has its labels, the one with the
 // smallest part of its cores taken. A stream moves to the worker it was pinned to. It also moves to level the load, if that lowers the fullest
-// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on who holds
-// what: a carried-out plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
+// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on the holders: a carried-out
+// plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
 type Plan struct {
 	Places  map[string]string // by stream: its worker. Streams that have none are not in it
 	Moves   []Move            // of streams that have a holder now, by stream

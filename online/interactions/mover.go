@@ -104,7 +104,7 @@ const (
 	spreadMemory = 200.0 // steps: known to a tenth
 )
 
-// scale returns the variance of this object's innovations over that of all.
+// scale returns the ratio of this object's innovation variance to that of all objects.
 func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
 
 // advance adds a place after dt s, under the pooled law of steps and a known force; (3).

@@ -189,7 +189,7 @@ func (l *Learner) Archive(a *archive.Codec) {
 		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
-	before := l.before.Clone() // a slice may be reading it, and Archive recomputes what is not stored
+	before := l.before.Clone() // a slice may be reading it, and Archive recomputes values that are not stored
 	before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	if a.Reading() {
 		l.before = before

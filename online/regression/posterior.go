@@ -32,7 +32,8 @@
 // centre is 1/(κ√T) off c, so the drift at c is N(0, 1/T). Its mean step carries no information: Σ Δx is the path's end minus its start. So no
 // evidence supports constants. Draws, from which the standard errors of the drift follow, have constants of that variance whenever the drift has a shape.
 //
-// The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. The network's skip connection takes its
+// The mean over all combinations does not depend on the rotation of z, except for σ² and R, which are found along its axes. The network's skip connection takes
+// its
 // affine part unchanged; the perceptron learns the rest at visited points.
 
 package regression

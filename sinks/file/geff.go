@@ -40,7 +40,7 @@ type GEFF struct {
 	log                  *slog.Logger
 	places               places
 	add                  func(*node) error // s.node, stored because a method value per frame would allocate
-	last                 map[uint64]end    // of the tracks that may go on
+	last                 map[uint64]end    // of the unfinished tracks
 	nodes, late          uint64
 	pixel                float64 // µm; 0 if unknown
 
@@ -57,7 +57,7 @@ type GEFF struct {
 // end is the last place of a track.
 type end struct{ frame, node uint64 }
 
-// prop is a property of nodes, edges or tracks. put adds the value of one to r, a dummy if it returns false: the value is not known.
+// prop is a property of nodes, edges or tracks. put adds the value of one to r, or a dummy if it returns false because the value is unknown.
 type prop[T any] struct {
 	name, unit, about, dtype string
 	inner                    []int

@@ -58,8 +58,8 @@ func (o *Origin) terms() int {
 	return 0
 }
 
-// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, but for their mean, which becomes zero; its
-// drift stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
+// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, except for their mean, which becomes zero; its drift
+// stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
 // scale and shift.
 func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
 	to, err := o.affineMap()

@@ -150,7 +150,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach returns the support of template k with a margin of its own radius: the changing part may be beside the constant part.
+// reach returns the support of template k with a margin of its own radius: the changing part may lie next to the constant part.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0

@@ -211,7 +211,7 @@ type dialer struct{}
 func (dialer) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, firstConnect)
 	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetLinger(0) // Close has confirmed all that must arrive
+		tcp.SetLinger(0) // Close has confirmed all messages that must arrive
 	}
 	return c, err
 }

@@ -28,7 +28,7 @@ type Config struct {
 	Frames     Frames        `yaml:"frames"` // of a source nats
 	NATS       NATS          `yaml:"nats"`
 	Dashboard  Dashboard     `yaml:"dashboard"`
-	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
+	Sinks      []Component   `yaml:"sinks"`    // besides NATS, which nats.url enables
 	Triggers   []Component   `yaml:"triggers"` // rules for feedback to the microscope
 	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
 }

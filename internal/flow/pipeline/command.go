@@ -82,7 +82,7 @@ func (t *tracker) applied(ctx context.Context, name, text string) {
 	}, time.Time{})
 }
 
-// apply carries out a command by name; latent.Applied says what each does.
+// apply carries out a command by name; latent.Applied describes each.
 func (t *tracker) apply(c latent.Command) error {
 	switch {
 	case c.Name == "roi":

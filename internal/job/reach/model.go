@@ -15,7 +15,7 @@ const (
 	ServerModel   = "nats:"
 )
 
-// DefaultModel is what an empty model means.
+// DefaultModel replaces an empty model name.
 const DefaultModel = "molecule"
 
 // OpenModel loads a model file, or embedded:NAME.

@@ -38,7 +38,7 @@ func Source(arg string, dt, fps float64) (config.Component, error) {
 	return component, console.Usage(err)
 }
 
-// SourceName returns what a person would type for a source.
+// SourceName returns the name of a source as a person would type it.
 func SourceName(c config.Component) string {
 	options := c.Options()
 	for _, key := range []string{"name", "camera", "device", "subject"} {

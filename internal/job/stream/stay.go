@@ -57,7 +57,7 @@ func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream 
 // maxProblems bounds the bytes of problems in an answer.
 const maxProblems = 16 << 10
 
-// notStarted returns the answer for a stream that did not start: whose fault it is, and all problems on one line.
+// notStarted returns the answer for a stream that did not start, with the party at fault, and all problems on one line.
 func notStarted(err error) error {
 	var refusal *latent.Refusal
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")

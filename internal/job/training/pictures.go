@@ -20,7 +20,7 @@ const (
 	lightReach   = 4    // sds of an object's light from its place to the edge of the widest picture: a Gaussian has 3 parts in 10,000 beyond
 	mostPictures = 8000 // 300 steps of 50 pairs see each twice
 	fewPictures  = 200  // fewer cannot be split for held-out pictures
-	leastTrack   = 10   // pictures of one object: shorter tracks say little about changes
+	leastTrack   = 10   // pictures of one object: shorter tracks hardly show changes
 	held         = 0.98 // fraction of the square of an object's light, and of its changes, within the encoder's square: 200 pictures fix it to 0.014
 	levels       = 1e-3 // share of the pixels that may lie outside the grey levels, on either side
 )

@@ -10,7 +10,7 @@ import (
 
 // Build is the build information from the linker.
 type Build struct {
-	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty if the build knows neither
+	Version string `json:"version,omitempty"` // a tag, or Go's name of the commit; empty if the build knows neither
 	Commit  string `json:"commit,omitempty"`  // with a + if files have changed since; empty if unknown
 	Date    string `json:"date,omitempty"`    // the commit's
 	Go      string `json:"go"`

@@ -26,7 +26,7 @@ import (
 // patience is how long a network may accept nothing more: films are sent, not frames.
 const patience = 10 * time.Second
 
-// Command tracks many films, or works on those of others.
+// Command tracks many films, or works on films of other clients.
 type Command struct {
 	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores, or folders of films." placeholder:"FILM"`
 	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
@@ -118,7 +118,7 @@ func (c *Command) connect(ctx context.Context, name string, level slog.Level) (*
 	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
 }
 
-// base returns the configuration of every film, but for the film.
+// base returns the configuration of every film, without the film.
 func (c *Command) base() (config.Config, error) {
 	cfg := config.Default()
 	if c.Config != "" {

@@ -1,5 +1,5 @@
 // Package orders is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
-// It is driftscope site, too: init.go makes what a site keeps on its server.
+// It is driftscope site, too: init.go makes a site's records on its server.
 package orders
 
 import (
@@ -23,7 +23,7 @@ import (
 	"driftscope/internal/site"
 )
 
-// Command says what should run, one field a thing to do.
+// Command changes which streams should run, with one field per sub-command.
 type Command struct {
 	Add    addCommand    `cmd:"" help:"Add a stream to the site; a worker runs it."`
 	List   listCommand   `cmd:"" help:"List the streams and workers of the site."`

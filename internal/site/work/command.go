@@ -81,7 +81,7 @@ func (c *Command) options() (o Options, err error) {
 	return o, nil
 }
 
-// Run works until ctx ends, and then hands over what runs here.
+// Run works until ctx ends, and then hands over its streams.
 func (c *Command) Run(ctx context.Context) error {
 	o, err := c.options()
 	if err != nil {

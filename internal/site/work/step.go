@@ -158,7 +158,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	w.after(ctx, r)
 }
 
-// after gives up a run that ended on its own. The next claim has an epoch beyond that of the kept data.
+// after gives up a run that ended on its own. The next claim has an epoch beyond the kept data's.
 func (w *Worker) after(ctx context.Context, r *run) {
 	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
 		console.Say("stream %s no longer runs here: its lease is lost: %v", r.name, err)
@@ -196,7 +196,7 @@ func (w *Worker) holder(name string) string {
 	return ""
 }
 
-// take claims a stream with an epoch beyond that of its kept data.
+// take claims a stream with an epoch beyond its kept data's.
 func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	ctx, done := context.WithTimeout(ctx, lately)
 	defer done()

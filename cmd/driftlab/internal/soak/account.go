@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// account prints what happened, and writes it to its file.
+// account prints the events and counts, and writes them to its file.
 func (r *rig) account() error {
 	var b strings.Builder
 	r.audit.write(&b)

@@ -197,7 +197,7 @@ func stalledReader(port int) (net.Conn, error) {
 	return c, nil
 }
 
-// damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
+// damagedSpools kills a program that is delivering its spools, damages the delivered part of each, and starts the program again.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		r.link.Turn(suite.Slowed) // messages must wait, so that the spools record every second which ones are delivered

@@ -42,7 +42,7 @@ func (r *rig) heal() {
 	}
 }
 
-// allDelivered names what waits for a server, or returns "".
+// allDelivered names the messages that wait for a server, or returns "".
 func (r *rig) allDelivered() string {
 	for _, p := range r.programs {
 		if waits := r.delivered(p); waits != "" {

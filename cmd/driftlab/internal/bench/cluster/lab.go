@@ -31,7 +31,7 @@ type lab struct {
 	servers    []*machine
 	ports      suite.ReservedPorts // the servers'
 	workers    []*worker
-	twins      int // workers started beside one of their name
+	twins      int // workers started under a name in use
 	streams    []string
 	conn       *bus.Conn
 	js         jetstream.JetStream

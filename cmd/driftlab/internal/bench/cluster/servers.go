@@ -117,7 +117,7 @@ func (m *machine) page(ctx context.Context, path string, dst any) error {
 	return json.NewDecoder(answer.Body).Decode(dst)
 }
 
-// healthy waits until every server has all that it should have.
+// healthy waits until every server has all its data.
 func healthy(ctx context.Context, servers []*machine) error {
 	for _, m := range servers {
 		var err error

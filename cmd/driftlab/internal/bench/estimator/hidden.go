@@ -11,8 +11,7 @@ import (
 	"driftscope/online"
 )
 
-// partialObservation is a law whose first coordinates are the latents, with the noise variance in units of a step's variance,
-// σ = 1.
+// partialObservation is a law whose first coordinates are the latents; the noise variance is in units of a step's variance, σ = 1.
 type partialObservation struct {
 	name   string
 	law    func(mu, z []float64)

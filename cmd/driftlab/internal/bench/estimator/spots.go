@@ -125,7 +125,7 @@ type spotTrack struct {
 }
 
 // linkSpots links spots from picture to picture. A spot continues in its nearest spot within reach, if it is also the nearest spot of that one. Otherwise its
-// track ends, and what follows is another track.
+// track ends, and a new track begins there.
 func linkSpots(pictures [][]spot, reach float64) []*spotTrack {
 	var all, open []*spotTrack
 	for k, spots := range pictures {

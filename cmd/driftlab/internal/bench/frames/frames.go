@@ -1,5 +1,5 @@
-// Package frames measures the path of a frame from the camera to NATS and a subscriber, beside the bare kernels and a Python
-// loop. Closed-loop runs (loop.go) measure from light to pin and back.
+// Package frames measures the path of a frame from the camera to NATS and a subscriber, and for comparison the bare kernels and a Python loop. Closed-loop runs
+// (loop.go) measure from light to pin and back.
 package frames
 
 import (
@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures the whole path of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
+// Command measures the whole path of a frame, from the camera to NATS, and the bare kernels on the same pictures.
 type Command struct {
 	Size    []int   `default:"64,256,512,1024,2048" help:"Sides of the square pictures." placeholder:"N,..."`
 	Bits    []int   `default:"8,16" help:"8, 16 or both." placeholder:"B,..."`

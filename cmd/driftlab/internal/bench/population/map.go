@@ -16,8 +16,7 @@ var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstes
 var mapColumns = []column{law, off, figure("px/s", func(c *Cell) *float64 { return c.RMS }),
 	figure("over fit's", func(c *Cell) *float64 { return c.Beside }), inSE, told, wrong}
 
-// mapped measures the error of the drift over the field, beside offline.Fit on the whole recording, and whether traps and
-// vortices are reported.
+// mapped measures the error of the drift over the field, compared with offline.Fit on the whole recording, and whether traps and vortices are reported.
 func mapped(b *bench) (out []Cell, err error) {
 	const tracks, frames, fewer = 50, 200, 10
 	for _, l := range drifts {
