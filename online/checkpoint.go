@@ -46,7 +46,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	l, learner := begin(e.config)
 	l.archive(a)
 	learner.Archive(a)
-	a.Require(!l.inFlight || l.due <= l.frame+e.config.RefineLag, "a slice to be used at frame %d, begun before frame %d", l.due, l.frame+1)
+	a.Require(!l.inFlight || l.due <= l.frame+e.config.RefineLag, "a slice due at frame %d, begun before frame %d", l.due, l.frame+1)
 	if err := a.End(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (l *law) archive(a *archive.Codec) {
 	a.Uint(&l.due)
 	if l.inFlight {
 		l.given.In.Archive(a)
-		a.Require(l.given.In.Len() > 0, "a slice of no latents")
+		a.Require(l.given.In.Len() > 0, "a slice without latents")
 		diffusion.ArchiveFound(a, l.given.Found, l.given.Activity)
 	}
 }

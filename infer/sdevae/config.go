@@ -22,7 +22,7 @@ type Config struct {
 
 	Steps          int     // optimiser steps of the run that wins; DefaultSteps
 	Pairs          int     // per batch; 50, fewer if the clip has fewer
-	Rate           float64 // Adam's, at its peak; 2e-3
+	Rate           float64 // peak rate of Adam; 2e-3
 	FreezeSteps    int     `json:"Lead"` // steps before training of the encoder's means begins; half of Steps, negative means none
 	EncoderRate    float64 `json:"Pace"` // their learning rate then, as a share of Rate; 0.2
 	Warmup         int     // steps of linear rise; 50

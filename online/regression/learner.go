@@ -186,7 +186,7 @@ func (l *Learner) learn(p *Posterior, s *Steps, odds float64) (*Steps, error) {
 func (l *Learner) Archive(a *archive.Codec) {
 	l.memory.Archive(a)
 	if l.memory.Len() > 0 {
-		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
+		a.Require(l.memory.DT()[0] == 0, "the first latent of the memory is %g s after another", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
 	before := l.before.Clone() // a slice may be reading it, and Archive recomputes values that are not stored
@@ -201,7 +201,7 @@ func (l *Learner) Archive(a *archive.Codec) {
 		dim = uint64(l.nonlinear.Dim)
 	}
 	a.Uint(&dim)
-	a.Require(dim <= uint64(l.memory.Dim()), "%d dimensions of a network for %d", dim, l.memory.Dim())
+	a.Require(dim <= uint64(l.memory.Dim()), "a network of %d dimensions for %d latents", dim, l.memory.Dim())
 	if dim > 0 && a.Err() == nil {
 		if l.nonlinear == nil {
 			l.nonlinear = drift.NewNetwork(int(dim), rand.New(rand.NewPCG(0, 0)))

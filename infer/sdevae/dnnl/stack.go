@@ -139,7 +139,7 @@ func (s *Stack) Backward(dx, dtheta, dy []float32) error {
 func (s *Stack) Stats() []Moments { return s.stats }
 
 // Infer writes into y the output for the first n pictures of x in evaluation mode: BatchNorm uses the moments in stats, shaped as Stats returns them.
-// It ends the validity of the last Forward for Backward.
+// Afterwards Backward returns ErrNoForward until the next Forward.
 func (s *Stack) Infer(y, x, theta []float32, stats []Moments, n int) error {
 	s.pictures, s.owner = 0, nil
 	if err := s.check(y, x, theta, n); err != nil {

@@ -25,8 +25,8 @@ type Options struct {
 	FPS     float64 // frames per second instead of that; 0 uses the times
 	From    uint64  // the first frame
 	Frames  uint64  // number of frames; 0 means all
-	Loop    bool    // begins again at the end
-	Exit    bool    // ends at the end, in place of waiting for the command start
+	Loop    bool    // restart at the end
+	Exit    bool    // return at the end, instead of waiting for the command start
 }
 
 // The bounds on a pace: a frame in 100 s, and more than any screen shows.

@@ -349,7 +349,7 @@ func (t *table) noisy(r *tableRow) string {
 	note := fmt.Sprintf("%s: L_latent a coordinate is %s if the whole film is smoothed by its law", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
 	if i := slices.IndexFunc(t.Rows, func(other tableRow) bool { return other.Row == r.Clean }); i >= 0 {
 		clean := &t.Rows[i]
-		note += fmt.Sprintf("; without noise (%s) L_latent has %s of the error frame by frame, L_mu %s", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
+		note += fmt.Sprintf("; without noise (%s), frame by frame, L_latent is %s and L_mu %s as large", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
 	}
 	return note + "."
 }

@@ -102,7 +102,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 		pid, _, _ := p.alive()
 		for _, to := range []time.Duration{off, 0} {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
-				return // a new life starts with the machine's clock
+				return // the process was restarted, and has the machine's clock again
 			}
 			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
