@@ -74,7 +74,7 @@ func TestTIFFChoiceWrong(t *testing.T) {
 		{"by hand", "channel: 1", "does not identify the pages"},
 		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not identify the pages"},
 		{imagej, "channel: -1", "numbers from 1 expected"},
-		{imagej, "channel: 1, slice: 1, follow: true", "followed cannot be chosen"},
+		{imagej, "channel: 1, slice: 1, follow: true", "cannot be chosen in a followed file"},
 	} {
 		source, err := NewTIFF(ingesttest.DecodeYAML("{path: " + hyperstack(t, c.text) + ", " + c.options + "}"))
 		if err == nil {

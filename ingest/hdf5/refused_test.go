@@ -143,8 +143,8 @@ func TestCircle(t *testing.T) {
 	const key = 8 + 8*4
 	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child, twice
 	_, err := Open(bytes.NewReader(file), int64(len(file)), image.Dataset, "")
-	if err == nil || !strings.Contains(err.Error(), "is met twice") {
-		t.Errorf("%v; a node that is met twice expected", err)
+	if err == nil || !strings.Contains(err.Error(), "occurs twice") {
+		t.Errorf("%v; a node that occurs twice expected", err)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestPinsAndReasons(t *testing.T) {
 	for _, n := range p.Notes {
 		notes[n.Stream] = n.Why
 	}
-	if !reflect.DeepEqual(notes, map[string]string{"away": "worker nobody is not there", "drains": "worker c is draining", "unlabelled": "worker b: it has not label camera1"}) {
+	if !reflect.DeepEqual(notes, map[string]string{"away": "there is no worker nobody", "drains": "worker c is draining", "unlabelled": "worker b: it lacks label camera1"}) {
 		t.Errorf("found notes %q", notes)
 	}
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestPinsAndReasons(t *testing.T) {
 		}
 	}
 	full := planOf([]Worker{{Name: "a", Cores: 1}, {Name: "b", Cores: 2}}, []runs{{Name: "s", Cores: 1, Holder: "a"}, {Name: "x", Cores: 1, Holder: "b", Pinned: "a"}})
-	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores asked, worker a has 0 free" {
+	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores wanted, worker a has 0 free" {
 		t.Errorf("found %v, expected that a is full", full.Notes)
 	}
 }

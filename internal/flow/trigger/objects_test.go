@@ -103,7 +103,7 @@ func TestObjectsRefused(t *testing.T) {
 		want  string
 	}{
 		{"zone: {name: a, object: any, box: {z1: [0, 1]}}", false, "set objects.enabled"},
-		{"lost: {name: a, object: any}", true, "object: is of [speed zone]"},
+		{"lost: {name: a, object: any}", true, "object: is for [speed zone]"},
 		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: is for rules with object"},
 		{"zone: {name: a, object: any, certain: 1.5, box: {z1: [0, 1]}}", true, "certain: found 1.5, expected a probability"},
 		{"zone: {name: a, object: every, box: {z1: [0, 1]}}", true, `found "every", expected any, nearest`},

@@ -254,10 +254,10 @@ func TestSideBySide(t *testing.T) {
 func TestOfProcess(t *testing.T) {
 	own := configured(t, "source: sim\n")
 	for want, change := range map[string]func(*config.Config){
-		"":                                   func(c *config.Config) { c.NATS, c.Dashboard = config.Default().NATS, config.Default().Dashboard },
-		"stream: found a, expected bead":     func(c *config.Config) { c.Stream = "a" },
-		"nats: is not what the process":      func(c *config.Config) { c.NATS.Site = "attic" },
-		"dashboard: is not what the process": func(c *config.Config) { c.Dashboard.Address = "127.0.0.1:1" },
+		"":                                      func(c *config.Config) { c.NATS, c.Dashboard = config.Default().NATS, config.Default().Dashboard },
+		"stream: found a, expected bead":        func(c *config.Config) { c.Stream = "a" },
+		"nats: differs from the process's":      func(c *config.Config) { c.NATS.Site = "attic" },
+		"dashboard: differs from the process's": func(c *config.Config) { c.Dashboard.Address = "127.0.0.1:1" },
 	} {
 		cfg := own
 		change(&cfg)

@@ -152,9 +152,9 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	case cfg.Stream != own.Stream:
 		return fmt.Errorf("stream: found %s, expected %s: another name needs a run of its own", cfg.Stream, own.Stream)
 	case cfg.NATS != own.NATS && cfg.NATS != usual.NATS:
-		return errors.New("nats: differs from the process's settings, which has one bus: leave it out, or run the configuration in another process")
+		return errors.New("nats: differs from the process's, and a process has one bus: leave it out, or run the configuration in another process")
 	case cfg.Dashboard != own.Dashboard && cfg.Dashboard != usual.Dashboard:
-		return errors.New("dashboard: differs from the process's settings, which has one dashboard: leave it out, or run the configuration in another process")
+		return errors.New("dashboard: differs from the process's, and a process has one dashboard: leave it out, or run the configuration in another process")
 	}
 	cfg.NATS, cfg.Dashboard = own.NATS, own.Dashboard
 	return nil

@@ -291,7 +291,7 @@ func TestMistakes(t *testing.T) {
 		`nats stream: found "b.c"`:               func(c *Command) { c.Streams[1] = "b.c" },
 		"found * beside other streams":           func(c *Command) { c.Streams[1] = "*" },
 		"left is the experiment and one of its":  func(c *Command) { c.Name = "left" },
-		"stream left is there twice":             func(c *Command) { c.Streams[1] = "left" },
+		"stream left is given twice":             func(c *Command) { c.Streams[1] = "left" },
 		"found 1 stream, expected 2 to 32":       func(c *Command) { c.Streams = c.Streams[:1] },
 		"found 0 stream, expected 2 to 32":       func(c *Command) { c.Streams = nil },
 		"nats://127.0.0.1:1: no NATS server ans": func(c *Command) {},
