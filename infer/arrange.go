@@ -185,7 +185,7 @@ func concatenate(c *call) ([][]int, error) {
 	}
 	for _, v := range c.in[1:] {
 		if len(v.shape) != len(out) {
-			return nil, fmt.Errorf("joins values of %d and %d sizes", len(out), len(v.shape))
+			return nil, fmt.Errorf("joins values of %d and %d dimensions", len(out), len(v.shape))
 		}
 		for i, n := range v.shape {
 			if i != at && n != out[i] {

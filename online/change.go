@@ -13,9 +13,9 @@
 // > 256. μ = 0 is compared with the smallest drift compatible
 // with the estimate, cμ with c three standard deviations below 1 but at least a half. The deviation belongs to a scale known from the
 // responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). If the truth is at least c times the drift found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
-// Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. If it is worth less than a nat in 2048 frames it must be
-// established again: E of no drift is 0 until then. Both rules only reduce E, from data before the frame, so the mean of E stays at most k. An alarm is over at
-// A/100.
+// Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. A drift whose gain over 2048 frames falls below a nat must
+// be established again; E of no drift is 0 until then. Both rules only reduce E, from data before the frame, so the mean of E stays at most k. An alarm is over
+// at A/100.
 //
 // too_few_dimensions begins by the evidence of (22) in online/regression.
 //
