@@ -140,7 +140,7 @@ func TestSampleRefusesModels(t *testing.T) {
 	}
 	lawless, clocked := load(), load()
 	lawless.Card.Drift, clocked.Card.Clock = nil, 10
-	for want, m := range map[string]*infer.Model{"has no decoder": {}, "has no drift": lawless, "depends on the time": clocked} {
+	for want, m := range map[string]*infer.Model{"has no decoder": {}, "has no drift": lawless, "depends on time": clocked} {
 		if _, err := (&sampleCmd{Bridge: "learned"}).law(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)
 		}
