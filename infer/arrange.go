@@ -185,7 +185,7 @@ func concatenate(c *call) ([][]int, error) {
 	}
 	for _, v := range c.in[1:] {
 		if len(v.shape) != len(out) {
-			return nil, fmt.Errorf("joins values of %d and %d sizes", len(out), len(v.shape))
+			return nil, fmt.Errorf("joins values of %d and %d dimensions", len(out), len(v.shape))
 		}
 		for i, n := range v.shape {
 			if i != at && n != out[i] {
@@ -250,7 +250,7 @@ func squeeze(c *call) ([][]int, error) {
 		if !slices.Contains(at, i) {
 			out = append(out, n)
 		} else if n != 1 {
-			return nil, fmt.Errorf("takes away axis %d of %s, expected one of size 1", i, sizes(x))
+			return nil, fmt.Errorf("removes axis %d of %s, expected an axis of size 1", i, sizes(x))
 		}
 	}
 	return [][]int{out}, nil

@@ -35,7 +35,7 @@ type node struct {
 
 // attribute holds a node's attribute in the one form that the file uses.
 type attribute struct {
-	form   protowire.Number // the field that holds it
+	form   protowire.Number // the field that holds the attribute
 	ints   []int64
 	float  float32
 	text   string

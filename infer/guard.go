@@ -55,8 +55,8 @@ type buffers struct {
 
 func (n *network) memory() *buffers { return &n.buffers }
 
-// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names
-// the graph's second input, of one value; empty is none. The graph is one that checkStructure and checkOperators have accepted, or a part of it.
+// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names the graph's second input,
+// of one value; empty means none. The graph is one that checkStructure and checkOperators have accepted, or a part of it.
 func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*network, error) {
 	if len(onnx) == 0 {
 		return nil, errors.New("the ONNX graph is empty")

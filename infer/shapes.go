@@ -65,7 +65,7 @@ func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
 	}
 	for _, name := range g.outputs {
 		if v, made := f.values[name]; !made || v.constant != nil || slices.Contains(g.inputs, name) {
-			return nil, fmt.Errorf("its output %.80q is made by no node: export it again", name)
+			return nil, fmt.Errorf("no node makes its output %.80q: export it again", name)
 		}
 	}
 	return f.values, nil
@@ -193,7 +193,7 @@ func (r role) check(name string, v known) error {
 	case name == "":
 		return fmt.Errorf("its %s is left out", r.name)
 	case r.mark == 0 && v.constant != nil:
-		return fmt.Errorf("its %s is the constant %.80q, expected what depends on the graph's input: export the model with its constants folded", r.name, name)
+		return fmt.Errorf("its %s is the constant %.80q, expected a value that depends on the graph's input: export the model with its constants folded", r.name, name)
 	case (r.mark == '*' || r.mark == '#') && v.constant == nil:
 		return fmt.Errorf("its %s is %.80q, expected a constant: export the model with fixed sizes", r.name, name)
 	case v.constant == nil:

@@ -129,7 +129,7 @@ func checkNode(node []byte, defined map[string]bool) error {
 		switch field {
 		case 1:
 			if !defined[string(v.bytes)] {
-				return fmt.Errorf("reads %q, which nothing before gives: the file is damaged", v.bytes)
+				return fmt.Errorf("reads %q, which no earlier node produces: the file is damaged", v.bytes)
 			}
 		case 2:
 			outputs = append(outputs, string(v.bytes))

@@ -28,7 +28,7 @@ func TestDamagedGraphs(t *testing.T) {
 		{"no stride", conv(func(n *card.Node) { n.Attrs[2].Value = []int{0, 1} }), "attribute strides: found 0, expected 1 to 1024"},
 		{"huge kernel", conv(func(n *card.Node) { n.Attrs[0].Value = []int{1 << 30, 5} }), "attribute kernel_shape: found 1073741824"},
 		{"negative padding", conv(func(n *card.Node) { n.Attrs[1].Value = []int{-1, 2, 2, 2} }), "attribute pads: found -1, expected 0 to 1024"},
-		{"unknown input", conv(func(n *card.Node) { n.Inputs[1] = "nobody" }), `reads "nobody", which nothing before gives`},
+		{"unknown input", conv(func(n *card.Node) { n.Inputs[1] = "nobody" }), `reads "nobody", which no earlier node produces`},
 		{"short constant", func() *card.Graph {
 			g := newGraph("x", 1, 1, 4, 4)
 			g.flatten("flat")

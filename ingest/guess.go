@@ -113,7 +113,7 @@ func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	return "", nil, nil
 }
 
-// guessFile uses the first bytes of the file, or its name if they do not tell.
+// guessFile uses the first bytes of the file, or its name if they are unknown.
 func guessFile(path string) (kind string, err error) {
 	switch format.Of(path) {
 	case format.TIFF:

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
+// constructor makes one kind of source from its options. decode is strict: an unknown key is an error.
 type constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
 // kinds is the only list of sources. A new source needs its file, its test and one line here. Sources that need OpenCV are

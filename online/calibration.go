@@ -15,8 +15,8 @@
 //	A = (Σ c m₋')(Σ m m₋')⁻¹,  cov A = cov e ⊗ (G⁻¹)'(Σ m₋m₋')G⁻¹ · (1 + φ)/(1 - φ),  G = Σ m m₋'
 //
 // of deviations from each trajectory's mean, with weights γ per transition as in online/diffusion; e = c - Am - b is the residual, φ its
-// correlation from frame to frame. R², of x and of y, is 1 - Σ ee₋/Σ cc₋: of the motion that lasts from one frame to the next, what A
-// explains. Noise is no part of it. Two unrelated walks may have a high R² by chance, but their
+// correlation from frame to frame. R², of x and of y, is 1 - Σ ee₋/Σ cc₋: the share of the motion that persists between frames and that A explains. Noise does
+// not count. Two unrelated walks may have a high R² by chance, but their
 // residual wanders too: n(1 - φ)/(1 + φ) is the number of independent residuals. Lengths are given where both R² are at least 0.9 and that
 // number is at least 10 per number fitted to a coordinate. Of 40 pairs of unrelated walks of 1000 frames none passes. The
 // unexplained motion, up to a tenth, is missing from

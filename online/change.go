@@ -1,28 +1,28 @@
 // Law
 //
-// Of the believed frames, each active dimension's innovations e with variance s are weighed by laws that are not the one found, Λ being
-// their likelihood ratio against it (Shiryaev 1963, Roberts 1966; Pollak 1985):
+// For each active dimension of a believed frame, the innovation e with variance s is compared under alternative laws, Λ being their likelihood ratio to the
+// present law (Shiryaev 1963, Roberts 1966; Pollak 1985):
 //
-//	E ← min(Λ, 20)(1 + E),  alarm where the mean of E over the alternatives exceeds A         (16)
+//	E ← min(Λ, 20)(1 + E),  alarm if the mean of E over the alternatives exceeds A            (16)
 //	diffusion_changed   Λ = √(s/s')exp ½(e²/s - e'²/s'), of a filter with 4v or v/4
 //	drift_changed       Λ = exp(ae/√s - a²/2), a = m√(v/Δt)h/√s, m = ±¼, ±½, ±1;  and of μ = 0
 //
 // h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
-// so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
-// given, so a comparison waits: the diffusion's until refinement has asked for the drift
-// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256. μ = 0 is compared with the least drift
-// compatible with the one found, cμ with c three standard deviations below 1 but a half at least. The deviation belongs to a scale known from the
+// so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are estimates, so a comparison waits: for
+// the diffusion, until refinement has been asked for the drift of the dimension and its interval is within a factor of two either way; for the drift, until m²n
+// > 256. μ = 0 is compared with the smallest drift compatible
+// with the estimate, cμ with c three standard deviations below 1 but at least a half. The deviation belongs to a scale known from the
 // responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). If the truth is at least c times the drift found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
-// Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. Where it is worth less than a nat in
-// 2048 frames it must be established again: E of no drift is 0 until then. Both rules only take from E, by what is known
-// before the frame, so that the mean of E stays at most k. An alarm is over at A/100.
+// Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. A drift whose gain over 2048 frames falls below a nat must
+// be established again; E of no drift is 0 until then. Both rules only reduce E, from data before the frame, so the mean of E stays at most k. An alarm is over
+// at A/100.
 //
 // too_few_dimensions begins by the evidence of (22) in online/regression.
 //
 // Simulated at A = 1000, 15000 frames of a known spring with r = 0, 1 and 9 gave 5 to 7 false alarms of the diffusion, 4 or 5 of the drift,
-// and 14 to 19 held frames, where 15 are allowed. At A = 1e5, on seeds that nothing was chosen by, 300000 frames of a known spring gave one
-// of the diffusion, 2 of the drift and 3 held frames; 720000 of springs, spirals and constant drifts learnt from nothing, r from 0 to 16,
-// gave 4, 2 and 4. Those are two dimensions and Gaussian noise; where latents are neither, expect more. Changes were noticed, in two or
+// and 14 to 19 held frames, where 15 are allowed. At A = 1e5, on seeds without any tuning, 300000 frames of a known spring gave one false alarm of the
+// diffusion, 2 of the drift and 3 held frames; 720000 frames of springs, spirals and constant drifts learnt from scratch, r from 0 to 16, gave 4, 2 and 4.
+// These figures are for two dimensions and Gaussian noise; otherwise expect more. Changes were noticed, in two or
 // three runs each at r up to 1, after 14 to 22 frames where σ doubled (27 to 64 at r = 4), 72 to 77 where it was halved, 90 to 191 where a
 // spring's centre moved by 2.8 of its own widths, and 33 to 215 where a spiral was reversed.
 
@@ -45,12 +45,12 @@ var (
 
 const (
 	mostRatio     = 20   // largest likelihood ratio of one frame, so that no single frame decides
-	mostEvidence  = 1e10 // at which evidence stops growing
+	mostEvidence  = 1e10 // evidence stops growing here
 	knownWell     = 256  // a shift of m is tested once m²·transitions, the precision of the drift, exceeds this
 	establishedAt = 12   // ln-likelihood over no drift at which the drift found counts as established
 	worthFrames   = 2048 // averaging time of an established drift's worth, in frames
 	worthLeast    = 1    // nats per worthFrames below which the drift must be established again
-	weakest       = 0.5  // smallest fraction of the drift found that no drift is compared with
+	weakest       = 0.5  // smallest fraction of the estimated drift that no drift is compared with
 )
 
 // changes compares alternative laws with the law found, by the innovations of each dimension's own filters. The evidence is the Shiryaev-

@@ -33,8 +33,7 @@ func (e *Estimator) Save(w io.Writer) error {
 
 // Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
 // If r holds anything else, Restore changes nothing and returns ErrCheckpoint. Freeze is not part of the state. The next Update reports
-// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a slice that runs now,
-// without waiting for it.
+// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a running slice without waiting for it.
 func (e *Estimator) Restore(r io.Reader) error {
 	a, err := format.Read(r)
 	if err != nil {
@@ -47,7 +46,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	l, learner := begin(e.config)
 	l.archive(a)
 	learner.Archive(a)
-	a.Require(!l.inFlight || l.due <= l.frame+e.config.RefineLag, "a slice to be used at frame %d, begun before frame %d", l.due, l.frame+1)
+	a.Require(!l.inFlight || l.due <= l.frame+e.config.RefineLag, "a slice due at frame %d, begun before frame %d", l.due, l.frame+1)
 	if err := a.End(); err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (l *law) archive(a *archive.Codec) {
 	a.Uint(&l.due)
 	if l.inFlight {
 		l.given.In.Archive(a)
-		a.Require(l.given.In.Len() > 0, "a slice of no latents")
+		a.Require(l.given.In.Len() > 0, "a slice without latents")
 		diffusion.ArchiveFound(a, l.given.Found, l.given.Activity)
 	}
 }

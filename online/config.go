@@ -8,7 +8,7 @@
 //	regression       the drift as a posterior mean over groups of drifts, repeated beside the frame path   (7) to (13), (21), (22)
 //	offline          a whole recording: Fit, Measure, Smooth, Separate; latents beside a truth             without the Estimator
 //
-// Numbers of equations are unique across these packages. drift imports none of the others. diffusion imports drift, and regression both. The
+// Numbers of equations are unique across these packages. drift imports none of the other packages. diffusion imports drift, and regression both. The
 // Estimator imports all three. offline does not import the Estimator.
 //
 // Symbols
@@ -95,7 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Replay < leastReplay || c.Replay > 1<<16:
 		return c, fmt.Errorf("online: replay of %d transitions, expected %d to %d: leave it out for 4096", c.Replay, leastReplay, 1<<16)
 	case !(c.PixelUM >= 0 && c.PixelUM <= 1e6):
-		return c, fmt.Errorf("online: a pixel of %g µm, expected more than 0 and at most 1e6: leave it out where it is not known", c.PixelUM)
+		return c, fmt.Errorf("online: a pixel of %g µm, expected more than 0 and at most 1e6: leave it out if it is unknown", c.PixelUM)
 	case c.RefineLag > 1<<16:
 		return c, fmt.Errorf("online: refine lag of %d frames, expected at most %d: leave it out for 50", c.RefineLag, 1<<16)
 	case !(c.AlarmFrames >= 1e3 && c.AlarmFrames <= 1e7):

@@ -49,7 +49,7 @@ type law struct {
 	given      regression.Job   // the running slice's input
 	gapped     bool             // latents behind pending's last are missing
 	inFlight   bool             // a slice has begun and has not been applied
-	due        uint64           // the frame at which it applies
+	due        uint64           // the frame at which it is applied
 }
 
 // New returns an estimator without latents. Its drift is c.Prior, or zero. Close frees it.

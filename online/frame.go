@@ -1,17 +1,17 @@
 // Frames
 //
-// A frame is held back where its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
-// transitions; where a latent lies six sds of the training latents from their mean; and where the encoder's sd is four times its usual value. A
+// A frame is held back if its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
+// transitions; if a latent lies six sds of the training latents from their mean; or if the encoder's sd is four times its usual value. A
 // held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
 //
-//	unlike_training   NIS or place, one frame; over after 10 without
-//	object_lost       5 frames held in a row; over after 10 that are not
+//	unlike_training   NIS or place, one frame; over after 10 frames without
+//	object_lost       5 held frames in a row; over after 10 frames that are not held
 //
 // While the law is frozen, no forecast exists: only place and the encoder's sd judge a frame.
 //
-// After 50 held frames that follow from each other as diffusion and noise allow, the object is elsewhere and a new trajectory begins.
-// After 500 held frames one begins whatever they are like, so that nothing freezes the estimator for ever. Until the law forecasts ten frames
-// in a row again, frames are then believed that follow from the one before.
+// After 50 held frames whose successive distances agree with diffusion and noise, the object is elsewhere and a new trajectory begins.
+// After 500 held frames a new trajectory begins in any case, so that nothing freezes the estimator for ever. Until the law has forecast ten frames in a row
+// again, a frame is believed if it may follow from the previous one.
 
 package online
 
@@ -22,7 +22,7 @@ import (
 	"driftscope/online/diffusion"
 )
 
-// Limits at which frames are held back from the law, and believed again.
+// Limits for holding frames back from the law, and for believing them again.
 const (
 	outsideBeyond   = 6   // distance from the mean of the training latents, in their sds
 	blurredBeyond   = 4   // factor over the encoder's usual sd
@@ -36,7 +36,7 @@ type Verdict int
 
 const (
 	Believe Verdict = iota // learn from the frame
-	Hold                   // count the frame, and let time go on
+	Hold                   // count the frame, and let time pass
 	Restart                // begin a trajectory with the frame
 )
 
@@ -55,9 +55,9 @@ type frames struct {
 	strange    bool    // the last frame differs from the frames that the encoder and the law were learnt from
 	held       float64 // s since the last believed frame
 	heldInRow  uint64  // held frames in a row
-	consistent uint64  // latest held frames that follow from each other
+	consistent uint64  // latest held frames, each of which may follow from the previous one
 	distance   float64 // Σ of their distances, in units of the law's spread
-	accepting  bool    // believe frames that follow from each other: the law does not know the position
+	accepting  bool    // believe frames that may follow from the previous one: the law does not know the position
 	known      uint64  // frames in a row that the law forecast
 	previous   []float64
 	level      []float64 // the encoder's usual sd
@@ -111,7 +111,7 @@ func (f *frames) begin(at Frame, found []diffusion.Estimate) Verdict {
 // waiting implements Monitor.Waiting.
 func (f *frames) waiting() bool { return f.heldInRow > 0 && f.held == 0 }
 
-// elsewhere counts a held frame and reports whether the object is elsewhere. follows says whether this frame may follow from the one before.
+// elsewhere counts a held frame and reports whether the object is elsewhere. follows reports whether this frame may follow from the previous one.
 func (f *frames) elsewhere(apart float64, follows bool) bool {
 	if f.heldInRow++; f.heldInRow > 1 && follows {
 		f.consistent++

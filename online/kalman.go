@@ -2,8 +2,8 @@
 //
 // Kalman estimates the present latent from all frames so far, and forecasts it.
 //
-// It is the full factorisation q(z | x, z before): what the law makes of all earlier frames, times the encoder's Gaussian. That is the
-// extended Kalman filter over all dimensions together (kalman.go). With J = ∂μ/∂z about the banks' filtered latent c, renewed every d/2
+// It is the full factorisation q(z | x, z before): the law's forecast from all earlier frames, times the encoder's Gaussian. That is the extended Kalman filter
+// over all dimensions together (kalman.go). With J = ∂μ/∂z about the banks' filtered latent c, renewed every d/2
 // frames, and R the noise found (before the first figures the estimate is the measurement itself, with the encoder's S)
 //
 //	ẑ = z + [μ(c) + J(z - c)]Δt;  P ← FPF' + diag(v)Δt,  F = I + JΔt                          (14)
@@ -14,8 +14,8 @@
 // more than half the law's own time is taken in parts. NIS, the normalised innovation squared, is χ² with d degrees of freedom while the law
 // holds.
 //
-// Forecasts (forecast.go) iterate the first line of (14) from the filtered latent on, in steps of a frame, μ anew at each. They know nothing
-// of the law's own uncertainty. Tests hold the filter equal to conditioning the whole Gaussian at once, and forecasts to their intervals.
+// Forecasts (forecast.go) iterate the first line of (14) from the filtered latent on, in steps of a frame, μ anew at each. They do not contain the law's own
+// uncertainty. Tests hold the filter equal to conditioning the whole Gaussian at once, and forecasts to their intervals.
 
 package online
 

@@ -233,10 +233,10 @@ func (m *Monitor) Codes(dst []string) []string {
 // Forgotten takes over the alarms of a Monitor that was reset: they stay on until their cause is gone.
 func (m *Monitor) Forgotten(before *Monitor) { m.on, m.reported = before.on, before.reported }
 
-// Restored takes over what a Monitor reported before a checkpoint was restored: the next Update reports every difference.
+// Restored takes over the reports of a Monitor from before a checkpoint was restored: the next Update reports every difference.
 func (m *Monitor) Restored(before *Monitor) { m.reported = before.reported }
 
-// onsetText returns what happened and what to do.
+// onsetText returns the event and what to do.
 func (m *Monitor) onsetText(k kind) string {
 	drifts, diffuses, more := m.changes.suspects()
 	switch k {
@@ -250,7 +250,7 @@ func (m *Monitor) onsetText(k kind) string {
 	case objectLost:
 		return fmt.Sprintf("the object was not found in %d frames in a row: bring it back into the region", lostAfter)
 	case tooFewDimensions:
-		return "a hidden variable drives the latents: look for what else moves or changes, and train with one more latent"
+		return "a hidden variable drives the latents: look for other things that move or change, and train with one more latent"
 	}
 	return fmt.Sprintf("the light fell from %.3g to %.3g grey values: raise the excitation, or use a fresh sample", m.first, m.light)
 }
@@ -265,7 +265,7 @@ var endTexts = [kinds]string{
 	"over: the latents explain their motion again; nothing to do",
 }
 
-// Archive reads or writes the data and the alarms that are on, without what was reported.
+// Archive reads or writes the data and the alarms that are on, without the reports.
 func (m *Monitor) Archive(a *archive.Codec) {
 	m.frames.archive(a)
 	m.changes.archive(a)

@@ -42,20 +42,20 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 	}
 	d := &defects{width: o.Width, height: o.Height}
 	if len(o.Pixels) == 0 || len(o.Pixels) > MaxDefects/defectsLine {
-		return nil, fmt.Errorf("pixels: found %d lines, expected 1 to %d: it is pretrain that writes this step", len(o.Pixels), MaxDefects/defectsLine)
+		return nil, fmt.Errorf("pixels: found %d lines, expected 1 to %d: only pretrain writes this step", len(o.Pixels), MaxDefects/defectsLine)
 	}
 	var data []byte
 	for i, line := range o.Pixels {
 		numbers, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(numbers)%4 != 0 || len(numbers) == 0 || len(numbers) > 4*defectsLine {
-			return nil, fmt.Errorf("pixels[%d]: found %d characters, expected 1 to %d numbers of four bytes in base64: it is pretrain that writes this step", i, len(line), defectsLine)
+			return nil, fmt.Errorf("pixels[%d]: found %d characters, expected 1 to %d numbers of four bytes in base64: only pretrain writes this step", i, len(line), defectsLine)
 		}
 		data = append(data, numbers...)
 	}
 	for at := 0; at < len(data); at += 4 {
 		p := int(binary.LittleEndian.Uint32(data[at:]))
 		if p >= o.Width*o.Height || len(d.pixels) > 0 && p <= d.pixels[len(d.pixels)-1] {
-			return nil, fmt.Errorf("pixels: found number %d in place %d, expected ascending ones below %d: it is pretrain that writes this step", p, at/4, o.Width*o.Height)
+			return nil, fmt.Errorf("pixels: found number %d in place %d, expected ascending ones below %d: only pretrain writes this step", p, at/4, o.Width*o.Height)
 		}
 		d.pixels = append(d.pixels, p)
 	}

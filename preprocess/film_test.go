@@ -140,7 +140,7 @@ func TestFilmsRefuse(t *testing.T) {
 			t.Errorf("%s: found %v, expected %q in it", c.name, c.err, c.want)
 		}
 	}
-	if _, err := New("normalise", options("{film: true, window: [0, 1]}")); err == nil || !strings.Contains(err.Error(), "film: found window or running beside it") {
+	if _, err := New("normalise", options("{film: true, window: [0, 1]}")); err == nil || !strings.Contains(err.Error(), "film: found together with window or running") {
 		t.Errorf("found %v, expected a window beside film to be refused", err)
 	}
 }

@@ -59,7 +59,7 @@ func (s *finder) show(f *frame.Frame) error {
 		s.full, s.small = size, shrink(size, maxSearchSide)
 	}
 	if size != s.full {
-		return complain("roi", f, "found %dx%d pixels, but the search began on %dx%d: one stream, one size", size.X, size.Y, s.full.X, s.full.Y)
+		return complain("roi", f, "found %dx%d pixels, but the search began on %dx%d: give one size per stream", size.X, size.Y, s.full.X, s.full.Y)
 	}
 	if s.size > size.X || s.size > size.Y {
 		return complain("roi", f, "a region of %dx%d does not fit the frame of %dx%d pixels: lower search.size", s.size, s.size, size.X, size.Y)

@@ -57,13 +57,13 @@ func (o *illuminationOptions) model() (*illumination.Model, error) {
 	for i, row := range o.Reference {
 		values, err := base64.StdEncoding.DecodeString(row)
 		if err != nil || len(values) != 2*illumination.Side {
-			return nil, fmt.Errorf("reference[%d]: found %d bytes, expected %d in base64: it is pretrain that writes this step", i, len(values), 2*illumination.Side)
+			return nil, fmt.Errorf("reference[%d]: found %d bytes, expected %d in base64: only pretrain writes this step", i, len(values), 2*illumination.Side)
 		}
 		data = append(data, values...)
 	}
 	switch {
 	case len(o.Reference) != illumination.Side:
-		return nil, fmt.Errorf("reference: found %d rows, expected %d: it is pretrain that writes this step", len(o.Reference), illumination.Side)
+		return nil, fmt.Errorf("reference: found %d rows, expected %d: only pretrain writes this step", len(o.Reference), illumination.Side)
 	case !(o.Window[0] < o.Window[1]) || math.IsInf(o.Window[1]-o.Window[0], 0):
 		return nil, fmt.Errorf("window: found %v, expected [low, high] with low < high, in the frame's own counts", o.Window)
 	case !(o.Scale >= 0) || math.IsInf(o.Scale, 0):
@@ -136,8 +136,8 @@ func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 func (e *evenLight) doubt(f *frame.Frame, left float64) {
 	strange := left > foreign*e.model.Scale
 	if strange && !e.strange {
-		f.Notice(true, "background_changed", fmt.Sprintf("the still part of the picture is not the one of the training: it differs by %.3g counts a box, %.3g are usual; "+
-			"the light that is taken off may be wrong: train on this scene, or with --keep-light", left, e.model.Scale))
+		f.Notice(true, "background_changed", fmt.Sprintf("the still part of the picture differs from the training's by %.3g counts a box, %.3g are usual; "+
+			"the correction of the light may be wrong: train on this scene, or with --keep-light", left, e.model.Scale))
 	}
 	e.strange = strange
 }

@@ -58,7 +58,7 @@ func newNormalise(decode func(dst any) error) (pipeline.Step, error) {
 func (n *normalise) setWindow(o *normaliseOptions) error {
 	if o.Film {
 		if o.Window != nil || o.Running != defaultRunning() {
-			return errors.New("film: found window or running beside it, expected one: a fixed window, a running one, or each film's own")
+			return errors.New("film: found together with window or running, expected one of the three")
 		}
 		return nil
 	}
@@ -125,7 +125,7 @@ func (n *normalise) follow(f *frame.Frame) error {
 		return nil
 	}
 	f.Notice(true, "range_moved", fmt.Sprintf("the grey window moved from [%.6g, %.6g] to [%.6g, %.6g] (move %d): the light "+
-		"drifts; give normalise a fixed window if the latents must not feel it", oldLow, oldHigh, n.low, n.high, n.running.moves))
+		"drifts; give normalise a fixed window if the latents must not change with it", oldLow, oldHigh, n.low, n.high, n.running.moves))
 	return nil
 }
 
@@ -163,7 +163,7 @@ func defaultRunning() runningOptions {
 func (o *runningOptions) validate() error {
 	if !(o.Low > 0 && o.Low < o.High && o.High < 100) {
 		return fmt.Errorf("running.low_percentile, running.high_percentile: found %g and %g, expected 0 < low < high < 100: "+
-			"a window must not hang on a frame's extremes", o.Low, o.High)
+			"single extreme pixels must not set the window", o.Low, o.High)
 	}
 	if o.HalfLife < time.Millisecond {
 		return fmt.Errorf("running.half_life: found %v, expected at least 1ms of acquisition time, such as 10s", o.HalfLife)

@@ -40,7 +40,7 @@ func TestNew(t *testing.T) {
 		"csv there":    {"csv", map[string]any{"path": tables}, Env{}, "rotate_every to number the files"},
 		"csv size":     {"csv", map[string]any{"path": "x", "rotate_mb": -1}, Env{}, "rotate_mb: found -1"},
 		"csv time":     {"csv", map[string]any{"path": "x", "rotate_every": "1ms"}, Env{}, "rotate_every: found 1ms"},
-		"csv keep":     {"csv", map[string]any{"path": "x", "keep": 3}, Env{}, "keep: is of files that follow each other"},
+		"csv keep":     {"csv", map[string]any{"path": "x", "keep": 3}, Env{}, "keep: is for numbered files"},
 		"serial path":  {"serial", map[string]any{"rules": map[string]any{"edge": map[string]any{"on": "1"}}}, Env{}, "device is missing"},
 		"serial rule":  {"serial", map[string]any{"device": "x", "firmata": map[string]any{"egde": 13}}, Env{Rules: []string{"edge"}}, "one of [edge]"},
 		"osc option":   {"osc", map[string]any{"port": 9000}, Env{}, "port"},

@@ -64,5 +64,5 @@ func TestBenchFramesSource(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, "law")); err == nil {
 		t.Error("the configuration's own state was written")
 	}
-	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: is of a stream: give --source")
+	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: belongs to a stream: give --source")
 }

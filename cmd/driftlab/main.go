@@ -15,10 +15,10 @@ import (
 
 // commands is the command line, one field a sub-command.
 type commands struct {
-	Bench    benchCmd       `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`
+	Bench    benchCmd       `cmd:"" help:"Measure speed and memory on this machine, and methods with known answers."`
 	Paper    paperCmd       `cmd:"" help:"Train and measure the paper's experiments, and write the table."`
-	Soak     soak.Command   `cmd:"" help:"Run driftscope under faults for minutes or hours, and audit what it did."`
-	Floors   floors.Command `cmd:"" help:"Measure the figures that have a floor, or this checkout beside another commit."`
+	Soak     soak.Command   `cmd:"" help:"Run driftscope under faults for minutes or hours, and audit the results."`
+	Floors   floors.Command `cmd:"" help:"Measure the figures that have a floor, or compare this checkout with another commit."`
 	Capture  captureCmd     `cmd:"" hidden:"" help:"Read a source on behalf of another driftlab."`
 	TryModel tryModelCmd    `cmd:"" hidden:"" help:"Open a model on behalf of another driftlab."`
 }
@@ -31,7 +31,7 @@ func execute(ctx context.Context, args []string) int {
 	return p.Execute(ctx, args)
 }
 
-// captureCmd and tryModelCmd are what sources and models start in processes of their own, as in driftscope.
+// captureCmd and tryModelCmd run the processes that sources and models start, as in driftscope.
 type (
 	captureCmd  struct{}
 	tryModelCmd struct{}

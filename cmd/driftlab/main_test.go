@@ -69,7 +69,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 // TestMistakes: wrong flags end with status 2 and a line that says what was expected.
 func TestMistakes(t *testing.T) {
 	for line, want := range map[string]string{
-		"fly":                               "driftlab --help lists what can be given",
+		"fly":                               "driftlab --help lists the options",
 		"bench objects --scenario worm":     `found "worm", expected one of`,
 		"bench cluster --driftscope none/x": "make build makes bin/driftscope",
 	} {

@@ -46,7 +46,7 @@ func TestPaperInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--out", ".", "--json")
-	o.check(t, 1, "1 of 2 runs failed, the table goes without them: balls-ou, run 2: model: read ")
+	o.check(t, 1, "1 of 2 runs failed, and the table lacks them: balls-ou, run 2: model: read ")
 	if !strings.Contains(o.errors, "balls-ou, run 2: driftlab: ") {
 		t.Errorf("what the process said is not passed on:\n%s", o.errors)
 	}
@@ -65,5 +65,5 @@ func TestPaperInProcess(t *testing.T) {
 	if r := got.Rows[0]; r.Runs != 1 || r.LMu != drift || !(r.GP.LMu > 0.01 && r.GP.LMu < 4) { // of no drift at all it is 4.2
 		t.Errorf("found %+v", r)
 	}
-	drive(t, folder, "paper", "--rows", "balls-ou", "--out", ".", "--make", "balls-circle-1").check(t, 2, `--make: nothing that the rows and studies ask for leaves "balls-circle-1"`)
+	drive(t, folder, "paper", "--rows", "balls-ou", "--out", ".", "--make", "balls-circle-1").check(t, 2, `--make: no requested row or study writes "balls-circle-1"`)
 }

@@ -132,7 +132,7 @@ func TestDashboard(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("#checkpoint")))
 	b.until(10*time.Second, "the checkpoint", `document.querySelector('#reply').textContent === 'checkpoint: done'`)
 	b.do(chromedp.KeyEvent("B"), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
-	b.until(10*time.Second, "the roll back, or that it is too soon for one", `/^roll back: done|^roll_back: there is no state/.test(document.querySelector('#reply').textContent)`)
+	b.until(10*time.Second, "the roll back, or that it is too soon for one", `/^roll back: done|^roll_back: there is no earlier state/.test(document.querySelector('#reply').textContent)`)
 	steerRegion(t, b)
 	b.do(chromedp.Click(chromedp.CSS("#reset")), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)

@@ -98,7 +98,7 @@ func TestCtrlC(t *testing.T) {
 		line   string // the last one after it
 	}{
 		{[]string{"server", "--store", store, "--listen", server}, 0, "NATS server on", "stopped"},
-		{[]string{"demo", "--nats-port", "0", "--dashboard", "127.0.0.1:0"}, 0, "dashboard at", "next, a film of yours"},
+		{[]string{"demo", "--nats-port", "0", "--dashboard", "127.0.0.1:0"}, 0, "dashboard at", "next, your own film"},
 		{[]string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "off", "--no-status"}, 0, "publishing on", "publishing on"},
 	} {
 		c := command(t, t.TempDir(), step.args...)

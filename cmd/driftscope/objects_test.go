@@ -67,7 +67,7 @@ func TestRunObjects(t *testing.T) {
 	if places != rows || kinds[latent.KindObjects] != 60 || kinds[latent.KindPopulation] < 3 || kinds[latent.KindTrack] < 40 || kinds[latent.KindLatent] != 0 {
 		t.Errorf("%d places in messages, %d rows in the table; %v", places, rows, kinds)
 	}
-	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "is one of a whole scene")
+	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "is for a whole scene")
 }
 
 // TestPretrainObjects: a model of what objects look like, hardly trained, gives every object that is detected its latents, in the table and in messages, and the
@@ -120,10 +120,10 @@ func TestPretrainObjects(t *testing.T) {
 	if seen < 500 {
 		t.Errorf("%d places of objects, expected some 12 in 150 frames", seen)
 	}
-	drive(t, folder, "run", film, "--model", "look.onnx", "--nats", "off").check(t, 2, "is one of objects: run it with --objects")
+	drive(t, folder, "run", film, "--model", "look.onnx", "--nats", "off").check(t, 2, "is for objects: run it with --objects")
 	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is one of objects")
 	alike := strings.Replace(film, "focus", "trapped", 1)
-	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike but for noise")
+	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike except for noise")
 	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object is visible")
 	drive(t, folder, "pretrain", film, "--objects", "--latent", "1", "--crop", "none", "--out", "no.onnx").check(t, 2, "leave --crop and --clahe out")
 }
@@ -241,7 +241,7 @@ func TestFollowObject(t *testing.T) {
 	}
 	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
 	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
-	r.ask("model", `{"back": true}`, "409", "none to go back to")
+	r.ask("model", `{"back": true}`, "409", "there is no earlier model")
 	heard, err := conn.SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		t.Fatal(err)
@@ -336,14 +336,14 @@ func TestSwapLooks(t *testing.T) {
 	}
 	r.put("scene", scene)
 	digest := r.put("look", model)
-	r.ask("model", `{"name": "scene"}`, "409", "is one of a whole scene")
+	r.ask("model", `{"name": "scene"}`, "409", "is for a whole scene")
 	r.ask("model", `{"name": "nobody"}`, "404", "nobody")
 	r.ask("model", `{"name": "look"}`, "", "ok")
 	until(1)
 	if info := string(r.ask("info", "", "", "{")); !strings.Contains(info, digest) || !strings.Contains(info, `"latents":3`) {
 		t.Errorf("info says %s", info)
 	}
-	r.ask("model", `{"name": "look"}`, "409", "is the one that tracks")
+	r.ask("model", `{"name": "look"}`, "409", "already tracks")
 	r.ask("model", `{"back": true}`, "", "ok")
 	until(0)
 	r.ask("model", `{"back": true}`, "", "ok")

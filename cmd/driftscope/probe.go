@@ -57,7 +57,7 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// look says what a recording shows, as run does, or returns nil for a camera or pictures that are too large.
+// look returns the objects of a recording, as run finds them, or nil for a camera or pictures that are too large.
 func (c *probeCmd) look(ctx context.Context, found *recording.Findings) (*finder.Finder, error) {
 	if found.Live {
 		return nil, nil

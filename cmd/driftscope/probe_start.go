@@ -40,7 +40,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 	return nil
 }
 
-// start returns a configuration that runs as it is, with comments on what probe could not find.
+// start returns a configuration that runs unchanged, with comments on values that probe could not find.
 func (c *probeCmd) start(found *recording.Findings, component config.Component, seen *finder.Finder) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {
@@ -64,7 +64,7 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 	line("stream: %s", recording.StreamName(c.Source))
 	line("source:\n%s", indent(written))
 	if !found.Timed {
-		line("# The source does not say how long a frame lasts, so it is taken to be 1 s: add dt or fps to its options.")
+		line("# The source states no frame interval, so 1 s is assumed: add dt or fps to its options.")
 	}
 	if seen != nil {
 		line("# At first sight: %s", seen)

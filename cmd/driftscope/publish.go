@@ -235,7 +235,7 @@ func (p *publishing) finish(ctx context.Context, subject string) error {
 	return fmt.Errorf("%d frames on %s are not known to be kept (%s): publish them again once the server is there", left, subject, problem)
 }
 
-// account prints what was sent.
+// account prints the number of sent frames.
 func (p *publishing) account(w io.Writer, subject, url string) {
 	verb, sent := "published", natsource.Sent{}
 	if p.durable != nil {

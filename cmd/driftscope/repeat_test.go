@@ -68,7 +68,7 @@ func TestRepeat(t *testing.T) {
 	o := drive(t, folder, "run", "again.yaml", "--repeat", "steered.jsonl")
 	o.check(t, 2, "command_freeze after frame 259")
 	o = drive(t, folder, "run", "live.yaml", "--repeat", "live.jsonl")
-	o.check(t, 2, "a live source cannot be seen again")
+	o.check(t, 2, "a live source cannot be read again")
 	if err := os.WriteFile(filepath.Join(folder, "torn.jsonl"), []byte("{\"kind\":\"latent\""), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestPretrainInterrupted(t *testing.T) {
 	for _, name := range []string{"m.onnx", "m.onnx.training", "m.html"} {
 		suite.LeaveUnfinished(t, filepath.Join(folders[1], name))
 	}
-	drive(t, folders[1], append(slices.Clone(args), "--rate", "0.001")...).check(t, 2, `m.onnx.training: it was begun with rate "0", this command has "0.001": delete it or give another --out`)
+	drive(t, folders[1], append(slices.Clone(args), "--rate", "0.001")...).check(t, 2, `m.onnx.training: it was started with rate "0", this command has "0.001": delete it or give another --out`)
 	if problems := stop(t, folders[1], syscall.SIGINT, 1, args); !strings.Contains(problems, "interrupted, no model was written; the same command continues from step ") {
 		t.Errorf("after Ctrl-C:\n%s", problems)
 	}

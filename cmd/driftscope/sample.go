@@ -109,7 +109,7 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 	}
 	switch {
 	case c.Start != nil && c.Between != "":
-		return nil, errors.New("--start and --between both say where to begin: give one of them")
+		return nil, errors.New("--start and --between both set the beginning: give one of them")
 	case c.Start != nil:
 		ends = []uint64{*c.Start}
 	}
@@ -142,13 +142,13 @@ func (c *sampleCmd) law(model *infer.Model) (*drift.Law, error) {
 	law := &drift.Law{Sigma: k.Sigma, Step: k.DT}
 	switch {
 	case !model.HasDecoder():
-		return nil, errors.New("it has no decoder, so that nothing can be drawn: give a model that pretrain made")
+		return nil, errors.New("the model has no decoder, so nothing can be drawn: give a model from pretrain")
 	case c.Bridge == brownian:
 		return law, nil
 	case k.Drift == nil:
-		return nil, errors.New("it has no drift, so that its law is not known: give a model that pretrain made, or draw a bridge with --bridge brownian")
+		return nil, errors.New("the model has no drift, so its law is unknown: give a model from pretrain, or draw a bridge with --bridge brownian")
 	case k.Clock > 0:
-		return nil, errors.New("its law depends on the time, its file keeps one drift for all times: draw a bridge with --bridge brownian, or train without --clock")
+		return nil, errors.New("its law depends on time, but its file has one drift for all times: draw a bridge with --bridge brownian, or train without --clock")
 	}
 	law.Drift = sdevae.DriftOf(k)
 	return law, nil
@@ -231,7 +231,7 @@ func (s *sampled) judge(k *card.Card) {
 		}
 	}
 	if far > 0 {
-		console.Warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are guesses", far, n, unseen)
+		console.Warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are unreliable", far, n, unseen)
 	}
 }
 

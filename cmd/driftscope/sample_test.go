@@ -140,7 +140,7 @@ func TestSampleRefusesModels(t *testing.T) {
 	}
 	lawless, clocked := load(), load()
 	lawless.Card.Drift, clocked.Card.Clock = nil, 10
-	for want, m := range map[string]*infer.Model{"has no decoder": {}, "has no drift": lawless, "depends on the time": clocked} {
+	for want, m := range map[string]*infer.Model{"has no decoder": {}, "has no drift": lawless, "depends on time": clocked} {
 		if _, err := (&sampleCmd{Bridge: "learned"}).law(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)
 		}
@@ -162,13 +162,13 @@ func TestSampleMistakes(t *testing.T) {
 		`that differ`:                             {"--video", "sim:molecule", "--between", "3,3"},
 		"give it with --video":                    {"--start", "3"},
 		"which of its frames":                     {"--video", "sim:molecule"},
-		"both say where to begin":                 {"--video", "sim:molecule", "--start", "3", "--between", "3,4"},
+		"both set the beginning":                  {"--video", "sim:molecule", "--start", "3", "--between", "3,4"},
 		"a bridge has two ends":                   {"--bridge", "brownian"},
 		"--frames: found 1,":                      {"--frames", "1"},
 		"--dt: found -1":                          {"--dt=-1"},
 		"give a shorter interval":                 {"--dt", "1e9"},
 		"gave 3 frames and no frame 7":            {"--video", "three", "--start", "7"},
-		"values are drawn, ask for fewer":         {"--video", "three", "--between", "0,2", "--frames", "1000000"},
+		"values are drawn, give fewer latents":    {"--video", "three", "--between", "0,2", "--frames", "1000000"},
 		"--bridge must be one of":                 {"--bridge", "golden"},
 		"three is not empty":                      {"--out", "three"},
 		"none.onnx":                               {"--model", "none.onnx"},

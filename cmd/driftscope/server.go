@@ -59,7 +59,7 @@ func (c *serverCmd) asks() bool {
 	return c.Users || c.WebSocket != "" || err == nil && !bus.Loopback(host)
 }
 
-// cameraName is what a camera's name may be: it is part of subjects and of the server's configuration.
+// cameraName matches the valid names of cameras, which are part of subjects and of the server's configuration.
 var cameraName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
 func (c *serverCmd) check() error {
@@ -161,7 +161,7 @@ func (c *serverCmd) read() (map[string]string, error) {
 	for line := range strings.Lines(string(data)) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
 		if !ok || value == "" || !secret.MatchString("$"+name) {
-			return nil, console.Usage(fmt.Errorf("%s: found a line %.20q, expected NAME_PASSWORD=TEXT: mend or delete it", c.passwords(), name))
+			return nil, console.Usage(fmt.Errorf("%s: found a line %.20q, expected NAME_PASSWORD=TEXT: correct or delete it", c.passwords(), name))
 		}
 		known[name] = value
 	}

@@ -226,7 +226,7 @@ func TestStay(t *testing.T) {
 	put(t, kv, "film", "stream: other\nsource: {sim: {name: molecule}}\n")
 	s.ask("film", "start", config, "409", "film.config: stream: found other, expected film")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule}}\nnats: {site: elsewhere}\n")
-	s.ask("film", "start", config, "409", "film.config: nats: is not what the process runs with")
+	s.ask("film", "start", config, "409", "film.config: nats: differs from the process's settings")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule, frames: 90, realtime: false}}\nsinks: [{jsonl: {path: nowhere/film.jsonl}}]\n")
 	s.ask("film", "start", config, "409", "nowhere/film.jsonl")
 	s.wait("film", func(h health) bool { return stopped(h) && h.Frames == 60 })
@@ -268,7 +268,7 @@ func TestNotToStay(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.ask("once", "start", "", "409", "where run was given --stay")
+	s.ask("once", "start", "", "409", "run --stay starts an ended stream again")
 	s.ask("once", "stop", "", "", "ok")
 	if err := c.Wait(); err != nil {
 		t.Error(err)

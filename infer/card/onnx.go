@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Opset is the ONNX operator set that Graph is written in. OpenCV 4.6 reads what we use of it, but no Clip with inputs.
+// Opset is the ONNX operator set that Graph is written in. OpenCV 4.6 reads these operators, but no Clip with inputs.
 const Opset = 13
 
 // Graph is the part of an ONNX graph that encoders and decoders need. Values are float32.

@@ -103,7 +103,7 @@ func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 // mostScore bounds the score of an object: a higher one is no surer.
 const mostScore = 1e3
 
-// Told is a step that reports once, with the first frame, what a finder found.
+// Told is a step that reports a finder's result once, with the first frame.
 type Told struct {
 	finder *finder.Finder
 	light  Template

@@ -39,14 +39,14 @@ func (l *learning) texture(found [][]blob) bool {
 	}
 	if median(peaked) < 3.6 { // a Gaussian field, whether it stays or not
 		textured := l.noise.kappa[l.first+len(l.window)/2] > 1.1
-		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above that of a textured ground
+		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above a textured ground
 			return true
 		}
 	}
 	stay, all := 0., 0.
 	for k, p := range l.raw {
 		a, _ := l.detect(p[0], l.z, l.least)
-		b, _ := l.detect(p[1], l.z/2, l.least/2) // the same place may be weaker in the next frame
+		b, _ := l.detect(p[1], l.z/2, l.least/2) // an object may be weaker in the next frame
 		for _, q := range a {
 			all++
 			if slices.ContainsFunc(b, func(c blob) bool {

@@ -65,8 +65,7 @@ func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]
 	return f.sharpen(levels, kept), joints
 }
 
-// found returns the blobs of a frame that stand out of the noise at their place. Learn takes all, because the valley between objects and noise
-// needs both sides.
+// found returns the blobs of a frame that exceed the noise at their place. Learn uses all blobs, because the valley between objects and noise needs both sides.
 func (f *Finder) found(in Picture, least float64) []blob {
 	all, _ := f.detect(in, f.z*f.low, least)
 	return slices.DeleteFunc(all, func(b blob) bool { return b.z < f.z*f.low*f.noise.unevenness(b.x, b.y) })

@@ -22,7 +22,7 @@ func (l *lamp) grid(f Picture, out []float32) []float32 {
 	return out
 }
 
-// newLamp learns the median of frames, and whether a lamp explains how they differ.
+// newLamp learns the median of the frames, and whether a lamp explains their differences.
 func newLamp(frames []Picture) *lamp {
 	l := &lamp{q: max(1, min(frames[0].W, frames[0].H)/96)}
 	all := make([][]float32, len(frames))

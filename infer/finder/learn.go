@@ -54,10 +54,10 @@ func Wanted(n int) (at []int) {
 	return slices.Compact(at)
 }
 
-// Finder holds what Learn found. Several goroutines may call Find.
+// Finder holds the result of Learn. Several goroutines may call Find.
 type Finder struct {
 	Kind     Kind
-	Scale    float64 // of the objects, px: the sd of a spot like them
+	Scale    float64 // of the objects, px: standard deviation of a spot of their size
 	Dark     bool    // darker than the ground
 	Ringed   bool    // both polarities
 	Count    float64 // objects a frame, median
@@ -80,7 +80,7 @@ type Finder struct {
 	window   []float64
 	with     filter
 	z        float64 // significance of a place
-	low      float64 // weak finds from low times z are kept where a track needs one
+	low      float64 // Find keeps weak blobs, from low times z on, if a track needs them
 	least    float64 // least strength
 	height   float64 // of a body over its background
 	extended bool
@@ -131,8 +131,8 @@ func Learn(in Sample) (*Finder, error) {
 	return &l.Finder, nil
 }
 
-// again returns a picture with a second drawing of its noise, which is taken as white. The sd is from second differences along both axes
-// (Immerkær, Computer Vision and Image Understanding 64, 300, 1996), their median, so that a field full of spots is not noise.
+// again returns a picture with a second, independent copy of its noise, which is assumed white. The sd is the median of second differences along both axes
+// (Immerkær, Computer Vision and Image Understanding 64, 300, 1996), so a field full of spots does not count as noise.
 func again(a Picture) Picture {
 	var all []float64
 	for y := 1; y < a.H-1; y += 1 + a.H/256 {

@@ -18,7 +18,7 @@ type noise struct {
 	w, h  int         // of the picture
 }
 
-// mostUneven bounds the factor of a tile: where a codec leaves the ground still, whatever moves a little looks like much noise.
+// mostUneven bounds the factor of a tile: if a codec freezes the ground, any small motion looks like much noise.
 const mostUneven = 2
 
 // tiling bounds the tiles along a side, and leastTile their width in px: a tile has some hundred values.
@@ -156,7 +156,7 @@ func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs i
 	return out
 }
 
-// textures finds the scales at which extrema fill the field. Most of them are texture, so the noise is raised to it.
+// textures finds the scales at which extrema fill the field. Most of these extrema are texture, so the noise is raised to include them.
 func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 	w, h := frames[0].W, frames[0].H
 	for i := range n.kappa {
@@ -189,10 +189,10 @@ func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 		for q := range z {
 			even = even || len(z[q]) > 60 && quantile(z[q], .25) > .78*quantile(z[q], .75)
 		}
-		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // in noise, one extremum needs 10.9 s²
+		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // in white noise, an extremum takes 10.9 s² on average
 		if !even && filled {
 			all := append(append(z[0], z[1]...), 0, 0, 0)
-			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // noise alone gives 1.6
+			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // noise alone has 1.6
 		}
 	})
 	for i := range scales {

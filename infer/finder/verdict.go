@@ -51,7 +51,7 @@ func (f *Finder) Crowd() bool { return f.Kind == Many || f.Kind == Bodies && f.C
 // String returns a sentence: what the film shows, how sure that is, and what to do if the find is doubtful.
 func (f *Finder) String() string {
 	if f.Kind == Nothing {
-		return "nothing: no object stands out of the noise and the texture of this film: look at it (driftscope probe FILM --out DIR), or name what it shows with --one, --bodies or --objects"
+		return "nothing: no object stands out from the noise and the texture of this film: look at it (driftscope probe FILM --out DIR), or say what it shows with --one, --bodies or --objects"
 	}
 	look := "bright"
 	switch {
@@ -77,7 +77,7 @@ func (f *Finder) String() string {
 		s += fmt.Sprintf(", about %.0f px wide", max(1, 2.8*f.Scale))
 	}
 	if f.Lamp > .02 {
-		s += fmt.Sprintf("; the lamp swings by %.0f %% of the picture's range, which is taken out", 100*f.Lamp)
+		s += fmt.Sprintf("; the lamp changes the picture by %.0f %% of its range, which is corrected", 100*f.Lamp)
 	}
 	if f.Shift {
 		s += "; the whole field moves"
@@ -95,7 +95,7 @@ func (f *Finder) why() string {
 	case f.Kind == One && f.Alike < .72:
 		return "its looks differ from frame to frame: check the track over the film, or give --bodies"
 	case f.Share < .3:
-		return "most of what stands out is something else: check the table over the film, and name what it shows with --one, --bodies or --objects"
+		return "most of what stands out is not the objects: check the table over the film, and say what it shows with --one, --bodies or --objects"
 	}
-	return "the objects hardly stand out: check the table over the film; more light or a longer exposure makes it sure"
+	return "the objects hardly stand out: check the table over the film; more light or a longer exposure helps"
 }

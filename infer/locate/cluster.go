@@ -7,8 +7,8 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// Spots that share light are solved together, by one Gauss-Newton step of all their amplitudes and places. The inverse of the normal matrix gives
-// the uncertainty of each spot beside the others. If two spots are fitted to one object, both scores are close to 0.
+// Spots that share light are solved together, by one Gauss-Newton step of all their amplitudes and places. The inverse of the normal matrix gives the
+// uncertainty of each spot given the others. If two spots are fitted to one object, both scores are close to 0.
 const (
 	sharedReach = 3.6 // sds of the template within which two spots share light
 	mostShared  = 12  // spots solved together; each spot of a larger group is solved alone

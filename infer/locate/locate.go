@@ -100,7 +100,7 @@ func New(h, w int, o Options) (*Locator, error) {
 	case !(o.Threshold > 0) || math.IsInf(o.Threshold, 0):
 		return nil, fmt.Errorf("the threshold is %g, expected a positive number of standard deviations", o.Threshold)
 	case o.Max < 1 || o.Max > MostMax:
-		return nil, fmt.Errorf("at most %d spots were asked for, expected 1 to %d", o.Max, MostMax)
+		return nil, fmt.Errorf("at most %d spots are wanted, expected 1 to %d", o.Max, MostMax)
 	}
 	o.Max = min(o.Max, mostFitted/int(4*patchReach*patchReach*o.SD*o.SD))
 	t, lanes := newTemplate(o.SD), kernel.Widest()

@@ -30,7 +30,7 @@ func Width(h, w int, picture []float32, guess float64, dark bool) float64 {
 		return l.explain(picture)
 	}
 	rungs := math.Log(min(max(guess, narrowest), Widest(h, w))/narrowest) / math.Log(widthStep)
-	sd := narrowest * math.Pow(widthStep, math.Floor(rungs+0.5)) // on one ladder, whatever the guess
+	sd := narrowest * math.Pow(widthStep, math.Floor(rungs+0.5)) // on one ladder, for any first guess
 	before, least, after := try(sd/widthStep), try(sd), try(sd*widthStep)
 	for min(before, after) < least {
 		if before < after {

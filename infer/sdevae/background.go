@@ -23,7 +23,7 @@ type dynamicBackground struct {
 }
 
 // locateOne searches for one object. The residual, if any, has one of two causes: the object itself changes, or it occludes a part of a
-// changing background. locateOne chooses the one with the smaller residual at the same number of latents. Further latents are padding. It
+// changing background. locateOne chooses the explanation with the smaller residual at the same number of latents. Further latents are padding. It
 // returns nil if neither the object nor both together explain the motion.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, numeric.LeastLayer)
@@ -33,8 +33,8 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if t == nil {
 		return nil, nil
 	}
-	lowSNR := t.sprites.LowSNR > 0 // then noise leaves the same residual, and the amount of motion is unknown
-	// Of five balls in a picture one leaves 0.7 to 0.8 of the light of another.
+	lowSNR := t.sprites.LowSNR > 0 // then the residual is noise, and the amount of motion is unknown
+	// Of five balls in a picture, removing one leaves 0.7 to 0.8 of the light of another.
 	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > numeric.Majority {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 		}
 	}}
 	r, err := how.Train(ctx, behind, c)
-	if err != nil { // what cannot be learnt is no background
+	if err != nil { // a background that cannot be learnt is none
 		return nil, ctx.Err()
 	}
 	s, err := r.exported(behind)

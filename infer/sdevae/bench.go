@@ -14,15 +14,15 @@ import (
 // Cost holds the duration of a training step, in milliseconds per frame.
 type Cost struct {
 	Forward   float64 // both trunks in training mode, the linear layers, the sampled latents and the pictures' error
-	Backward  float64 // what loss and gradients take together, less Forward; the transition's few numbers are in here
+	Backward  float64 // loss and gradients together, less Forward; it includes the transition's few numbers
 	Optimiser float64 // Adam
-	Train     float64 // a whole step as Train takes it: pairs and noise drawn, loss, gradients, Adam
+	Train     float64 // a whole step as in Train: drawing pairs and noise, loss, gradients, Adam
 }
 
 // benchSide is the side of the paper's pictures, which are coloured.
 const benchSide = 64
 
-// benchWarmup steps are taken before the clock starts: oneDNN compiles its kernels and Gorgonia finds its memory.
+// benchWarmup is the number of steps before the clock starts: oneDNN compiles its kernels and Gorgonia allocates its memory.
 const benchWarmup = 3
 
 // StepCost trains the paper's encoder and decoder on random pictures of 3x64x64, an even number of frames per batch, and returns each part's
@@ -46,7 +46,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	return s.cost(steps)
 }
 
-// cost times steps one by one, each part of a step right after the other, so that a machine that slows down slows all of them.
+// cost measures single steps, with the parts of a step right after one another, so that a slowdown of the machine affects all parts.
 func (s *session) cost(steps int) (Cost, error) {
 	pass := network.NewForwardPass(s.model, s.graph, s.job.config.Tau)
 	parts := []struct {
@@ -59,7 +59,7 @@ func (s *session) cost(steps int) (Cost, error) {
 		}},
 		{run: pass.Run},
 		{run: s.graph.Machine.Run},
-		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // a rate of 0 costs as much as any
+		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // any rate takes the same time, also 0
 	}
 	for step := range benchWarmup + steps {
 		for i := range parts {

@@ -16,7 +16,7 @@ var format = archive.Format{Magic: "driftscope training\n", Version: 3, Limit: M
 
 // Bounds on the parts of a checkpoint, in bytes.
 const (
-	MaxCheckpoint = 640 << 20 // two models of 64 latents with a full posterior, and their moments, take five sixths of it
+	MaxCheckpoint = 640 << 20 // two models of 64 latents with a full posterior, and their moments, take five sixths of this
 	maxNotes      = 1 << 20
 	maxSettings   = 1 << 14
 	maxDigest     = 1 << 8
@@ -28,7 +28,7 @@ var ErrCheckpoint = errors.New("unusable checkpoint")
 // Checkpoint is the state of an unfinished training.
 type Checkpoint struct {
 	Notes       []byte // the caller's, as in Training
-	Step, Steps int    // optimiser steps taken, and in all
+	Step, Steps int    // optimiser steps done, and steps in all
 
 	config     Config // with the defaults filled in
 	clip, from []byte // digests

@@ -16,23 +16,23 @@ type Config struct {
 	Diffusion network.Diffusion // Profiled
 	Tau       float64           // observation noise on the summed squared error
 	Nu        float64           // precision of the prior N(0, 1/ν) on the latents; 0 means no prior, as in the paper
-	L1        float64           // nats per unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion per √s; 0 disables it
+	L1        float64           // nats per unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion per √s; 0 disables the term
 	Substeps  int               // Euler-Maruyama steps of the drift within a pair; 1
 	Clock     bool              // the drift and the encoder's last layer also read the time since the trajectory began
 
-	Steps          int     // optimiser steps of the run that is kept; DefaultSteps
+	Steps          int     // optimiser steps of the run that wins; DefaultSteps
 	Pairs          int     // per batch; 50, fewer if the clip has fewer
-	Rate           float64 // Adam's, at its peak; 2e-3
-	FreezeSteps    int     `json:"Lead"` // steps before the encoder's means are learnt; half of Steps, negative means none
+	Rate           float64 // peak rate of Adam; 2e-3
+	FreezeSteps    int     `json:"Lead"` // steps before training of the encoder's means begins; half of Steps, negative means none
 	EncoderRate    float64 `json:"Pace"` // their learning rate then, as a share of Rate; 0.2
 	Warmup         int     // steps of linear rise; 50
 	Decay          float64 // factor per step after warm-up; 0 means a cosine down to 0 at the last step
 	Restarts       int     // runs with different first weights; 4. All run a third of the way, the two best by held-out loss to the end
 	Every          int     // steps between evaluations of the held-out frames; 25
 	Patience       int     // evaluations without gain before stopping; 0 never stops
-	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; negative is none
-	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; negative is none
-	ReinitSteps    int     `json:"Redraw"` // steps of the decoder alone at the end, after latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; negative is none
+	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; a negative value means none
+	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; a negative value means none
+	ReinitSteps    int     `json:"Redraw"` // steps of the decoder alone at the end, after the latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; a negative value means none
 }
 
 // form returns the settings of the model.
@@ -131,20 +131,19 @@ func (c Config) TotalSteps() int {
 }
 
 // TauOf returns the tau that suits a clip. Tau decides how much the dynamics shape the latents. It is a share of the motion plus a larger
-// share of the pixels' noise, because the latents would otherwise bend to explain the noise. Noise beyond the motion counts
-// only as much as the motion or, if that is larger, as its variance in a pixel, the tau of white noise's likelihood: a larger tau leaves the
-// latents nothing to explain.
+// share of the pixels' noise, because the latents would otherwise bend to explain the noise. Noise beyond the motion counts only up to the motion or, if
+// larger, up to its variance in a pixel, the tau of a white noise likelihood: a larger tau leaves the latents nothing to explain.
 func TauOf(c *video.Clip) float64 {
 	noise := c.Noise()
 	moving := c.Energy() - noise
 	return moving/movingPerTau + min(noise/noisePerTau, max(moving/noisePerTau, noise/float64(c.Size())))
 }
 
-// PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
+// PaperTau is the tau of the published code, converted to the summed squared error: the published code averages over pixels.
 const PaperTau = 1.23
 
-// Paper returns the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
-// full posterior, nothing after. The loss stays this package's. What c sets already stays.
+// Paper returns the paper's recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a full posterior,
+// and no later phases. The loss remains this package's. Values already set in c remain.
 func (c Config) Paper(frames int) Config {
 	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))
 	c.Steps = cmp.Or(c.Steps, 1500)

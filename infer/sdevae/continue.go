@@ -22,10 +22,10 @@ func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
 		c.Latent = o.Card.Latent
 	}
 	if c.Latent != o.Card.Latent {
-		return c, fmt.Errorf("%d latents were asked for, the model to continue has %d: leave the number out", c.Latent, o.Card.Latent)
+		return c, fmt.Errorf("%d latents are wanted, the model to continue has %d: leave the number out", c.Latent, o.Card.Latent)
 	}
 	if o.HasCovariances() && c.Posterior == network.Diagonal {
-		return c, errors.New("a diagonal posterior was asked for, the model to continue has covariances: leave the posterior out")
+		return c, errors.New("a diagonal posterior is wanted, the model to continue has covariances: leave the posterior out")
 	}
 	if o.HasCovariances() {
 		c.Posterior = network.Cholesky

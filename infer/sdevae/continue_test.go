@@ -75,9 +75,9 @@ func TestContinuedRefuses(t *testing.T) {
 		want string
 	}{
 		{"another shape", *file, &large, Config{}, "1x4x16, the model to continue takes 1x8x8"},
-		{"another dimension", *file, clip, Config{Latent: 3}, "3 latents were asked for, the model to continue has 2"},
+		{"another dimension", *file, clip, Config{Latent: 3}, "3 latents are wanted, the model to continue has 2"},
 		{"a lesser posterior", *file, clip, Config{Posterior: network.Diagonal}, "leave the posterior out"},
-		{"another architecture", foreign, clip, Config{}, "none that pretrain wrote"},
+		{"another architecture", foreign, clip, Config{}, "pretrain did not write"},
 		{"a broken weight", broken, clip, Config{}, `"seed.bias" holds a number that is not finite`},
 		{"no decoder", blind, clip, Config{}, "no decoder"},
 	} {

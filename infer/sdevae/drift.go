@@ -19,8 +19,7 @@ func DriftOf(c *card.Card) *drift.Network {
 	return &drift.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
 }
 
-// fitDrift learns the drift of the exported latents from nothing. The network that shaped the encoder is left behind: it saw the latents move
-// while they were learnt.
+// fitDrift learns the drift of the exported latents from scratch. The network that shaped the encoder is discarded: its latents moved while it learnt.
 func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*drift.Network, error) {
 	d := e.Card.Latent
 	path := make([]latent.Latent, clip.Len())

@@ -13,7 +13,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Export is a trained model ready to be written, with the training clip's latents as the file's encoder gives them.
+// Export is a trained model ready for writing, with the latents of the training clip from the file's encoder.
 type Export struct {
 	File []byte // the ONNX file
 	Card card.Card
@@ -21,12 +21,12 @@ type Export struct {
 	SD   []float32 // their standard deviations
 
 	Rectified *gauge.Rectified // nil if the encoder's latents were straight
-	Verdict   *verdict.Verdict // how far the model can be believed on the clip
+	Verdict   *verdict.Verdict // how reliable the model is on the clip
 }
 
-// Export settles the latents' gauge and writes the model file. The card is completed from the model and the clip;
-// the caller gives Preprocess and the parts of Training that it knows. The model is judged, beside measured (frames × 2, px: the place of the clip's one
-// object, measured without it) where that is not nil.
+// Export settles the latents' gauge and writes the model file. Export completes the card from the model and the clip; the caller sets Preprocess and the known
+// parts of Training. If measured is not nil (frames × 2, px: independently measured positions of the clip's
+// single object), the model is judged against it.
 func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Export, error) {
 	s, err := r.exported(clip)
 	if err != nil {
@@ -48,8 +48,8 @@ func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Exp
 	return e, err
 }
 
-// judged returns the verdict on the exported latents and the model's drawings of the held-out frames; steps of the still part of the picture are not to be
-// drawn where places were located without them.
+// judged returns the verdict on the exported latents and on the reconstructions of the held-out frames. If objects were located without steps of the still part
+// of the picture, the reconstructions need not contain these steps.
 func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdict.Verdict, error) {
 	_, held := video.Split(clip.Pairs(clip.MaxGap()))
 	frames := video.FramesOf(held)

@@ -15,8 +15,8 @@ const (
 	gainFrames = 100
 )
 
-// measureGain measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
-// of the row by which zᵢ enters the decoder.
+// measureGain measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, divided by the norm of the row
+// through which zᵢ enters the decoder.
 func (s *session) measureGain() error {
 	m, frames := s.model, numeric.Spread(video.FramesOf(s.job.train), gainFrames)
 	n, d, size, seed := len(frames), m.Dim, s.job.clip.Size(), m.Decoder.In().Size()

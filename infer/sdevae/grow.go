@@ -10,28 +10,28 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Growth finds how many latents a clip calls for: it trains models of 1, 2, ... latents, each as Train would in half the steps, until
-// two in a row bring nothing or no further one could.
+// Growth finds the number of latents of a clip: it trains models of 1, 2, ... latents, each with half of Train's steps, until two in a row gain nothing or no
+// further one could.
 //
-// The held-out loss is a description length, so it falls with a latent that pays for itself and rises with one that does not. One
-// that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
-// posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
+// The held-out loss is a description length: it falls with a latent that pays for itself and rises with any other. A latent without content has e = 0 and still
+// costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two posteriors of a pair as independent. Nats exclude this constant, and the
+// cost of the pixels' noise for any model, Noise/2τ.
 //
 // If located objects explain all motion, training is skipped: their residual gives the same information.
 type Growth struct {
 	clip    *video.Clip
 	config  Config
-	search  Config  // the training's to come
+	search  Config  // of the training to come
 	located bool    // grown counts located objects
-	without float64 // nats: what motion costs without any latent
-	noise   float64 // nats: what the pixels' noise costs
+	without float64 // nats: cost of the motion without any latent
+	noise   float64 // nats: cost of the pixels' noise
 	grown   []Grown // of 1, 2, ... latents
 }
 
 // Grown is the result of a model of one dimension on held-out pairs.
 type Grown struct {
 	Latent    int
-	Nats      float64 // a frame, of the picture and of the latents that draw it
+	Nats      float64 // nats per frame, of the picture and of the latents that draw it
 	Explained float64 // share of the held-out pictures' variance beyond noise
 }
 
@@ -47,7 +47,7 @@ func NewGrowth(clip *video.Clip, c Config) *Growth {
 	}
 	search := c
 	c.Steps, c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = max(c.Steps/2, 1), -1, -1, -1
-	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures are to be explained soon; whether latents are straight does not matter here
+	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures must be explained soon; straight latents are not needed here
 	noise := clip.Noise() / (2 * c.Tau)
 	return &Growth{clip: clip, config: c, search: search, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
@@ -93,10 +93,10 @@ func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	return left
 }
 
-// leftByLatents returns the mean energy of a held-out frame that 1, 2, ... latents leave; still is the energy of the still residual. It
+// leftByLatents returns the mean energy of a held-out frame that 1, 2, ... residual of the latents; still is the energy of the still residual. It
 // searches for 1, 2, ... objects until one more is not worth its latents. whole reports that there is one object, and that it explains its residual by its changes.
 func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (left []float64, whole bool) {
-	left = []float64{still} // one coordinate of an object says nothing of where it is
+	left = []float64{still} // one coordinate of an object does not give its position
 	with := func(latents int, energy float64) {
 		for len(left) < latents {
 			left = append(left, left[len(left)-1])
@@ -125,11 +125,11 @@ func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (le
 	return left, whole
 }
 
-// Next trains the model of one latent more. watch, which may be nil, is called from the same goroutine after every step.
+// Next trains the model with one more latent. watch, which may be nil, is called from the same goroutine after every step.
 func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) {
 	c := g.config
 	c.Latent = len(g.grown) + 1
-	next := Grown{Latent: c.Latent, Nats: g.without} // of a model whose pictures never leave the mean
+	next := Grown{Latent: c.Latent, Nats: g.without} // loss of a model whose pictures equal the mean
 	result, err := Train(ctx, g.clip, c, watch)
 	switch {
 	case err == nil:
@@ -143,10 +143,10 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 	return next, nil
 }
 
-// Latent returns the fewest latents beyond which none that were tried are worth having, 0 before any was.
+// Latent returns the fewest latents beyond which no tried model is worth its cost, or 0 before the first.
 func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 
-// Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
+// Done reports that more latents than Latent cannot gain enough, that two more did not, or that MaxGrown were tried.
 func (g *Growth) Done() bool {
 	tried, serve := len(g.grown), g.Latent()
 	return tried > 0 && (g.located || tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.without, g.nats(), serve-1))
@@ -160,8 +160,8 @@ func (g *Growth) nats() []float64 {
 	return out
 }
 
-// Fewest returns the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
-// and still is the cost without any; 0 if nats is empty.
+// Fewest returns the number of latents beyond which more are not worth their cost. Models of 1, 2, ... latents cost nats per frame on held-out frames, and
+// still is the cost without any; Fewest returns 0 if nats is empty.
 func Fewest(still float64, nats []float64) int {
 	for i := range nats {
 		if !outdone(still, nats, i) {

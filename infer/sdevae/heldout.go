@@ -8,11 +8,10 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// maxCalibration bounds the frames that batch normalisation's moments are measured on.
+// maxCalibration bounds the number of frames for the moments of batch normalisation.
 const maxCalibration = 600
 
-// look measures the held-out pairs with the weights as they stand, keeps those if they are the best so far, and leaves the
-// model with fresh moments.
+// look measures the held-out pairs with the present weights, keeps the weights if they are the best so far, and leaves the model with fresh moments.
 func (s *session) look() (*Look, error) {
 	if err := s.model.Drift.Load(s.graph.Drift); err != nil {
 		return nil, err
@@ -42,12 +41,12 @@ func (s *session) look() (*Look, error) {
 // judge evaluates the model on the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
 	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.mean)
-	l.Explained = min(1, l.Explained/s.job.moving) // what moves is itself estimated
+	l.Explained = min(1, l.Explained/s.job.moving) // the motion is itself estimated
 	return err
 }
 
-// heldOut returns the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
-// mean where that is nil.
+// heldOut returns the loss on held-out pairs, at z = m, and the explained share of their pictures' squared distance from still, or from their own mean if still
+// is nil.
 func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := video.FramesOf(pairs)
 	n, size := len(frames), c.Size()

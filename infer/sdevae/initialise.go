@@ -5,21 +5,21 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// initialPairs is how many pairs the first latents are found in, at most.
+// initialPairs bounds the pairs that determine the first latents.
 const initialPairs = 300
 
-// A random last layer folds the motion over itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents
-// are components of its random convolutions' output, each of variance 1. The best components depend on the clip, so restarts alternate. The
+// A random last layer folds the motion over itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents are components
+// of the output of its random convolutions, each of variance 1. The best components depend on the clip, so restarts alternate. The
 // sampling noise starts at sd 1, which keeps short clips from being overfitted.
 
-// At low SNR an object as a whole still exceeds the noise: a ball of 150 pixels, under noise of twice its brightness in each, by 6 standard
-// deviations. Random kernels lose this signal, and a random decoder's drawing has more energy than the motion.
+// At low SNR an object as a whole still exceeds the noise: a ball of 150 pixels exceeds noise of twice its brightness per pixel by 6 standard deviations.
+// Random kernels lose this signal, and a random decoder's drawing has more energy than the motion.
 const (
-	lowSNRDraws = 8    // first encoders to choose from
+	lowSNRDraws = 8    // number of first encoders to choose from
 	lowSNRPairs = 1000 // pairs that their latents are found in, at most
 )
 
-// lowSNR says that nearly all of the clip's energy is noise.
+// lowSNR reports that nearly all of the clip's energy is noise.
 func (j *job) lowSNR() bool { return j.moving < numeric.LeastLayer }
 
 // initialise prepares random weights for the clip, before the first step.
@@ -45,9 +45,9 @@ func (s *session) initialiseEncoder() error {
 	return s.model.InitPrincipal(s.job.clip, s.job.train)
 }
 
-// initialiseLowSNR begins with the slowest components of averages: kernels are constant in space and random from channel to channel, and the first
-// layer's biases put its zero at the clip's mean. Of several such encoders it keeps the one whose components are slowest. It keeps one with a
-// raised threshold instead where that is slower still: a small object in a large picture shows only in pixels far above the noise. The decoder
+// initialiseLowSNR begins with the slowest components of averages: kernels are constant in space and random from channel to channel, and the first layer's
+// biases move its zero to the clip's mean. Of several such encoders it keeps the one whose components are slowest. It keeps one with a raised threshold instead
+// if that is slower still: a small object in a large picture shows only in pixels far above the noise. The decoder
 // begins with the mean picture.
 func (s *session) initialiseLowSNR() error {
 	var kept *network.Model

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	maxSprites = 5   // searched for at once: more take minutes
+	maxSprites = 5   // objects in one search: more take minutes
 	firstWidth = 0.1 // standard deviation of the encoder's first posteriors, of latents of variance 1
 
 	maxSearchPixels = 1 << 17 // pixels of a picture that is searched: a minute of work a sprite
-	spriteSteps     = 1200    // of the encoder, fewer where Steps are few
+	spriteSteps     = 1200    // steps of the encoder; fewer if Steps is small
 )
 
 const (
@@ -27,13 +27,13 @@ const (
 	spriteRate       float64 = 6e-3 // tuned train.spriteRate: peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact
 )
 
-// searches reports whether the clip is searched for rigid objects.
+// searches reports whether to search the clip for rigid objects.
 func (j *job) searches(c Config) bool {
 	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels
 }
 
-// locate searches for as many rigid objects as the latents have pairs; or else for one that changes, or moves over a dynamic background; or, at low
-// SNR and for one or two latents, for a low-rank picture. It returns nil if none of them is what moves, or where the config asks for none.
+// locate searches for as many rigid objects as there are pairs of latents. If that fails, it tries one object that changes, or one over a dynamic background;
+// at low SNR and for one or two latents, a low-rank picture. It returns nil if none of these explains the motion, or if the config disables the search.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
@@ -54,8 +54,8 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	return nil, nil
 }
 
-// locateWithoutSteps searches once more where rigid objects leave something, and the still part of the picture changes between two frames: without that
-// change, which modes of an object may have learnt. What leaves less of held-out frames is kept.
+// locateWithoutSteps repeats the search without a change of the still part, if rigid objects leave a residual and the still part of the picture changes between
+// two frames: an object's modes may have learnt that change. It returns the result with the smaller residual on held-out frames.
 func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
 	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-numeric.LeastLayer
 	if rigid || !j.searches(c) { // case locate.steps: a still part of the picture that changes once: dust that moves, a spot that bleaches
@@ -151,8 +151,8 @@ func (j *job) energyHeld() float64 {
 	return numeric.SquaredError(x, j.mean) / float64(len(held)) * n / (n - 1)
 }
 
-// withSprites returns the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
-// while the decoder learns to draw from it.
+// withSprites returns the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites; then it is frozen while
+// the decoder learns.
 func (c Config) withSprites() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
 	c.SpriteSteps = cmp.Or(c.SpriteSteps, min(4*c.Steps, spriteSteps))
@@ -174,8 +174,8 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	return t.settle(j.clip)
 }
 
-// locateLowRank finds d latents by which the whole picture changes, under noise that hides the change in every single frame. It returns nil
-// if they explain next to nothing of the motion.
+// locateLowRank finds d latents that change the whole picture, under noise that hides the change in every single frame. It returns nil if they explain almost
+// none of the motion.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &video.SlowFeatures{Clip: j.clip, Mean: j.mean}
 	t := &tracked{lowRank: &video.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}

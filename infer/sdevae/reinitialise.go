@@ -12,14 +12,14 @@ import (
 	"driftscope/online/drift"
 )
 
-const reinitPairs = 1000 // that new latents are found in, at most
+const reinitPairs = 1000 // frames that determine the new latents, at most
 
 const reinitPoorer float64 = 3 // tuned train.reinitPoorer: largest growth of the unexplained part when latents are re-initialised: straighter latents reconstruct slightly worse, wrong ones far worse
 
 // reinitialise finds new latents among the learnt features, as at the start: reconstruction bends latents, and the slowest components of the
-// features that it needs are straight. Then the decoder, aligned to them, learns alone. Where it explains far less than before, the new latents do
-// not hold the state, as with an object that only drifts, whose slowest components are functions of how far it has come. Then the latents before
-// are kept.
+// features that it needs are straight. Then the decoder is aligned to the new latents and learns alone. If it explains far less than before, the new latents do
+// not hold the
+// state. An object that only drifts is an example: its slowest components are functions of the distance covered. Then the previous latents stay.
 func (s *session) reinitialise(ctx context.Context) error {
 	if !s.reinitialising {
 		err := s.keepBefore()
@@ -53,7 +53,7 @@ func (s *session) keepBefore() error {
 	return err
 }
 
-// keepBetter adopts the new latents, or those before where these explained far more.
+// keepBetter adopts the new latents, or the previous ones if these explained far more.
 func (s *session) keepBetter() {
 	if 1-s.best.Explained > reinitPoorer*(1-s.beforeLook.Explained) {
 		s.best, s.kept = s.beforeLook, s.before

@@ -13,8 +13,8 @@
 // With located sprites there is one restart: the encoder learns their places from synthetic frames alone, and is frozen while the decoder,
 // the widths and the drift learn the loss above. Places in the picture need no straightening.
 //
-// Other differences from the paper: f adds its drawing to the logit of the clip's mean picture, so that no step is spent on the still part,
-// and the encoder's last layers read low moments of the feature maps in every other restart (package network, readout.go).
+// Other differences from the paper: f adds its picture to the logit of the clip's mean picture, so that no step is spent on the still part, and the encoder's
+// last layers read low moments of the feature maps in every other restart (package network, readout.go).
 //
 // A training resumes from a checkpoint bit for bit (checkpoint.go, snapshot.go). A model continues on other clips (continue.go). grow.go
 // chooses the number of latents by the held-out description length, or by the located objects.
@@ -46,19 +46,19 @@ type session struct {
 	graph          *network.Graph
 	optimiser      *network.Adam
 	q              []float64 // smoothed profiled diffusion
-	clock          []float32 // of every frame; nil without a clock
+	clock          []float32 // clock of every frame; nil without a clock
 	permutation    []int     // of the training pairs, in this pass
 	at             int       // index in the permutation
 	done           int       // steps
-	sum            float64   // of the losses since the last look
+	sum            float64   // sum of the losses since the last look
 	since          int       // steps since then
 	stale          int       // looks without gain
 	best           Look
 	kept           *network.Model  // weights of the best look
 	synthetic      *syntheticPhase // nil but while the encoder learns from synthetic frames
-	reinitialising bool            // the last phase is on
+	reinitialising bool            // true in the last phase
 	before         *network.Model  // weights before the last phase; nil before it
-	beforeLook     Look            // what they explain
+	beforeLook     Look            // explained share at that time
 }
 
 // newSession makes a restart before its first step, with random weights.
@@ -153,7 +153,7 @@ func (s *session) run(ctx context.Context, until int) error {
 	return nil
 }
 
-// step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
+// step takes one optimiser step on the next pairs and returns the loss, with ½ ln q instead of ½ q/q̄.
 func (s *session) step() (float64, error) {
 	s.fill(s.next())
 	if s.done == 0 || s.reinitialising && s.done == s.job.config.Steps {
@@ -211,7 +211,7 @@ func (s *session) begin() error {
 	return nil
 }
 
-// next returns the next batch of pairs, every pair once in a random order before any comes again.
+// next returns the next batch of pairs; every pair comes once in a random order before any repeats.
 func (s *session) next() []int {
 	n := s.job.config.Pairs
 	if s.at+n > len(s.permutation) {
@@ -221,7 +221,7 @@ func (s *session) next() []int {
 	return s.permutation[s.at-n : s.at]
 }
 
-// fill puts the pairs' frames, time steps and fresh noise where the graph reads them.
+// fill writes the pairs' frames, time steps and fresh noise into the graph's inputs.
 func (s *session) fill(indices []int) {
 	x, eps, dt, clock := s.graph.X.Data().([]float32), s.graph.Eps.Data().([]float32), s.graph.Dt.Data().([]float32), s.graph.Clock.Data().([]float32)
 	size, b := s.job.clip.Size(), s.job.config.Pairs

@@ -6,10 +6,10 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// The methods below write the state of a training to an archive, or read it into a job that was newly made from the same clip and settings. The
-// steps that follow are the same bit for bit.
+// The methods below write the state of a training to an archive, or read it into a job newly made from the same clip and settings. The steps that
+// follow are then the same bit for bit.
 
-// archive goes through the candidates and the restart at work.
+// archive reads or writes the candidates and the running restart.
 func (j *job) archive(a *archive.Codec) {
 	a.Count(&j.taken, j.config.TotalSteps())
 	a.Count(&j.restart, j.config.Restarts)
@@ -30,7 +30,7 @@ func (j *job) archive(a *archive.Codec) {
 	a.Require(working || n > 0 || j.restart < j.config.Restarts, "no restart is left")
 }
 
-// archiveCurrent makes the session first where it reads.
+// archiveCurrent reads or writes the running session; to read, it makes the session first.
 func (j *job) archiveCurrent(a *archive.Codec) {
 	restart := 0
 	if a.Writing() {
@@ -48,7 +48,7 @@ func (j *job) archiveCurrent(a *archive.Codec) {
 	}
 }
 
-// parked is a restart that waits, as its archive: only the one at work has networks and a graph in memory.
+// parked is the archive of a waiting restart: only the running one has networks and a graph in memory.
 type parked struct {
 	restart int
 	best    Look
@@ -71,7 +71,7 @@ func (j *job) park() error {
 	return a.Err()
 }
 
-// resumeBest puts the first candidate to work, unless a restart is.
+// resumeBest runs the first candidate, unless a restart is running.
 func (j *job) resumeBest() (err error) {
 	if j.current != nil {
 		return nil
@@ -110,7 +110,7 @@ func (s *session) archive(a *archive.Codec) {
 	archiveLook(a, &s.beforeLook)
 }
 
-// archivePass goes through where the session stands among the training pairs.
+// archivePass reads or writes the session's position among the training pairs.
 func (s *session) archivePass(a *archive.Codec) {
 	n := len(s.permutation)
 	a.Count(&n, len(s.job.train))
@@ -127,7 +127,7 @@ func (s *session) archivePass(a *archive.Codec) {
 	a.Count(&s.at, n)
 }
 
-// archiveWeights goes through weights that are kept, if any are.
+// archiveWeights reads or writes stored weights, if there are any.
 func (s *session) archiveWeights(a *archive.Codec, kept **network.Model) {
 	some := *kept != nil
 	if a.Bool(&some); a.Err() != nil || !some {
@@ -140,7 +140,7 @@ func (s *session) archiveWeights(a *archive.Codec, kept **network.Model) {
 	archiveModel((*kept), a)
 }
 
-// archiveSleep goes through the training on synthetic frames, once it has begun.
+// archiveSleep reads or writes the training on synthetic frames, once it has begun.
 func (s *session) archiveSleep(a *archive.Codec) {
 	begun := s.synthetic != nil
 	if a.Bool(&begun); a.Err() != nil || !begun {
@@ -158,7 +158,7 @@ func (s *session) archiveSleep(a *archive.Codec) {
 	archiveAdam(s.synthetic.optimiser, a, s.synthetic.graph.Machine.Params, s.synthetic.steps)
 }
 
-// archiveAdam goes through an optimiser and the parameters that it moves.
+// archiveAdam reads or writes an optimiser and its parameters.
 func archiveAdam(a *network.Adam, to *archive.Codec, params []network.Parameter, limit int) {
 	to.Count(&a.Steps, limit)
 	for i, p := range params {
@@ -182,7 +182,7 @@ func archiveModel(m *network.Model, a *archive.Codec) {
 	a.BitsList(m.Drift.Weights)
 }
 
-// blank is moments of the same shape.
+// blank returns moments of the same shape.
 func blank(like []dnnl.Moments) []dnnl.Moments {
 	out := make([]dnnl.Moments, len(like))
 	for i, m := range like {

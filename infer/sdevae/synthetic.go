@@ -12,10 +12,10 @@ import (
 )
 
 // Training on synthetic frames. A decoder draws well only near its training frames, but an object that changes is drawn well anywhere. Its look
-// must not depend on its place. The encoder learns this from frames in which both vary independently, over their whole range.
+// must not depend on its place. The encoder learns the difference from frames in which both vary independently, over their whole range.
 const (
-	changingWidth   = 1    // distance of a synthetic frame from the one that it starts from, in standard deviations of the latents, where the sprite changes
-	syntheticFrames = 2000 // that it may start from, at most
+	changingWidth   = 1    // distance of a synthetic frame from its starting frame, in standard deviations of the latents, if the sprite changes
+	syntheticFrames = 2000 // starting frames, at most
 )
 
 const (
@@ -24,27 +24,26 @@ const (
 	lateWarmup     float64 = 20   // tuned train.lateWarmup: steps of linear rise in the later phases, whose optimiser starts fresh
 )
 
-// syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and what drawings leave of the
-// frames.
+// syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and the residuals of the frames.
 type syntheticPhase struct {
 	graph     *network.SyntheticGraph
 	optimiser *network.Adam
 	targets   *network.Posteriors
 	sd        []float64 // of the means over the clip
 	clock     []float32 // of the frames; nil without a clock
-	left      []float32 // frames - drawings, n × CHW; pairs' differences where the picture is low-rank
-	start     []int     // of frames, what each synthetic frame of the batch starts from
-	look      []int     // the frame that it looks like in what is no latent: that one, or any where the sprite changes
+	left      []float32 // frames - drawings, n × CHW; differences of pairs if the picture is low-rank
+	start     []int     // starting frame of each synthetic frame of the batch
+	look      []int     // frame whose appearance it has beyond the latents: its starting frame, or any frame if the sprite changes
 	steps     int       // to take
-	rate      float64   // Adam's, at its peak
+	rate      float64   // peak rate of Adam
 	width     float64   // distance of a synthetic frame from the frame that it starts from, in sd
 	done      int
 
-	draw    func(pictures, z []float32, frames []int) error // draws the latents, each as its frame is in what is no latent
-	frames  []int                                           // that a synthetic frame may start from
+	draw    func(pictures, z []float32, frames []int) error // draws the latents, each with its frame's appearance beyond the latents
+	frames  []int                                           // starting frames of a synthetic frame
 	changes bool                                            // the sprite does
-	sprites int                                             // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
-	noise   []float32                                       // scratch for moved noise; nil if what is left is the frame's own
+	sprites int                                             // first latents of each pair, from one frame; another sprite's and the background's may come from another frame
+	noise   []float32                                       // scratch for moved noise; nil if the residual is the frame's own
 }
 
 // beginSynthetic starts it: from the best look's weights or, where something was located, from the first.
@@ -74,7 +73,7 @@ func (s *session) beginSynthetic() (err error) {
 	for i, v := range drawn {
 		l.left[i] -= v
 	}
-	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // a frame's own noise is in what was fitted to all frames: the encoder would overfit to it
+	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // the fit to all frames contains a frame's own noise: the encoder would overfit to it
 		l.left, l.noise = s.job.clip.Differences(numeric.Spread(s.job.train, syntheticFrames)), make([]float32, s.job.clip.Size())
 	}
 	l.clock = s.model.Clock(s.job.clip, frames)
@@ -90,8 +89,8 @@ func (s *session) beginSynthetic() (err error) {
 
 // trainOnSynthetic is the sleep phase of wake-sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings. It moves a frame
 // to latents z around its own m by the decoder, x + f(z) - f(m), and only the encoder learns to read z. There is no limit to these frames, even
-// if the film has only eighty, so they undo overfitting. Everything that the decoder cannot draw stays in the picture, so its mistakes
-// teach nothing.
+// if the film has only eighty, so they undo overfitting. Everything that the decoder cannot draw stays in the picture, so the encoder does not learn the
+// decoder's mistakes.
 func (s *session) trainOnSynthetic(ctx context.Context) error {
 	if s.synthetic == nil {
 		if err := s.beginSynthetic(); err != nil {

@@ -17,10 +17,10 @@ import (
 type tracked struct {
 	sprites    *sprites.Set
 	deforming  *sprites.Deforming // the single sprite, where its light changes; else nil
-	scores     []float64          // of its modes, frames × modes: the first are latents, the others belong to a frame
-	looks      *sprites.Looks     // of the single sprite in the training frames, once synthetic ones are drawn; else nil
-	lowRank    *video.LowRank     // in place of sprites, where the picture changes as a whole under noise
-	background *dynamicBackground // behind a single sprite; nil if it is a still picture
+	scores     []float64          // scores of its modes, frames × modes: the first are latents, the others belong to a frame
+	looks      *sprites.Looks     // of the single sprite in the training frames, once synthetic frames are drawn; otherwise nil
+	lowRank    *video.LowRank     // instead of sprites, if the picture changes as a whole under noise
+	background *dynamicBackground // behind a single sprite; nil if the background is a still picture
 	left       float64            // energy of a held-out frame that is not explained
 	explained  float64            // share of the motion in held-out frames
 	places     []float64          // frames × 2 a sprite, px
@@ -76,7 +76,7 @@ func (t *tracked) mutePadding(m *network.Model) {
 	}
 }
 
-// independent reports whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
+// independent reports whether each sprite moves on its own: its places persist from frame to frame, and its steps differ from another's.
 func (t *tracked) independent(pairs []video.Pair) bool {
 	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
@@ -114,7 +114,7 @@ func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Post
 	return p
 }
 
-// draw draws pictures of latents (n × CHW), each as its frame is in what is no latent.
+// draw draws pictures of latents (n × CHW), each with its frame's appearance beyond the latents.
 func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	n := len(frames)
 	if t.lowRank != nil {
@@ -146,7 +146,7 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	return nil
 }
 
-// keepLooks has a single rigid sprite over a still picture drawn as each of the frames shows it.
+// keepLooks stores the residuals of a single rigid sprite over a still picture, so that synthetic frames show them.
 func (t *tracked) keepLooks(c *video.Clip, frames []int) {
 	// case sprites.looks: the residual of a single rigid sprite moves with it in synthetic frames
 	if t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {

@@ -12,9 +12,9 @@
 // m(x₀) + μ Δt. A prior adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²). l1 adds a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the picture, which does not
 // depend on the scale of z.
 //
-// With a clock, the drift is μ(z, c) and the encoder's last layers read c behind its features, as in the paper for drifts that
-// depend on time: c = 2t/T - 1, where t is the time since the frame's trajectory began and T the duration of the longest one. The file
-// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, as is the drift without a clock. The exported drift is
+// With a clock, the drift is μ(z, c) and the encoder's last layers read c after its features, as in the paper for drifts that depend on time: c = 2t/T - 1,
+// where t is the time since the frame's trajectory began and T the duration of the longest one. The file
+// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, like the drift without a clock. The exported drift is
 // fitted to the exported latents, depends on z alone, and is the mean over the clip. The online estimator follows changes of the law.
 //
 // ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training. The gauge sets it
@@ -60,29 +60,29 @@ type Progress struct {
 type Result struct {
 	Model   *network.Model // the caller closes it
 	Config  Config         // with the defaults filled in
-	Best    Look           // the look whose weights were kept
+	Best    Look           // look with the kept weights
 	History []Look
 
 	SpriteShare       float64 // share of the motion that located sprites explain; 0 without sprites
-	Sprites           int     // how many are located
-	Modes             int     // ways in which the light of a single one changes; 0 if it is rigid
+	Sprites           int     // number of located objects
+	Modes             int     // ways in which the light of a single object changes; 0 if it is rigid
 	AppearanceLatents int     // latents that are scores of those modes
-	Steps             []int   // frames with which the still part of the picture changes, where located objects are over one that does
-	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
+	Steps             []int   // frames at which the still part of the picture changes, if located objects are over one that does
+	BackgroundLatents int     // latents of a dynamic background; further ones are padding
 }
 
-// ErrMean is returned when reconstruction never left the mean picture in any restart.
-var ErrMean = errors.New("reconstruction never left the mean picture: the latents carry nothing; " +
-	"crop closer to what moves, give a longer clip, a smaller tau or another seed")
+// Train returns ErrMean if no restart's reconstruction ever left the mean picture.
+var ErrMean = errors.New("reconstruction never left the mean picture: the latents hold nothing; " +
+	"crop closer to the moving object, give a longer clip, a smaller tau or another seed")
 
-// Training is how a model is learnt, beside the clip and the config. The zero value starts from random weights and leaves no
+// Training says how to learn a model, besides the clip and the config. The zero value starts from random weights and leaves no
 // checkpoints.
 type Training struct {
-	Watch  func(Progress)     // told after every step, from the goroutine that trains; may be nil
+	Watch  func(Progress)     // called after every step, from the training goroutine; may be nil
 	From   *card.File         // the model to continue, which pretrain wrote, in one run; nil starts from random weights
 	Save   func([]byte) error // given a checkpoint every Config.Every steps, a slice to keep; its error ends the training
-	Notes  []byte             // kept in the checkpoints, at most 1 MiB
-	Resume *Checkpoint        // to go on from, made with the same clip, config and From; nil starts at the beginning
+	Notes  []byte             // stored in the checkpoints, at most 1 MiB
+	Resume *Checkpoint        // checkpoint to resume, made with the same clip, config and From; nil starts at the beginning
 }
 
 // Train learns a model of the clip from random weights. watch, if not nil, is called from the same goroutine after every step.
@@ -91,8 +91,8 @@ func Train(ctx context.Context, clip *video.Clip, c Config, watch func(Progress)
 	return Training{Watch: watch}.Train(ctx, clip, c)
 }
 
-// Train learns a model of the clip. The same clip, config and model to continue give the same model, in one go or resumed, on the
-// same number of threads. It returns ErrCheckpoint where Resume was made of anything else, and ErrMean.
+// Train learns a model of the clip. The same clip, config and starting model give the same model, resumed or not, on the same number of threads. It returns
+// ErrCheckpoint if Resume belongs to anything else, and ErrMean.
 func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Result, error) {
 	j, err := newJob(ctx, t, clip, c)
 	if err != nil {
@@ -123,22 +123,22 @@ func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Resul
 type job struct {
 	training    Training
 	clip        *video.Clip
-	digest      []byte       // of the clip, where there are checkpoints
+	digest      []byte       // digest of the clip, if there are checkpoints
 	origin      *onnx.Origin // the model to continue; nil if there is none
 	config      Config
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
-	tracked     *tracked  // located before the training; nil if nothing is
-	steps       []int     // frames with which the still part of the picture changes, where tracked was located without that
-	mean        []float32 // the clip's mean picture at low SNR: that of a few frames has too much of their noise
+	tracked     *tracked  // objects located before the training, or nil
+	steps       []int     // frames at which the still part of the picture changes, if tracked was located without that change
+	mean        []float32 // the clip's mean picture at low SNR, because the mean of a few frames contains too much noise
 
 	before     int      // steps of the training of a dynamic background
 	taken      int      // steps, of all restarts
 	looks      []Look   // of all restarts
-	restart    int      // whose trial is on; their number once all trials are over
-	finished   int      // of the finalists, how many are at the end
-	current    *session // at work; nil in between
-	candidates []parked // the best of those whose trial has ended, the best first; finalists go from the front to the back
+	restart    int      // restart in its trial; the number of restarts once all trials are over
+	finished   int      // number of finalists at the end
+	current    *session // running restart; nil in between
+	candidates []parked // the best restarts whose trial has ended, the best first; finalists move from the front to the back
 }
 
 func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, error) {
@@ -159,12 +159,12 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 		}
 	}
 	if c.Clock && clip.Span() == 0 {
-		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
+		return nil, errors.New("the times of the clip's trajectories never increase: leave the clock out or correct the times")
 	}
 	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
+	if c.Clock || len(j.train) < gauge.MinPairs { // with a clock the exported drift is not learnt again; few pairs do not show what is slow
 		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
@@ -188,7 +188,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	return j, nil
 }
 
-// survey splits the clip, evens it out where it is searched, and measures how much of it moves.
+// survey splits the clip, equalises it if it is searched, and measures how much of it moves.
 func (j *job) survey(ctx context.Context, c Config) {
 	clip := j.clip
 	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
@@ -200,7 +200,7 @@ func (j *job) survey(ctx context.Context, c Config) {
 	}
 }
 
-// run takes the job from where it stands to its end.
+// run continues the job from its present state to its end.
 func (j *job) run(ctx context.Context) error {
 	if j.training.Resume != nil {
 		if err := j.resume(j.training.Resume); err != nil {
@@ -226,7 +226,7 @@ func (j *job) run(ctx context.Context) error {
 	return nil
 }
 
-// finish takes the session that is kept through the phases after its last look.
+// finish takes the winning session through the phases after its last look.
 func (s *session) finish(ctx context.Context) error {
 	if !s.reinitialising {
 		if s.job.config.SyntheticSteps <= 0 || s.job.tracked != nil {
@@ -245,7 +245,7 @@ func (s *session) broken() error {
 	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.job.config.Rate)
 }
 
-// trials takes every restart through its trial; the best of them stay candidates.
+// trials runs every restart through its trial and keeps the best as candidates.
 func (j *job) trials(ctx context.Context) error {
 	for ; j.restart < j.config.Restarts; j.restart++ {
 		if j.current == nil {
@@ -268,7 +268,7 @@ func (j *job) trials(ctx context.Context) error {
 	return nil
 }
 
-// final takes the candidates to the end, and puts the best to work again.
+// final runs the candidates to the end, and then runs the best again.
 func (j *job) final(ctx context.Context) error {
 	for ; j.finished < j.config.finalists(); j.finished++ {
 		if err := j.resumeBest(); err != nil {
@@ -291,7 +291,7 @@ func (j *job) keep(n int) {
 	j.candidates = j.candidates[:min(n, len(j.candidates))]
 }
 
-// tell counts a step, reports it and keeps a checkpoint where one is due.
+// tell counts a step, reports it, and writes a checkpoint if one is due.
 func (j *job) tell(loss float64, look *Look, due bool) error {
 	j.taken++
 	j.report(loss, look)

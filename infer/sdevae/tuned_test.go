@@ -49,7 +49,7 @@ func TestTunedNumbersPage(t *testing.T) {
 		t.Errorf("%d tuned numbers, expected %d at most, and most of them: find one that is not needed", n, mostNumbers)
 	}
 	page := fmt.Sprintf("# Tuned numbers\n\n`pretrain` uses %d numbers that were set by judgement, and some optional cases. "+
-		"A study measured half and twice each number, and left out each case ([results](../paper/ablation/ablation.md)).\n\n"+
+		"Leaving out the case `locate.background` changed nothing on one film ([study](../lab/2026-11-25-ablation.md)). No other number or case was tested by changing it.\n\n"+
 		"Numbers that only cost time, guard the arithmetic or define a term are constants, listed in `infer/sdevae/constants.txt`.\n\n"+
 		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | meaning |\n|---|---|\n%s", n, strings.Join(rows["tuned"], ""), strings.Join(rows["case"], ""))
 	if os.Getenv("TUNED_NUMBERS") == "write" {

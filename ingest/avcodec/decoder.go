@@ -33,7 +33,7 @@ const (
 )
 
 // ErrMore reports that the decoder needs another access unit before it returns a picture.
-var ErrMore = errors.New("another access unit is wanted")
+var ErrMore = errors.New("FFmpeg's decoder needs another access unit")
 
 // Decoder decodes one stream. Use it from one goroutine.
 type Decoder struct{ c *C.driftscope_decoder }

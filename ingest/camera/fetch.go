@@ -51,7 +51,7 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 		return nil, err
 	}
 	if proof == "" {
-		return nil, errors.New("the camera asks for a password in a way that is not known here, basic and digest (MD5, SHA-256) are: choose one on its page")
+		return nil, errors.New("the camera uses an unknown password scheme, not basic or digest (MD5, SHA-256): choose one of these on its page")
 	}
 	return checked(ask(ctx, client, response.Request.URL.String(), proof))
 }
@@ -59,7 +59,7 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 func ask(ctx context.Context, client *http.Client, address, proof string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("that is no address") // the parse error would show the password
+		return nil, errors.New("that is not an address") // the parse error would show the password
 	}
 	request.Header.Set("User-Agent", "driftscope")
 	if proof != "" {

@@ -56,7 +56,7 @@ func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
 	return &gstreamer{
 		name: "genicam " + o.Camera, description: o.description(), endless: true, sparse: o.Trigger != "",
 		packed: packings[genicamPixels[o.Pixel].feature],
-		advice: "arv-tool-0.8 lists cameras and what they can; docs/howto/cameras.md has what helps",
+		advice: "arv-tool-0.8 lists cameras and their features; docs/howto/cameras.md has more help",
 	}, nil
 }
 

@@ -246,9 +246,9 @@ func TestCameraOptions(t *testing.T) {
 		{"camera", "{width: 640, height: 99999}", "640x99999"},
 		{"camera", "{fourcc: mjpeg}", "four capitals"},
 		{"camera", "{fps: -5}", "fps is -5"},
-		{"url", "{}", "url is no address"},
-		{"url", "{url: 'file:///etc/passwd'}", "url is no address"},
-		{"url", "{url: 'concat:http://a|file:///b'}", "url is no address"},
+		{"url", "{}", "url does not begin with rtsp://"},
+		{"url", "{url: 'file:///etc/passwd'}", "url does not begin with rtsp://"},
+		{"url", "{url: 'concat:http://a|file:///b'}", "url does not begin with rtsp://"},
 		{"url", "{url: 'http://" + strings.Repeat("a", maxURL) + "'}", "at most 2048"},
 	} {
 		_, err := construct(c.kind, func(dst any) error {

@@ -54,7 +54,7 @@ func (s *httpCamera) Open(ctx context.Context) error {
 	return s.inner.Open(ctx)
 }
 
-const adviceHTTP = "open the address in a browser; docs/howto/cameras.md has what helps"
+const adviceHTTP = "open the address in a browser; docs/howto/cameras.md has more help"
 
 // what returns the reader of a response, by its content type or its first bytes.
 func (s *httpCamera) what(response *http.Response) pipeline.Source {

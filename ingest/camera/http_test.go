@@ -77,7 +77,7 @@ func TestHTTPPictures(t *testing.T) {
 			stamp := float64(when.UnixMilli()+int64(10*i)) / 1e3
 			fmt.Fprintf(w, "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\nX-Timestamp: %.6f\r\n\r\n", len(jpeg), stamp)
 			w.Write(jpeg)
-		}, "the camera's clock, which it reports"},
+		}, "frame times follow the clock that the camera reports"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,7 @@ func (s *mjpegCamera) tie(stamp time.Duration, arrived time.Time) (told string) 
 			return ""
 		}
 		s.timing.settled = true
-		return "the camera stamps no picture: frame times are when they came here"
+		return "the camera stamps no picture: frame times are the times of arrival"
 	}
 	_, told = s.timing.settle(&s.clock, stamp, arrived)
 	return told

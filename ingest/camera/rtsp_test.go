@@ -144,7 +144,7 @@ func TestRTSP(t *testing.T) {
 			if ahead := time.Until(frames[len(frames)-1].t); ahead < o.Ahead-10*time.Second || ahead > o.Ahead {
 				t.Errorf("the last frame was taken in %v by the camera's clock, which is an hour ahead", ahead)
 			}
-			if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "camera_clock: frame times are the camera's clock, which it reports: it is ahead") {
+			if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "camera_clock: frame times follow the clock that the camera reports: it is ahead") {
 				t.Errorf("the first frame has the events %q", frames[0].events)
 			}
 		})
@@ -263,7 +263,7 @@ func TestRTSPRefused(t *testing.T) {
 		{ingesttest.CameraOptions{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", "", "tcp"},
 		{ingesttest.CameraOptions{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest", "tcp"},
 		{ingesttest.CameraOptions{}, "/film", "/nothing", "has no such path (404)", "", "tcp"},
-		{ingesttest.CameraOptions{}, "", "", "does not send in this way (461): set transport", "", "udp"},
+		{ingesttest.CameraOptions{}, "", "", "does not support this transport (461): set transport", "", "udp"},
 	} {
 		camera := ingesttest.StartCamera(t, c.o)
 		s := direct(t, "{url: '"+strings.Replace(camera.URL(), c.from, c.to, 1)+"', clock: arrival, transport: "+c.transport+"}")

@@ -45,7 +45,7 @@ func NewURL(decode func(dst any) error) (pipeline.Source, error) {
 	if address.Scheme == "rtsp" || address.Scheme == "rtsps" {
 		return &rtspCamera{
 			name: shown(address), url: o.URL, udp: o.Transport == overUDP, ca: o.CA,
-			advice: "the camera's page names its address, user and password included: try it with ffplay; docs/howto/cameras.md has what helps",
+			advice: "the camera's page shows its address with user and password: try it with ffplay; docs/howto/cameras.md has more help",
 			timing: timing{reports: o.Clock == byCamera},
 		}, nil
 	}
@@ -68,7 +68,7 @@ func (o *urlOptions) check() (*url.URL, error) {
 	}
 	address, err := url.Parse(o.URL)
 	if err != nil || address.Host == "" || !slices.Contains(urlSchemes, address.Scheme) {
-		return nil, errors.New("url is no address that begins with rtsp://, rtsps://, http:// or https://: give the one that the camera's page shows")
+		return nil, errors.New("url does not begin with rtsp://, rtsps://, http:// or https://: give the address that the camera's page shows")
 	}
 	switch {
 	case o.Transport != overTCP && o.Transport != overUDP:

@@ -41,7 +41,7 @@ func (t *timing) settle(clock *cameraClock, stamp time.Duration, arrived time.Ti
 			return true, t.untied()
 		}
 		clock.zero, clock.absolute = t.zero, true
-		return true, "frame times are the camera's clock, which it reports: " + t.behind(arrived.Sub(t.zero.Add(stamp)))
+		return true, "frame times follow the clock that the camera reports: " + t.behind(arrived.Sub(t.zero.Add(stamp)))
 	}
 	if t.tied {
 		clock.correct(t.zero.Sub(clock.zero), stamp-t.last)
@@ -55,7 +55,7 @@ func (t *timing) behind(late time.Duration) string {
 	if late < 0 {
 		return fmt.Sprintf("it is ahead of this computer's by %v or more", -late.Round(time.Millisecond))
 	}
-	return fmt.Sprintf("by it and this computer's, the first frame came %v after it was taken", late.Round(time.Millisecond))
+	return fmt.Sprintf("by both clocks, the first frame arrived %v after its acquisition", late.Round(time.Millisecond))
 }
 
 func (t *timing) untied() string {
@@ -70,7 +70,7 @@ func (t *timing) untied() string {
 func (c *cameraClock) correct(off, step time.Duration) {
 	if off.Abs() > jump {
 		c.zero = c.zero.Add(off)
-		c.set = fmt.Sprintf("the camera's clock was set, by %v: one step over that is wrong", off.Round(time.Millisecond))
+		c.set = fmt.Sprintf("the camera's clock was set by %v: one time step is wrong by that", off.Round(time.Millisecond))
 		return
 	}
 	most := time.Duration(slew * float64(max(step, 0)))

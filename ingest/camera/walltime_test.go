@@ -14,7 +14,7 @@ func TestTiming(t *testing.T) {
 		t.Error("settled without a report")
 	}
 	timing.zero = wall.Add(-time.Minute)
-	if settled, told := timing.settle(&clock, time.Second, wall); !settled || !strings.Contains(told, "59s after it was taken") {
+	if settled, told := timing.settle(&clock, time.Second, wall); !settled || !strings.Contains(told, "59s after its acquisition") {
 		t.Errorf("%q told", told)
 	}
 	for _, step := range []struct {

@@ -158,7 +158,7 @@ func (h *header) check() error {
 	case h.Magic != wireMagic:
 		return fmt.Errorf("a message begins with %q, %q expected", h.Magic[:], wireMagic[:])
 	case h.Version != wireVersion:
-		return fmt.Errorf("messages of version %d, %d expected: the program was exchanged while it ran, start it again", h.Version, wireVersion)
+		return fmt.Errorf("messages of version %d, %d expected: the program was replaced while it ran, start it again", h.Version, wireVersion)
 	case h.What < wireOpened || h.What > wireFailed:
 		return fmt.Errorf("a message of kind %d, %d to %d expected", h.What, wireOpened, wireFailed)
 	case h.Note > maxNote:

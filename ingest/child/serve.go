@@ -28,8 +28,8 @@ func ServeProcess(ctx context.Context, kinds Kinds) error {
 }
 
 // Serve is a child's whole work: it opens the source that the first line of in names, made by kinds, and writes a frame to out for
-// every byte that follows. It returns when in ends, which is how the parent says that it wants no more, or has died; or when out fails. A
-// source that hangs does not hold it up. The forms of in and out are for the same build only.
+// every byte that follows. It returns when in ends, which means that the parent wants no more or has died, or when out fails. A
+// source that hangs does not hold it up. The formats of in and out belong to one build only.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -76,19 +76,18 @@ func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	return s.prototype, nil
 }
 
-// handover hands the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads what the parent asks, a
-// third writes.
+// handover hands the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads the parent's requests, a third writes.
 type handover struct {
 	source  pipeline.Source
-	about   header // what the source says of itself, once it is open
+	about   header // the source's properties, once it is open
 	out     messageWriter
 	waiting *waiting
-	asked   chan struct{} // the parent wants a frame
+	asked   chan struct{} // the parent requests a frame
 	opened  chan error
 	closed  chan struct{}
 }
 
-// listen passes on what the parent asks, and ends everything with it.
+// listen passes on the parent's requests, and ends everything when they end.
 func (c *handover) listen(in io.ByteReader, cancel context.CancelFunc) {
 	defer cancel()
 	for {
@@ -128,7 +127,7 @@ func (c *handover) read(ctx context.Context) {
 	}
 }
 
-// announce is what a source says of itself: whether it is live and timed, and how many frames it has.
+// announce describes a source: whether it is live and timed, and how many frames it has.
 func announce(source pipeline.Source) header {
 	info := source.Info()
 	h := header{What: wireOpened, Seq: uint64(max(info.Frames, 0))}
@@ -170,7 +169,7 @@ func (c *handover) serve(ctx context.Context) error {
 	}
 }
 
-// send writes what one Read gave.
+// send writes the result of one Read.
 func (c *handover) send(i item) error {
 	if i.frame != nil {
 		defer i.frame.Close()
@@ -191,7 +190,7 @@ func (c *handover) send(i item) error {
 	case errors.Is(err, io.EOF):
 		return c.out.message(header{What: wireEnded}, nil)
 	case errors.Is(err, pipeline.ErrNotConnected):
-		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // which the parent adds again
+		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // the parent adds this again
 		return c.out.message(header{What: wireLost}, []byte(text))
 	default:
 		return c.out.message(header{What: wireFailed}, []byte(err.Error()))

@@ -14,16 +14,16 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
-// alone. Its options are checked here, on a prototype that is never opened.
+// Source is a source that works in a child process of this program: the parent kills a child that hangs in a driver, and an abort ends the child alone. Its
+// options are checked in this process, on a prototype that is never opened.
 type Source struct {
 	order     order
 	prototype pipeline.Source
-	about     header // what the prototype says of itself, after Open what the child said
+	about     header // the prototype's properties; after Open the child's
 	child     *system.Child
 	wire      messageReader
-	ended     error // what every further Read returns
-	asked     bool  // for a frame that has not come yet
+	ended     error // result of every further Read
+	asked     bool  // for a frame that has not arrived yet
 }
 
 // order tells a child which source to open.
@@ -35,10 +35,10 @@ type order struct {
 // Command is the hidden command under which this program calls ServeProcess.
 const Command = "capture"
 
-// Constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
+// Constructor makes one kind of source from its options. decode is strict: an unknown key is an error.
 type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
-// Apart has the sources of a kind work in a child process each. kind is their name, by which the child makes the source.
+// Apart makes every source of a kind work in a child process. kind is the name by which the child makes the source.
 func Apart(kind string, construct Constructor) Constructor {
 	return func(decode func(dst any) error) (pipeline.Source, error) {
 		s := &Source{order: order{Kind: kind}}
@@ -57,7 +57,7 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Info is what the child said; before Open, what the prototype says.
+// Info returns the child's properties; before Open, the prototype's.
 func (s *Source) Info() pipeline.Info {
 	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
 }
@@ -82,7 +82,7 @@ func (s *Source) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
+// startChild starts a process that reads one source. Its standard input takes the order, one line, and then a byte for each requested frame.
 func startChild(o order) (*system.Child, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
@@ -114,8 +114,9 @@ func (s *Source) hello() error {
 	return s.broken(fmt.Errorf("a message of kind %d came before it was open", h.What))
 }
 
-// Read asks the child for a frame and waits for it. A child that died is ErrNotConnected, with its last words. When ctx ends while a
-// frame is coming its rest is lost: then the source has to be opened again.
+// Read requests a frame from the child and waits for it. A child that died is ErrNotConnected, with its last words. If ctx ends while a frame is arriving, its
+// rest
+// is lost, and the source must be opened again.
 func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if !s.asked {
 		s.asked = true
-		s.child.Input.Write([]byte{'\n'}) // where this fails the child has gone, which its answer tells
+		s.child.Input.Write([]byte{'\n'}) // if this fails the child has ended, and its answer says why
 	}
 	stop := s.interrupt(ctx)
 	f, err := s.answer()
@@ -136,7 +137,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 		s.asked = false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if s.wire.within {
-			s.ended = fmt.Errorf("%s: a frame was given up while it came: %w", s.order.Kind, pipeline.ErrNotConnected)
+			s.ended = fmt.Errorf("%s: a frame was abandoned while it arrived: %w", s.order.Kind, pipeline.ErrNotConnected)
 		}
 		err = ctx.Err()
 	default:
@@ -145,7 +146,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, err
 }
 
-// answer reads the next message as what Read returns.
+// answer reads the next message and returns it as the result of Read.
 func (s *Source) answer() (*frame.Frame, error) {
 	h, note, err := s.wire.next()
 	if err != nil {
@@ -174,7 +175,7 @@ func (s *Source) answer() (*frame.Frame, error) {
 	return nil, s.broken(fmt.Errorf("a message of kind %d came, a frame expected", h.What))
 }
 
-// broken says why the stream of messages is over: the child ended, or what it sent is not understood.
+// broken returns why the messages have ended: the child ended, or its message was not understood.
 func (s *Source) broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -182,7 +183,7 @@ func (s *Source) broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: its process ended: %s: %w", s.order.Kind, s.child.Fate(), pipeline.ErrNotConnected)
 	}
-	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
+	return fmt.Errorf("%s: its process sent an unknown message: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
 }
 
 // interrupt ends a wait for the child when ctx ends, until stop is called.
@@ -200,7 +201,7 @@ func (s *Source) interrupt(ctx context.Context) (stop func()) {
 	}
 }
 
-// Close asks the child to close its source and to end, and kills it where that takes longer than a moment.
+// Close asks the child to close its source and to end, and kills it if that takes longer than a moment.
 func (s *Source) Close() error {
 	if s.child != nil {
 		s.child.Close()

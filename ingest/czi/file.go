@@ -205,10 +205,10 @@ func otherAxis(letter string) string {
 	if name, known := names[letter]; known {
 		return name
 	}
-	return fmt.Sprintf("places along an axis %.4q", letter)
+	return fmt.Sprintf("positions along an axis %.4q", letter)
 }
 
-// check rejects what Read does not support.
+// check rejects files that Read does not support.
 func (e *entry) check() error {
 	name, bytes := pixelType(e.pixel)
 	switch {
@@ -223,7 +223,7 @@ func (e *entry) check() error {
 // lay counts times, channels and slices.
 func (f *Film) lay(d *directory) error {
 	if len(d.entries) == 0 {
-		return fmt.Errorf("no picture in its full size, and %d that are reduced: record or export it again", d.reduced)
+		return fmt.Errorf("no picture in its full size, and %d reduced ones: record or export it again", d.reduced)
 	}
 	least, most := d.places[0], d.places[0]
 	for _, at := range d.places {

@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 		"pixels of type number 77":                func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 77 },
 		"several scenes":                          func(f *ingesttest.CZI) { add(f, "S") },
 		"several tiles of a mosaic":               func(f *ingesttest.CZI) { add(f, "M") },
-		`several places along an axis "Q"`:        func(f *ingesttest.CZI) { add(f, "Q") },
+		`several positions along an axis "Q"`:     func(f *ingesttest.CZI) { add(f, "Q") },
 		"several tiles of the picture at time 1,": func(f *ingesttest.CZI) { f.Pictures[1].Axes = f.Pictures[0].Axes },
 		`an entry of 2 pictures along "T"`:        func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Size = 2 },
 		`0 long along "X"`:                        func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size = 0 },

@@ -69,7 +69,7 @@ func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 		return &directory{path: o.Path, framesCSV: o.FramesCSV, clock: c}, nil
 	}
 	if o.FramesCSV != "" {
-		return nil, fmt.Errorf("frames_csv is %s, but a folder that is followed has its times only when it is complete: give dt or fps", o.FramesCSV)
+		return nil, fmt.Errorf("frames_csv is %s, but the times of a followed folder are only known at its end: give dt or fps", o.FramesCSV)
 	}
 	return &growingFolder{path: o.Path, clock: c, tail: t}, nil
 }

@@ -43,7 +43,7 @@ type growingFolder struct {
 	page   tiff.Image
 }
 
-// fileState holds what changes while a file is written.
+// fileState holds the properties that change while a file is written.
 type fileState struct {
 	size     int64
 	modified time.Time
@@ -112,7 +112,7 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 		}
 		if s.last != "" && format.Naturally(path, s.last) < 0 {
 			s.arrivals.Pop()
-			return nil, s.clock.Skip("late_file", fmt.Errorf("%s came after %s, which is behind it: number the pictures in the order in which they are written", path, s.last))
+			return nil, s.clock.Skip("late_file", fmt.Errorf("%s arrived after %s, which follows it: number the pictures in the order in which they are written", path, s.last))
 		}
 		if s.file != nil && s.file.Name() != path { // it returned no frame
 			s.leave()

@@ -175,7 +175,7 @@ func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, s.clock.Skip("unreadable_frame", fmt.Errorf("%s: frame %d: %w", s.path, n, err))
 	}
 	if missing > 0 && missing == parts {
-		return nil, s.clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, and others were", s.path, n))
+		return nil, s.clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, but later ones were", s.path, n))
 	}
 	t, err := s.at(n)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 
 // tellMissing adds a warning to the next frame: some of its chunks are missing.
 func tellMissing(clock *timing.Clock, missing, chunks int) {
-	clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", clock.Next(), missing, chunks))
+	clock.Warn("missing_chunks", fmt.Sprintf("frame %d lacks %d of %d chunks, which are read as their fill value; other frames may lack some, too: check whether the writer leaves out empty chunks", clock.Next(), missing, chunks))
 }
 
 // tellUnwritten warns if a file has room for more frames than were written.
@@ -211,7 +211,7 @@ func tellUnwritten(clock *timing.Clock, what string, room, written int) {
 // tellPixel adds the pixel size to a frame, if it is known.
 func tellPixel(f *frame.Frame, what string, x, y float64) {
 	if x > 0 && y > 0 {
-		f.Notice(false, "pixel_size", fmt.Sprintf("the %s says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", what, x, y, x))
+		f.Notice(false, "pixel_size", fmt.Sprintf("the %s states a pixel of %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", what, x, y, x))
 	}
 }
 

@@ -45,7 +45,7 @@ func newSeries(axes map[string]any) (*series, error) {
 			return nil, fmt.Errorf("axes: %s is %v, a whole number or a name expected", name, value)
 		}
 		if name == timeAxis {
-			return nil, fmt.Errorf("axes: %s is what frames follow each other along: leave it out", timeAxis)
+			return nil, fmt.Errorf("axes: %s is the axis of the frames: leave it out", timeAxis)
 		}
 	}
 	return s, nil
@@ -67,7 +67,7 @@ func (s *series) add(e tiff.NDEntry) error {
 	if text, timed := e.Axes[timeAxis]; timed {
 		var err error
 		if step, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("the time axis is at %.40q, a whole number expected: export the recording as TIFF", text)
+			return fmt.Errorf("the time axis has the value %.40q, a whole number expected: export the recording as TIFF", text)
 		}
 	}
 	delete(e.Axes, timeAxis)

@@ -62,7 +62,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
 	}
 	if o.Follow && chosen.made() {
-		return nil, errors.New("channel and slice of a file that is followed cannot be chosen, for its description is often written last: follow an NDTiff, or a file of one channel")
+		return nil, errors.New("channel and slice cannot be chosen in a followed file, because its description is often written last: follow an NDTiff, or a file of one channel")
 	}
 	if o.Follow {
 		return &growingTIFF{path: o.Path, clock: c, tail: t}, nil

@@ -23,7 +23,7 @@ func (c choice) of(s tiff.Series) (choice, error) {
 		return c, nil
 	}
 	if !s.Regular() {
-		return c, errors.New("channel, slice: the file's description does not say which page is which: leave them out, or save one channel and slice as a file of its own")
+		return c, errors.New("channel, slice: the file's description does not identify the pages: leave them out, or save one channel and slice as a file of its own")
 	}
 	return c.among(s.Channels, s.Slices)
 }

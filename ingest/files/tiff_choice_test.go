@@ -71,10 +71,10 @@ func TestTIFFChoiceWrong(t *testing.T) {
 		{imagej, "channel: 3, slice: 1", "channel: 3, 1 to 2 expected"},
 		{imagej, "channel: 1", "name the slice, too, 1 to 2"},
 		{imagej, "slice: 2", "name the channel, too, 1 to 2"},
-		{"by hand", "channel: 1", "does not say which page is which"},
-		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not say which page is which"},
+		{"by hand", "channel: 1", "does not identify the pages"},
+		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not identify the pages"},
 		{imagej, "channel: -1", "numbers from 1 expected"},
-		{imagej, "channel: 1, slice: 1, follow: true", "followed cannot be chosen"},
+		{imagej, "channel: 1, slice: 1, follow: true", "cannot be chosen in a followed file"},
 	} {
 		source, err := NewTIFF(ingesttest.DecodeYAML("{path: " + hyperstack(t, c.text) + ", " + c.options + "}"))
 		if err == nil {

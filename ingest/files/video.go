@@ -108,7 +108,7 @@ func (v *video) Open(context.Context) (err error) {
 
 // tornVideo returns the error at the end of a transport stream whose writer stopped within the last picture.
 func tornVideo(path string, given uint64) error {
-	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, the one behind them is cut: its recorder was stopped within it", path, given)}
+	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, the next one is cut off: the recorder was stopped within it", path, given)}
 }
 
 // connect opens url with FFmpeg. url is v.path unless the bytes come through a pipe.

@@ -163,7 +163,7 @@ func (v *growingVideo) ended() bool {
 func (v *growingVideo) again(ctx context.Context) (err error) {
 	given := v.video.clock.Next()
 	if !v.resumed.time.IsZero() && given == v.resumed.frame && time.Since(v.resumed.time) < pauseOfFFmpeg {
-		return fmt.Errorf("%s is damaged behind its frame %d: FFmpeg reads no further, although the file goes on: track what is whole without follow, or record anew", v.video.path, given)
+		return fmt.Errorf("%s is damaged behind its frame %d: FFmpeg reads no further, although the file continues: track the whole frames without follow, or record again", v.video.path, given)
 	}
 	v.Close()
 	if v.file, _, err = format.Open(v.video.path); err != nil {

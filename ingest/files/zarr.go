@@ -178,7 +178,7 @@ func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
 	n := clock.Next()
 	switch {
 	case missing == s.image.Tiles():
-		return clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, and others behind it were", s.path, n))
+		return clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, but later ones were", s.path, n))
 	case last:
 		return clock.Skip("torn_frame", fmt.Errorf("%s: of frame %d, the last, %d of %d chunks are missing: its writer stopped within it", s.path, n, missing, s.image.Tiles()))
 	}

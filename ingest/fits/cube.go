@@ -66,7 +66,7 @@ func (c *Cube) setPixels() (err error) {
 		return err
 	}
 	if c.scale == 0 {
-		return errors.New("BSCALE is 0, which leaves no picture: export the file again")
+		return errors.New("BSCALE is 0, which makes all pixels equal: export the file again")
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func TestOpenRefuses(t *testing.T) {
 		{build(array(8, 4, 4, 1, "BZERO   = 1E999"), nil), `BZERO is "1E999", a finite number expected`},
 		{build(array(8, 4, 4, 1, "REMARK  = \x00"), nil), "header card 7: holds the byte 0x0"},
 		{whole[:len(whole)-blockSize], "promises 2 pictures of 40x40 pixels, the file holds 1: it is torn"},
-		{bytes.Repeat(fmt.Appendf(nil, "%-80s", Magic), (maxBlocks+1)*36), "goes on beyond"},
+		{bytes.Repeat(fmt.Appendf(nil, "%-80s", Magic), (maxBlocks+1)*36), "continues beyond"},
 	} {
 		_, err := Open(bytes.NewReader(c.file), int64(len(c.file)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsRune(err.Error(), '\n') {

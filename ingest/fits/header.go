@@ -42,7 +42,7 @@ func readHeader(r io.ReaderAt) (h header, size int64, err error) {
 		}
 		size += blockSize
 	}
-	return nil, 0, fmt.Errorf("the header goes on beyond %d cards: no camera's file; export it again", maxBlocks*blockSize/cardSize)
+	return nil, 0, fmt.Errorf("the header continues beyond %d cards: no camera writes that; export it again", maxBlocks*blockSize/cardSize)
 }
 
 // Magic is the first bytes of a FITS file.

@@ -60,7 +60,7 @@ func (a *Arrivals) Look() (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: check the drive", a.folder, err)
 	}
-	if !a.noticed() { // notices now cover what the listing missed
+	if !a.noticed() { // notices now cover the pictures that the listing missed
 		listed = false
 	}
 	if listed {

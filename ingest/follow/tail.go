@@ -29,7 +29,7 @@ func NewTail(follow bool, untilIdle time.Duration) (Tail, error) {
 	switch {
 	case untilIdle == 0:
 	case !follow:
-		return Tail{}, fmt.Errorf("until_idle is %v, but a recording that is not followed ends where it ends: add follow, or leave it out", untilIdle)
+		return Tail{}, fmt.Errorf("until_idle is %v, but it is only for a followed recording: add follow, or leave until_idle out", untilIdle)
 	case untilIdle < minIdle || untilIdle > maxIdle:
 		return Tail{}, fmt.Errorf("until_idle is %v, expected %v to %v: give more than the longest pause of the recording", untilIdle, minIdle, maxIdle)
 	}

@@ -28,7 +28,7 @@ const (
 	BMP  = "BMP"
 )
 
-// Of returns the format of the file at path by its first bytes, not its name, or "" if they do not tell.
+// Of returns the format of the file at path by its first bytes, not its name, or "" if they are unknown.
 func Of(path string) string {
 	file, _, err := Open(path)
 	if err != nil {

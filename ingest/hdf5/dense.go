@@ -177,7 +177,7 @@ func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 // leaf returns the records of a node without children.
 func (s *search) leaf(at uint64, count, size int) (records []*cursor, err error) {
 	if s.seen[at] {
-		return nil, fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)
+		return nil, fmt.Errorf("the node at address %d occurs twice: the file is damaged, copy it again", at)
 	}
 	s.seen[at] = true
 	if err := s.more(count); err != nil {

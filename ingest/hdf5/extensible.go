@@ -30,7 +30,7 @@ const prefix = 4 + 2 + 8
 func (c *chunks) listExtensible(f *file, d *dataset) error {
 	for i, most := range d.most {
 		if grows := most < 0; grows != (i == 0) {
-			return tiff.Unread("it can grow, and not along its first axis alone: write it so that time is that axis, or with libver='earliest'")
+			return tiff.Unread("it can grow along other axes than its first: write it so that only time, the first axis, grows, or with libver='earliest'")
 		}
 	}
 	e := extensible{array: array{chunks: c, file: f}, seen: map[uint64]bool{}}
@@ -111,7 +111,7 @@ type span struct {
 // open reads a block of n bytes after its prefix. It returns an error if the block was read before.
 func (e *extensible) open(at uint64, signature string, n int) (*cursor, error) {
 	if e.seen[at] {
-		return nil, fmt.Errorf("the block at address %d is met twice: the file is damaged, copy it again", at)
+		return nil, fmt.Errorf("the block at address %d occurs twice: the file is damaged, copy it again", at)
 	}
 	e.seen[at] = true
 	c, err := e.file.block(at, prefix+n)
@@ -166,7 +166,7 @@ func (e *extensible) blocks(c *cursor, begun []byte, first uint64, s span) error
 		}
 		pages := s.elements / e.page
 		if uint64(s.count)*pages > 8*uint64(len(begun)) {
-			return errors.New("pages of chunks of which nothing says whether they are there: the file is damaged, copy it again")
+			return errors.New("pages of chunks without a bitmap that says which exist: the file is damaged, copy it again")
 		}
 		if _, err := e.open(at, "EADB", e.offset); err != nil {
 			return err

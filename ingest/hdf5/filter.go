@@ -69,7 +69,7 @@ func (d *dataset) readFilters(c *cursor) error {
 		case deflateFilter, fletcherFilter, lzfFilter:
 		case shuffleFilter:
 			if f.size < 1 || f.size > bounded.MaxChunk {
-				return fmt.Errorf("its shuffle is of elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
+				return fmt.Errorf("its shuffle has elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
 			}
 		default:
 			return tiff.Unread("its chunks are packed by filter %d (%s), which is not read: write it with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
@@ -127,7 +127,7 @@ func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	dst := u.next(most + 1)
 	n, err := u.zlib.Most(dst, packed)
 	if err == nil && n > most {
-		err = fmt.Errorf("more than %d bytes when unpacked, as many expected of its shape: the file is damaged, copy it again", most)
+		err = fmt.Errorf("more than the %d bytes of its shape when unpacked: the file is damaged, copy it again", most)
 	}
 	return dst[:n], err
 }
@@ -180,10 +180,10 @@ const fletcherBytes = 4
 func withoutFletcher(b []byte) ([]byte, error) {
 	n := len(b) - fletcherBytes
 	if n < 0 {
-		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end: the file is damaged, copy it again", len(b), fletcherBytes)
+		return nil, fmt.Errorf("%d bytes, expected a checksum of %d at their end: the file is damaged, copy it again", len(b), fletcherBytes)
 	}
 	if got, want := fletcher(b[:n]), binary.LittleEndian.Uint32(b[n:]); got != want {
-		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them: the file is damaged, copy it again", n, got, want)
+		return nil, fmt.Errorf("the checksum of %d bytes is %08x, the stored one is %08x: the file is damaged, copy it again", n, got, want)
 	}
 	return b[:n], nil
 }

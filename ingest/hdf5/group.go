@@ -175,7 +175,7 @@ func (s *search) table(tree, heap uint64) ([]link, error) {
 // symbols reads a node of a group of the old form.
 func (s *search) symbols(at uint64, names []byte) (links []link, err error) {
 	if s.seen[at] {
-		return nil, fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)
+		return nil, fmt.Errorf("the node at address %d occurs twice: the file is damaged, copy it again", at)
 	}
 	s.seen[at] = true
 	c, err := s.file.block(at, 8)

@@ -111,7 +111,7 @@ func (m *messages) read(f *file) error {
 		}
 		if m.modern && i > 0 { // signature before and checksum after the messages
 			if string(c.take(4)) != "OCHK" || len(c.b) < 8 {
-				return fmt.Errorf("a header goes on at address %d, where there is none: the file is damaged, copy it again", b.at)
+				return fmt.Errorf("a header continues at address %d, outside the file: the file is damaged, copy it again", b.at)
 			}
 			c.b = c.b[:len(c.b)-4]
 		}

@@ -82,7 +82,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 	}
 	slices.SortStableFunc(films, func(a, b *dataset) int { return cmp.Compare(b.samplesAll(), a.samplesAll()) })
 	if len(films) > 1 && films[0].samplesAll() == films[1].samplesAll() {
-		return nil, nil, fmt.Errorf("several datasets that can be films, %s: name one, as dataset=%s", list(films), films[0].path)
+		return nil, nil, fmt.Errorf("several datasets may be the film, %s: name one, as dataset=%s", list(films), films[0].path)
 	}
 	for _, d := range films[1:min(len(films), 1+listed)] {
 		others = append(others, d.String())

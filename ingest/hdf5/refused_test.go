@@ -20,7 +20,7 @@ func TestRefused(t *testing.T) {
 		{"truth values", "latest.h5", "truth", "", "class 8, enumeration"},
 		{"another filter", "latest.h5", "scaled", "", "filter 6 (scale-offset), which is not read"},
 		{"a dataset that can grow along two axes", "latest.h5", "growsall", "", "listed by a B-tree of version 2, as datasets of libver='latest'"},
-		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow, and not along its first axis alone: write it"},
+		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow along other axes than its first: write it"},
 		{"a text", "latest.h5", "name", "", "of variable length"},
 		{"a picture", "latest.h5", "picture", "", "its axes [5 7] are not known: name them, as axes=tyx"},
 		{"too many letters", "latest.h5", "plain", "tczyx", "axes: tczyx, 3 letters expected for its shape [5 11 13]"},
@@ -45,7 +45,7 @@ func TestChoice(t *testing.T) {
 		name, file, dataset, want string
 	}{
 		{"none of that path", "user.h5", "/film", "no dataset /film, there is /data [5 11 13]: name one"},
-		{"several of one size", "dense.h5", "", "several datasets that can be films, /data0 [2 3 4], /data1 [2 3 4], /data10 [2 3 4]"},
+		{"several of one size", "dense.h5", "", "several datasets may be the film, /data0 [2 3 4], /data1 [2 3 4], /data10 [2 3 4]"},
 		{"no film", "picture", "", "no HDF5 signature"},
 	} {
 		file := unzipped()[c.file]
@@ -56,7 +56,7 @@ func TestChoice(t *testing.T) {
 	}
 	file := unzipped()["latest.h5"]
 	_, err := Open(bytes.NewReader(file), int64(len(file)), "", "")
-	if err == nil || !strings.Contains(err.Error(), "several datasets that can be films") || !strings.Contains(err.Error(), "/growsgaps [3000 2 3]") {
+	if err == nil || !strings.Contains(err.Error(), "several datasets may be the film") || !strings.Contains(err.Error(), "/growsgaps [3000 2 3]") {
 		t.Errorf("%v; a list of films expected", err)
 	}
 	s := search{found: []*dataset{{path: "/a", shape: []int{2, 3, 4}}, {path: "/b", shape: []int{2, 3, 5}}, {path: "/c", shape: []int{9, 9}}, {path: "/d", shape: []int{2, 3, 9}, unread: errLZF}}}
@@ -143,8 +143,8 @@ func TestCircle(t *testing.T) {
 	const key = 8 + 8*4
 	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child, twice
 	_, err := Open(bytes.NewReader(file), int64(len(file)), image.Dataset, "")
-	if err == nil || !strings.Contains(err.Error(), "is met twice") {
-		t.Errorf("%v; a node that is met twice expected", err)
+	if err == nil || !strings.Contains(err.Error(), "occurs twice") {
+		t.Errorf("%v; a node that occurs twice expected", err)
 	}
 }
 

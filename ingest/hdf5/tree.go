@@ -23,7 +23,7 @@ func (f *file) tree(at uint64, n node, leaf func(key *cursor, child uint64) erro
 // branch reads a node. level is its expected level, counted from 0 at the bottom, if known.
 func (f *file) branch(at uint64, level int, n node, leaf func(key *cursor, child uint64) error) error {
 	if n.seen[at] {
-		return fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)
+		return fmt.Errorf("the node at address %d occurs twice: the file is damaged, copy it again", at)
 	}
 	n.seen[at] = true
 	const head = 24

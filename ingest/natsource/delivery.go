@@ -156,7 +156,7 @@ func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool,
 }
 
 // skipped reports a message of another publisher at the place of a message of the window; message i of the window is the
-// stream's last. What was stored there before is lost.
+// stream's last. Its earlier messages are lost.
 func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream, last uint64, i int) {
 	first := p.nth(0)
 	m, err := stream.GetMsg(ctx, last-uint64(i))

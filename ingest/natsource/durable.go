@@ -12,8 +12,8 @@ import (
 )
 
 // Durable returns the frames of a subject that JetStream keeps: from the first kept one, or after a place, and then as they
-// arrive. It waits at the end of the stream, as for a followed recording. The server keeps what is read too slowly, within
-// its bounds. Read waits while the server is away; no frame is returned twice.
+// arrive. It waits at the end of the stream, as for a followed recording. The server keeps unread frames, within its bounds. Read waits while the server is
+// away; no frame is returned twice.
 //
 // A message's time is the time the server stored it, so results that depend on arrival times repeat at every read.
 type Durable struct {

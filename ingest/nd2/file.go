@@ -89,7 +89,7 @@ func (f *Film) checkVersion() error {
 		return err
 	}
 	if bytes.HasPrefix(b, []byte("\x00\x00\x00\x0cjP  ")) {
-		return tiff.Unread("it is of version 1, a JPEG 2000, and 3 is expected: save it with a NIS-Elements of today, or export it as TIFF")
+		return tiff.Unread("it is of version 1, a JPEG 2000, and 3 is expected: save it with a current NIS-Elements, or export it as TIFF")
 	}
 	if int64(len(b)) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
 		return fmt.Errorf("it begins with %x, %x and %s expected: give an ND2 file", b[:min(len(b), 8)], Magic, fileName)
@@ -97,7 +97,7 @@ func (f *Film) checkVersion() error {
 	version, _, _ := bytes.Cut(b[headBytes+len(fileName):], []byte{0})
 	var major int
 	if n, err := fmt.Sscanf(string(version), "Ver%d", &major); n != 1 || err != nil || major < 3 {
-		return tiff.Unread("it is of version %.16q, Ver3.0 expected: save it with a NIS-Elements of today, or export it as TIFF", version)
+		return tiff.Unread("it is of version %.16q, Ver3.0 expected: save it with a current NIS-Elements, or export it as TIFF", version)
 	}
 	return nil
 }

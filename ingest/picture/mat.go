@@ -49,7 +49,7 @@ func swapRedBlue(dst, src []byte, size int) {
 // ToPage copies a frame's pixels to dst, reuses its memory, and swaps red and blue.
 func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
-		return errors.New("a frame without pixels, or with gaps between its rows: its source is at fault")
+		return errors.New("a frame without pixels, or with gaps between its rows: this is an error of its source")
 	}
 	switch kind := mat.Type(); kind {
 	case frame.MatTypeCV8UC1, frame.MatTypeCV8UC3:

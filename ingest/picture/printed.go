@@ -87,9 +87,9 @@ func (p *Video) Damage() (code, text string) {
 	p.damaged = true
 	whose := "this video"
 	if watched.Load() > 1 {
-		whose = "this or another video that is read beside it"
+		whose = "this or another video that is read at the same time"
 	}
-	return "damaged_video", fmt.Sprintf("FFmpeg complained of %s, first of: %s: pictures from here on may be wrong in part, record or copy it again", whose, line)
+	return "damaged_video", fmt.Sprintf("FFmpeg reported errors in %s, first: %s: pictures from here on may be wrong in part, record or copy it again", whose, line)
 }
 
 // Close removes the video from the count. Safe to call at any time.

@@ -38,7 +38,7 @@ type pages interface {
 }
 
 // errFull stops a recording at its size bound.
-var errFull = errors.New("the recording is as large as record.max_gb allows: give more, or record fewer frames")
+var errFull = errors.New("the recording has reached record.max_gb: give more, or record fewer frames")
 
 // Recorder is a source that returns another source's frames and keeps a copy of each on disk, as read; the kind recording
 // replays them. A frame is whole on disk before Recorder returns it. When the recording reaches its bound or the disk fails,
@@ -74,7 +74,7 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 		return nil, fmt.Errorf("recording: %w: give a folder that can be read and written", err)
 	}
 	if len(entries) > 0 {
-		return nil, fmt.Errorf("recording: %s holds %s already: give a new folder, or move what is there away", folder, entries[0].Name())
+		return nil, fmt.Errorf("recording: %s holds %s already: give a new folder, or move its content away", folder, entries[0].Name())
 	}
 	r := &Recorder{source: source, folder: folder, most: most, pages: &tiffPages{folder: folder}}
 	if format.Extension(folder) == ".zarr" {
@@ -102,7 +102,7 @@ func (r *Recorder) Open(ctx context.Context) error {
 	index, err := os.OpenFile(filepath.Join(r.folder, indexName), flags|os.O_WRONLY, 0o644)
 	switch {
 	case err != nil && begun: // the source itself works again
-		r.stopped = fmt.Errorf("when the source came back: %w: keep the folder while it is recorded into, or give another disk", err)
+		r.stopped = fmt.Errorf("when the source returned: %w: keep the folder during the recording, or give another disk", err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("recording: %w: give another folder", err)
@@ -215,7 +215,7 @@ func (r *Recorder) Close() error {
 // Size returns the bytes of the recording on disk.
 func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 
-// Account returns one line: what was recorded, and why recording stopped.
+// Account returns one line: the recorded frames, and why recording stopped.
 func (r *Recorder) Account() string {
 	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
 	if r.stopped != nil {

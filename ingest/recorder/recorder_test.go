@@ -267,7 +267,7 @@ func TestRecorderFolderGone(t *testing.T) {
 			}
 		}
 		_, events := take(t, r, 3)
-		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source came back: open "+folder) || strings.Contains(r.Account(), "\n") {
+		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source returned: open "+folder) || strings.Contains(r.Account(), "\n") {
 			t.Errorf("after %d frames: events %v, %s", frames, events, r.Account())
 		}
 		if err := r.Close(); err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/pion/rtp"
 )
 
-// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes
-// other packets plain, and then adds to the file what the library leaves out: intervals of restart markers, quantization
-// tables of an earlier picture, and sizes above 2040 pixels.
+// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes other packets plain, and then
+// completes the file, from which the library omits intervals of restart markers, quantization tables of an earlier picture, and sizes above 2040 pixels.
 type jpegUnit struct {
 	told   size            // from the session; zero if absent
 	tables map[byte][]byte // by Q, as in the packets: later pictures may omit them
@@ -96,7 +95,7 @@ func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err erro
 		return data[:n], n, nil
 	}
 	if u.tables[q] == nil {
-		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not come yet", q)
+		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not arrived yet", q)
 	}
 	return u.tables[q], n, nil
 }
@@ -131,7 +130,7 @@ func fill(side []byte, told int) error {
 	if told > 0 && (eighths == 0 || eighths == byte((told+7)/8)) {
 		binary.BigEndian.PutUint16(side, uint16(told))
 	} else if eighths == 0 {
-		return errors.New("the camera does not tell how large its pictures are, of more than 2040 pixels a side: choose a smaller size, or H.264")
+		return errors.New("the camera does not state the size of its pictures, which have more than 2040 pixels a side: choose a smaller size, or H.264")
 	}
 	return nil
 }

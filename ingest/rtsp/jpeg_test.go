@@ -71,7 +71,7 @@ func TestJPEG(t *testing.T) {
 		{"plain", size{}, as(func([]byte) {}), ""},
 		{"of another size by the session, which counts for nothing", size{128, 128}, as(func([]byte) {}), ""},
 		{"large", size{64, 48}, as(func(p []byte) { p[6], p[7] = 0, 0 }), ""},
-		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not tell how large"},
+		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not state the size of its pictures"},
 		{"of an old Q without tables", size{}, func(first bool, p []byte) []byte {
 			p[5] = 200
 			if first {
@@ -79,7 +79,7 @@ func TestJPEG(t *testing.T) {
 				p = append(p[:jpegHeader+tablesHeader], p[tables:]...)
 			}
 			return p
-		}, "have not come yet"},
+		}, "have not arrived yet"},
 		// With an interval of more blocks than there are the scan is that without one.
 		{"with restart markers", size{}, func(_ bool, p []byte) []byte {
 			p[4] += withRestart

@@ -39,7 +39,7 @@ func explained(err error) error {
 	case base.StatusNotFound:
 		return errors.New("the camera has no such path (404)")
 	case base.StatusUnsupportedTransport:
-		return errors.New("the camera does not send in this way (461): set transport to udp, or leave it out where it is set")
+		return errors.New("the camera does not support this transport (461): set transport to udp, or leave it out if it is set")
 	}
 	return fmt.Errorf("the camera answers %d (%s)", status.Code, status.Message)
 }

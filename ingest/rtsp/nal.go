@@ -110,7 +110,7 @@ func (u *nalUnit) fragment(header, rest []byte) error {
 	return nil
 }
 
-// look records what a NAL unit says about its picture. A first bit of 1 (first_mb_in_slice, first_slice_segment_in_pic_flag)
+// look records the information of a NAL unit about its picture. A first bit of 1 (first_mb_in_slice, first_slice_segment_in_pic_flag)
 // marks the first slice of a picture.
 func (u *nalUnit) look(nal []byte) {
 	slice, set, body := false, false, 1

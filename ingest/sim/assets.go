@@ -23,7 +23,7 @@ func checkAssets(assets string) error {
 		return fmt.Errorf("assets: %w: give a folder that can be read", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("assets: %s is not a folder: give the one it lies in", assets)
+		return fmt.Errorf("assets: %s is not a folder: give the folder that holds it", assets)
 	}
 	return nil
 }

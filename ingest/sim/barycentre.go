@@ -38,7 +38,7 @@ func newBarycentres(a, b []float64) (*barycentres, error) {
 		off = w.sweep()
 	}
 	if !(off <= wayError) {
-		return nil, fmt.Errorf("no way was found between the two pictures (%.2g of the mass is astray): give pictures that are more alike", off)
+		return nil, fmt.Errorf("no path was found between the two pictures (%.2g of the mass does not arrive): give pictures that are more alike", off)
 	}
 	table := new(barycentres)
 	for i := range table {

@@ -22,8 +22,8 @@ const (
 	dimmest   = 0.01 // photoelectrons below which a pixel keeps the background's table
 )
 
-// drivenDNA is free diffusion, dz = diag(√2D, √(2D (1 + 1.2 V²))) dW in um, from the picture's centre. A noisy voltage along
-// the second axis pulls on every segment alike. It adds to the diffusion in proportion to its squared strength, and does not
+// drivenDNA is free diffusion, dz = diag(√2D, √(2D (1 + 1.2 V²))) dW in um, from the picture's centre. A noisy voltage along the second axis pulls every
+// segment equally. It adds to the diffusion in proportion to its squared strength, and does not
 // change coil or drift (Lameh, Ding and Stein, Phys. Rev. Applied 14, 2020). The gain comes from the published errors of
 // image registration, 2.6, 4.3 and 8.3 for V = 0, 1 and 2, read as mean squared steps, which grow as 2 + 1.2 V².
 func drivenDNA(volts float64) SDE {

@@ -56,7 +56,7 @@ func Record(ctx context.Context, film Film, dir string) (err error) {
 		return err
 	}
 	if err := os.Mkdir(partial, 0o777); errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists: another run is writing there, or one was killed; remove it if none is", partial)
+		return fmt.Errorf("%s exists: another run is writing it, or was killed; if no run is writing it, remove it", partial)
 	} else if err != nil {
 		return err
 	}

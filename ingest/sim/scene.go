@@ -119,7 +119,7 @@ func (k *kind) shown(o Options) (extent, error) {
 		return newPath(&k.law, k.length, o.Seed).extent(o.Frames), nil
 	}
 	if k.law.Stationary == nil {
-		return extent{}, fmt.Errorf("an endless run leaves the picture, for its law settles to no normal one: give frames (1 to %d)", MaxFrames)
+		return extent{}, fmt.Errorf("an endless run leaves the picture, because its law has no normal stationary distribution: give frames (1 to %d)", MaxFrames)
 	}
 	return k.law.Stationary.extent(), nil
 }

@@ -106,7 +106,7 @@ func kindSize(kind uint16) int {
 func (f *File) valueBytes(e *entry, limit uint64) ([]byte, error) {
 	size := kindSize(e.kind)
 	if size == 0 {
-		return nil, fmt.Errorf("tag %d has type %d where a whole number is expected: the file is damaged, copy it again", e.tag, e.kind)
+		return nil, fmt.Errorf("tag %d has type %d, a whole number expected: the file is damaged, copy it again", e.tag, e.kind)
 	}
 	if e.count > uint64(f.size)/uint64(size) {
 		return nil, fmt.Errorf("%w: tag %d claims %d values of %d bytes in a file of %d bytes: copy it again", ErrTorn, e.tag, e.count, size, f.size)

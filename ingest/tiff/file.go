@@ -159,7 +159,7 @@ func (f *File) readHeader() (int64, error) {
 	case "MM":
 		f.order = binary.BigEndian
 	default:
-		return 0, fmt.Errorf("not a TIFF file: it begins with %q where \"II\" or \"MM\" is expected: give a TIFF, or rename it after what it is", head[:min(n, 4)])
+		return 0, fmt.Errorf("not a TIFF file: it begins with %q, \"II\" or \"MM\" expected: give a TIFF, or rename the file", head[:min(n, 4)])
 	}
 	switch version := f.order.Uint16(head[2:]); {
 	case version == 42 && n >= 8:
@@ -173,7 +173,7 @@ func (f *File) readHeader() (int64, error) {
 	case version == 42 || version == 43:
 		return 0, fmt.Errorf("%w: its header is cut after %d bytes: copy it again", ErrTorn, n)
 	default:
-		return 0, fmt.Errorf("not a TIFF file: version %d where 42 (TIFF) or 43 (BigTIFF) is expected: write it again as TIFF", version)
+		return 0, fmt.Errorf("not a TIFF file: version %d, 42 (TIFF) or 43 (BigTIFF) expected: write it again as TIFF", version)
 	}
 }
 
@@ -187,7 +187,7 @@ func (f *File) walk(offset int64) {
 		switch {
 		case err != nil:
 		case f.seen[offset]:
-			err = errors.New("the chain of directories runs in a circle: write the file again")
+			err = errors.New("the chain of directories is circular: write the file again")
 		case len(f.directories) == MaxPages:
 			err = Unread("more than %d pages: split the file", MaxPages)
 		}

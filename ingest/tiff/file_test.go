@@ -309,7 +309,7 @@ func TestRefused(t *testing.T) {
 		if err := f.Next(&img); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Next(&img); err == nil || !strings.Contains(err.Error(), "circle") {
+		if err := f.Next(&img); err == nil || !strings.Contains(err.Error(), "circular") {
 			t.Fatalf("%v, a circle expected", err)
 		}
 		if err := f.Next(&img); err != io.EOF {

@@ -185,7 +185,7 @@ func (e *NDEntry) place(raw []byte) error {
 	case metadata > maxMetadataBytes:
 		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
 	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):
-		return fmt.Errorf("the image is said to be in %q, a file beside the index expected: copy the recording again", e.File)
+		return fmt.Errorf("the index places the image in %q, a file beside the index expected: copy the recording again", e.File)
 	}
 	if err := CheckSize(uint64(width), uint64(height), uint64(e.kind.bytes())); err != nil {
 		return err

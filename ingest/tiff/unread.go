@@ -5,8 +5,7 @@ import "fmt"
 // Page documents the supported recordings.
 const Page = "docs/howto/recordings.md"
 
-// Unread returns the error for an intact recording of an unsupported kind: what was found, what was expected and what to do,
-// with the page about it.
+// Unread returns the error for an intact recording of an unsupported kind: the found and the expected kind, what to do, and the page about it.
 func Unread(format string, values ...any) error {
 	return fmt.Errorf(format+" ("+Page+")", values...)
 }

@@ -162,7 +162,7 @@ func (p *parser) text(name, other string) string {
 
 func (p *parser) miss(name string) {
 	if p.err == nil {
-		p.err = fmt.Errorf("header %s is missing: see docs/reference/frames.md for what a frame's message says", name)
+		p.err = fmt.Errorf("header %s is missing: docs/reference/frames.md lists the headers of a message", name)
 	}
 }
 

@@ -74,7 +74,7 @@ type Stream struct {
 func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (frame *Frame, err error) {
 	h, err := parse(headers)
 	if err == nil && h.Seq == math.MaxUint64 {
-		err = fmt.Errorf("frame %d has the last number there is: count from 0", h.Seq)
+		err = fmt.Errorf("frame %d has the largest possible number: count from 0", h.Seq)
 	}
 	if err != nil {
 		s.unnamed++
@@ -156,7 +156,7 @@ func (s *Stream) hear(now time.Time, frame *Frame) {
 	if frame == nil {
 		return
 	}
-	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back tells nothing
+	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back proves nothing
 	case s.whole.IsZero():
 	case s.interval == 0:
 		s.interval = last
@@ -256,7 +256,7 @@ func (s *Stream) strange(h *Header) (cause string, why error) {
 	case h.Session != s.session:
 		return "second_publisher", fmt.Errorf("frame %d has session %q while session %q continues: give each publisher its own subject", h.Seq, h.Session, s.session)
 	case h.Seq < s.next:
-		return "late_frame", fmt.Errorf("frame %d came late or again: count on, or give each start of the publisher its own Driftscope-Session", h.Seq)
+		return "late_frame", fmt.Errorf("frame %d came late or again: continue the numbers, or give each start of the publisher its own Driftscope-Session", h.Seq)
 	case h.Seq-s.next > maxJump:
 		return "bad_message", fmt.Errorf("frame %d follows %d: no camera loses so many, give each start of the publisher its own Driftscope-Session", h.Seq, s.next)
 	case h.Width != last.Width || h.Height != last.Height:

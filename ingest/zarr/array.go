@@ -160,7 +160,7 @@ func load(store fs.FS, name string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxMetadata+1))
 	if err == nil && len(text) > maxMetadata {
-		err = fmt.Errorf("more than %d bytes, a file of at most as many expected: correct the store's metadata", maxMetadata)
+		err = fmt.Errorf("more than the %d bytes that a file may have: correct the store's metadata", maxMetadata)
 	}
 	return text, err
 }

@@ -16,7 +16,7 @@ import (
 // errMissing reports a chunk that was never written.
 var errMissing = errors.New("the chunk is missing")
 
-// fileState is what changes while a file is written.
+// fileState holds the properties that change while a file is written.
 type fileState struct {
 	size     int64
 	modified time.Time

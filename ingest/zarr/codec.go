@@ -102,7 +102,7 @@ func withoutCRC(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end", len(b), crcBytes)
 	}
 	if got, want := crc32.Checksum(b[:n], castagnoli), binary.LittleEndian.Uint32(b[n:]); got != want {
-		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them", n, got, want)
+		return nil, fmt.Errorf("the checksum of %d bytes is %08x, the stored one is %08x", n, got, want)
 	}
 	return b[:n], nil
 }

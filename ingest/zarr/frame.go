@@ -12,7 +12,7 @@ import (
 // Place is the position of a picture in an Image; all values count from 0.
 type Place = bounded.Place
 
-// State is what is known of a picture without reading it. A changed State means that something was written.
+// State holds the properties of a picture that are known without reading it. A changed State means that something was written.
 type State struct {
 	Present  int // chunks that exist, at least in part
 	bytes    int64

@@ -41,7 +41,7 @@ func Open(store fs.FS, level int) (*Image, error) {
 	var scale []float64
 	if plain {
 		if level != 0 {
-			return nil, fmt.Errorf("level: %d, 0 expected, for the store is a plain array: leave it out", level)
+			return nil, fmt.Errorf("level: %d, 0 expected, because the store is a plain array: leave it out", level)
 		}
 		if i.array, err = openArray(store, "."); err == nil {
 			named = i.array.own(m.Names)

@@ -135,7 +135,7 @@ func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	case first.Name == "sharding_indexed" && !inside && len(rest) == 0 && slices.Equal(order, natural(len(order))):
 		return a.shardsV3(first)
 	case first.Name == "sharding_indexed":
-		return nil, tiff.Unread("shards within shards, or transposed or packed ones, expected are shards alone: convert the store")
+		return nil, tiff.Unread("shards that hold shards, or that are transposed or packed; plain shards expected: convert the store")
 	case first.Name != "bytes":
 		return nil, known("codec", first.Name, []string{"bytes", "sharding_indexed", "transpose"})
 	}

@@ -143,7 +143,7 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 	}
 	s := &m.Multiscales[0]
 	if n := len(s.Datasets); n == 0 || n > maxLevels || number >= n {
-		return nil, nil, nil, fmt.Errorf("level: %d, less than the %d that there are expected, of which at most %d are read", number, n, maxLevels)
+		return nil, nil, nil, fmt.Errorf("level: %d, expected less than the number of levels, %d, of which at most %d are read", number, n, maxLevels)
 	}
 	data := &s.Datasets[number]
 	if a, err = openArray(store, path.Clean(data.Path)); err != nil {
@@ -159,7 +159,7 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 	return a, s.Axes, scale, nil
 }
 
-// nothing says where a picture may be found.
+// nothing returns the error that says where a picture may be found.
 func (m *metadata) nothing() error {
 	switch {
 	case m.Plate != nil:

@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		"v3 packed index":   {v3: with(v3, `,"crc32c"`, `,"zstd"`), want: "the index of shards is packed"},
 		"v3 location":       {v3: with(v3, `"end"`, `"middle"`), want: `at their "middle"`},
 		"v3 transformer":    {v3: with(v3, `"fill_value":9`, `"fill_value":9,"storage_transformers":[{"name":"x"}]`), want: `storage transformer "x"`},
-		"v3 shards inside":  {v3: with(v3, `"codecs":["bytes"]`, `"codecs":["sharding_indexed"]`), want: "shards within shards"},
+		"v3 shards inside":  {v3: with(v3, `"codecs":["bytes"]`, `"codecs":["sharding_indexed"]`), want: "shards that hold shards"},
 		"v3 twice packed":   {v3: with(v3, `"codecs":["bytes"]`, `"codecs":["bytes","gzip","zstd"]`), want: "packed by gzip and zstd"},
 		"v3 big shards":     {v3: with(with(v3, `"chunk_shape":[3,2,2]`, `"chunk_shape":[3000000,2,2]`), `"shape":[6,`, `"shape":[6000000,`), want: "shards of [3000000 1 1]"},
 		"half":              {v3: v3[:len(v3)/2], want: "torn"},
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v, %v expected", err, fs.ErrNotExist)
 		}
 	}
-	if _, err := Open(film("null", nil), 1); err == nil || !strings.Contains(err.Error(), "level: 1, less than the 1 that there are") {
+	if _, err := Open(film("null", nil), 1); err == nil || !strings.Contains(err.Error(), "level: 1, expected less than the number of levels, 1") {
 		t.Errorf("%v, the levels expected", err)
 	}
 }

@@ -53,7 +53,7 @@ func (w *Writer) Append(img *tiff.Image) error {
 		}
 	}
 	if img.Width != w.width || img.Height != w.height || img.Channels != w.channels || img.Depth != w.depth {
-		return fmt.Errorf("a frame of %dx%d pixels of %d channels of %d bytes, %dx%d of %d of %d expected as the first was: record to a folder of TIFFs",
+		return fmt.Errorf("a frame of %dx%d pixels of %d channels of %d bytes; the first had %dx%d of %d of %d: record to a folder of TIFFs",
 			img.Width, img.Height, img.Channels, img.Depth.Bytes(), w.width, w.height, w.channels, w.depth.Bytes())
 	}
 	pix := img.Pix

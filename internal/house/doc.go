@@ -1,3 +1,3 @@
-// Package house holds no code, only the tests that keep the house in order: who may import whom, what lies at the top level,
-// and what a file may look like. A failing test names the broken rule and the place.
+// Package house holds no code, only the tests that keep the house in order: the allowed imports, the content of the top level, and the form of files. A failing
+// test names the broken rule and the place.
 package house

@@ -210,7 +210,7 @@ func goFiles(t *testing.T) []string {
 	return files
 }
 
-// TestForbiddenCalls: calls into gocv v0.31.0 that corrupt memory; docs/decisions/0006-guarding-opencv.md says how.
+// TestForbiddenCalls: calls into gocv v0.31.0 that corrupt memory; docs/decisions/0001-gocv-0.31.0.md says how.
 func TestForbiddenCalls(t *testing.T) {
 	for _, path := range goFiles(t) {
 		text, err := os.ReadFile(path)

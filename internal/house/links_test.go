@@ -198,7 +198,7 @@ func TestAnchors(t *testing.T) {
 	for title, want := range map[string]string{
 		"What is late, and what is kept": "what-is-late-and-what-is-kept",
 		"`run --stay` in KV":             "run---stay-in-kv",
-		"After [6](0006.md): σ²_x":       "after-6-σ_x",
+		"After [7](0007.md): σ²_x":       "after-7-σ_x",
 	} {
 		if got := anchors("## " + title + "\n"); !got[want] {
 			t.Errorf("%q: found %v, expected %s", title, got, want)

@@ -25,20 +25,20 @@ const (
 type entry[T any] struct {
 	record   T
 	revision uint64
-	at       time.Time // with Go's monotonic clock
+	at       time.Time // age, by Go's monotonic clock
 }
 
-// Bad is a record that is none.
+// Bad is an unreadable record.
 type Bad struct{ Bucket, Key, Why string }
 
-// book is one bucket of records as it is seen.
+// book is this process's view of one bucket of records.
 type book[T any] struct {
 	bucket *store.Bucket
 	name   string
 	log    *slog.Logger
 	most   int // records
 	decode func(key string, value []byte, revision uint64) (T, error)
-	keeps  bool // what vanishes with the bucket was not removed
+	keeps  bool // entries that vanish with the bucket were not removed
 
 	mu       sync.Mutex
 	made     time.Time // of the bucket
@@ -63,7 +63,7 @@ func (b *book[T]) open(ctx context.Context, js jetstream.JetStream, is bus.Resou
 	return nil
 }
 
-// Begin reads the bucket again: what another making held has vanished.
+// Begin reads the bucket again: the entries of the earlier bucket have vanished.
 func (b *book[T]) Begin(info *jetstream.StreamInfo) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *book[T]) vanish(gone func(entry[T]) bool) (n int) {
 	return n
 }
 
-// Look reports whether the bucket is gone, or is another one; and finds what was purged of it.
+// Look reports whether the bucket is gone or was replaced, and finds purged entries.
 func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +113,7 @@ func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	return !info.Created.Equal(b.made)
 }
 
-// Take notes one entry; nil says that all there was has been shown.
+// Take records one entry; nil means that all existing entries have been shown.
 func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,10 +132,10 @@ func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 	}
 	record, err := b.decode(key, e.Value(), e.Revision())
 	if _, there := b.entries[key]; err == nil && !there && len(b.entries) >= b.most {
-		err = fmt.Errorf("there are %d already, the most that are read", b.most)
+		err = fmt.Errorf("there are %d already, the maximum", b.most)
 	}
 	if err != nil {
-		b.wrong(key, err) // what was there before stays
+		b.wrong(key, err) // existing entries stay
 		return
 	}
 	delete(b.vanished, key)

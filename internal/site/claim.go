@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// handOver is how long a free lease waits for the worker that it names: some turns of that worker's loop.
+// handOver is how long a free lease waits for the worker that it names: several loops of that worker.
 const handOver = 3 * time.Second
 
 // ErrEpoch reports a claim that was given back, because its epoch is not beyond one already in use.
@@ -18,14 +18,14 @@ var ErrEpoch = errors.New("the epoch would not be beyond the last")
 // Wait reports that a lease is not available yet.
 type Wait struct {
 	Stream string
-	Holder Record        // zero if it is not known
-	Again  time.Duration // when to ask again, unless Changed tells sooner
+	Holder Record        // zero if unknown
+	Again  time.Duration // time of the next attempt, unless Changed comes sooner
 	Why    string
 }
 
 func (w *Wait) Error() string { return fmt.Sprintf("lease of %s: %s", w.Stream, w.Why) }
 
-// Claim tries once to take the lease of a stream, with an epoch beyond after, the largest that is known of the stream's results and laws. A *Wait says when
+// Claim tries once to take the lease of a stream, with an epoch beyond after, the largest known epoch of the stream's results and laws. A *Wait says when
 // to try again.
 func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held, error) {
 	switch {
@@ -34,7 +34,7 @@ func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	case !token(stream):
 		return nil, fmt.Errorf("stream: found %.70q, expected 1 to %d letters, digits, - or _", stream, mostName)
 	case after > mostFloor:
-		return nil, fmt.Errorf("lease of %s: the last epoch is said to be %d, expected at most 2^52: %w", stream, after, ErrEpoch)
+		return nil, fmt.Errorf("lease of %s: the last epoch is given as %d, expected at most 2^52: %w", stream, after, ErrEpoch)
 	}
 	may, err := b.may(stream)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	return b.sure(ctx, &claim{stream, r, revision, w.started, of}, after)
 }
 
-// done says that a key is no longer being claimed or let go.
+// done ends the claim or release of a key.
 func (b *Leases) done(stream string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,12 +71,12 @@ func (b *Leases) done(stream string) {
 
 // leave says how a lease may be claimed.
 type leave struct {
-	over   uint64 // the revision that must still stand; 0: no key
-	absent bool   // no key will do too: it has stood still for a TTL
+	over   uint64 // the expected revision; 0: no key
+	absent bool   // a missing key is also accepted: the key has not changed for a TTL
 	of     generation
 }
 
-// may reports whether the stream's lease may be taken now. Where it may, the key is busy until done.
+// may reports whether the stream's lease may be taken now. If so, the key is busy until done.
 func (b *Leases) may(stream string) (to leave, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +85,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 		return &Wait{stream, holder, max(again, ttl/50), fmt.Sprintf(format, args...)}
 	}
 	if b.busy[stream] {
-		return to, wait(Record{}, ttl/10, "this process is claiming it, or letting it go")
+		return to, wait(Record{}, ttl/10, "this process is claiming or releasing it")
 	}
 	if h := b.held[stream]; h != nil {
 		return to, wait(h.record, ttl/3, "this process holds it")
@@ -140,7 +140,7 @@ func (b *Leases) insist(ctx context.Context, w *write, end, within time.Duration
 	}
 }
 
-// late notes the revision that a key has in place of the expected one.
+// late records the actual revision of a key instead of the expected one.
 func (b *Leases) late(stream string, revision uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,10 +162,10 @@ type claim struct {
 	record   Record
 	revision uint64
 	started  time.Duration
-	of       generation // the one that was watched before
+	of       generation // the bucket watched before
 }
 
-// sure finds out which generation a claim belongs to, and holds it from now on.
+// sure finds the generation of a claim, and holds the claim from now on.
 func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error) {
 	g, err := b.askUntil(ctx, c.started+valid(c.of.ttl))
 	if err != nil || !g.made.Equal(c.of.made) {
@@ -173,7 +173,7 @@ func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 		if err == nil {
 			err = ErrRemade
 		}
-		// It may lie in another making of the bucket, while a lease of the one before is still counted on: it is not given back, so that all wait for a TTL.
+		// The claim may lie in another bucket than the lease that is still valid: it is not given back, so that all wait for a TTL.
 		return nil, fmt.Errorf("lease of %s: %w", c.stream, err)
 	}
 	epoch := c.of.epoch(c.revision)
@@ -182,14 +182,14 @@ func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 	b.mu.Unlock()
 	if epoch <= after || epoch > mostEpoch {
 		b.giveBack(c)
-		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store put back from a copy? "+
-			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.name)
+		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store restored from a copy? "+
+			"Delete the bucket %s: it is made again, with larger epochs", c.stream, epoch, after, ErrEpoch, b.name)
 	}
 	c.record.Epoch = epoch
 	return b.hold(c)
 }
 
-// askUntil asks which generation there is until that is answered, or the fence's clock shows then.
+// askUntil asks for the generation until the server answers, or until the fence's clock shows then.
 func (b *Leases) askUntil(ctx context.Context, then time.Duration) (generation, error) {
 	for {
 		rest := max(then-b.fence(), time.Millisecond)

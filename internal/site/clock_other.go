@@ -4,5 +4,5 @@ package site
 
 import "time"
 
-// elapsed is Go's monotonic clock. On systems where that stands while the machine is suspended, a worker finds out with its next renewal.
+// elapsed is Go's monotonic clock. On systems where that clock stops while the machine sleeps, a worker notices with its next renewal.
 func elapsed() time.Duration { return awake() }

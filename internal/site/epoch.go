@@ -1,11 +1,12 @@
 // Epochs
 //
-// An epoch is the revision of the claim and the base of the bucket's making. Revisions of one making strictly increase over all keys, so no two claims share
-// one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its maker
+// An epoch is the revision of the claim and the base of the bucket's making. The revisions of one bucket strictly increase over all keys, so no two claims
+// share one. The base is the larger of 64 times the milliseconds from 2025 to the bucket's creation, which the server notes, and of the largest epoch that its
+// maker
 // knew, which the bucket's metadata keep. So a bucket made later begins beyond all epochs of the one before, unless that took more than 64,000 writes
 // a second over its life, or the server's clock was set back and a process started after the deletion made the bucket. Claim refuses the rest: an epoch that is
-// not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain because the creation time is
-// the same before and after the claim. Epochs stay below 2^53, so that JSON keeps them exact.
+// not beyond the one the caller found in its predecessors' data. The bucket of a claim is certain if the creation time is the same before and after the claim.
+// Epochs stay below 2^53, so that JSON keeps them exact.
 //
 // Do not edit the TTL of a bucket while workers run. Delete the bucket instead: they make it again.
 
@@ -42,14 +43,14 @@ type generation struct {
 // epoch of a revision.
 func (g generation) epoch(revision uint64) uint64 { return g.base + revision }
 
-// generationOf reads what the server says of the bucket's stream, and refuses a bucket on which leases cannot be had.
+// generationOf reads the server's data about the bucket's stream, and refuses a bucket that cannot hold leases.
 func generationOf(info *jetstream.StreamInfo) (generation, error) {
 	c := info.Config
 	switch {
 	case c.MaxAge < LeastTTL || c.MaxAge > MostTTL:
 		return generation{}, fmt.Errorf("stream %s: its entries live for %v, expected %v to %v: delete the bucket, it is made again", c.Name, c.MaxAge, LeastTTL, MostTTL)
 	case c.Storage != jetstream.FileStorage:
-		return generation{}, fmt.Errorf("stream %s: it is kept in memory, where revisions begin again with the server: delete the bucket, it is made again in files", c.Name)
+		return generation{}, fmt.Errorf("stream %s: it is kept in memory, where revisions restart with the server: delete the bucket, it is made again in files", c.Name)
 	}
 	base := uint64(max(info.Created.Sub(epochsBegin).Milliseconds(), 0)) * revisionsPerMS
 	if text := c.Metadata[floorKey]; text != "" {
@@ -62,7 +63,7 @@ func generationOf(info *jetstream.StreamInfo) (generation, error) {
 	return generation{info.Created, base, c.MaxAge}, nil
 }
 
-// ask asks the server which generation there is.
+// ask asks the server for the present generation.
 func (b *Leases) ask(ctx context.Context, within time.Duration) (generation, error) {
 	ctx, done := context.WithTimeout(ctx, within)
 	defer done()

@@ -9,8 +9,8 @@
 //   - it was the holder, has lost the lease, and an Update of its own revision succeeds; or
 //   - it has watched the bucket for a TTL and has never seen the key.
 //
-// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait longer than the holder
-// counts on, and a third of a TTL is left for messages in flight. No machine's clock time matters: the server's clock decides when a key is
+// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait longer than the holder's lease is
+// valid, and a third of a TTL remains for messages in flight. No machine's clock time matters: the server's clock decides when a key is
 // forgotten, but no process acts on that sooner than by its own clock. A deleted key is treated like a vanished one.
 
 package site
@@ -29,7 +29,7 @@ var (
 	ErrFenced   = errors.New("it was not renewed for two thirds of a TTL: this process or the server was away")
 	ErrStolen   = errors.New("another wrote to it")
 	ErrRemade   = errors.New("the bucket of leases was deleted and made again")
-	ErrReleased = errors.New("it was let go")
+	ErrReleased = errors.New("it was released")
 )
 
 // Held is a lease that this process holds, until it is lost. It may be used from any goroutine.
@@ -49,7 +49,7 @@ type Held struct {
 	ended  chan struct{} // closed when renewals have ended
 
 	revision uint64 // the renewing goroutine's, then Release's
-	pending  *write // a renewal whose answer has not come; as revision
+	pending  *write // renewal without an answer yet; a revision
 }
 
 // was is a lease that this process has held.
@@ -78,7 +78,7 @@ func (b *Leases) hold(c *claim) (*Held, error) {
 	return h, nil
 }
 
-// valid returns how long a renewal counts: others wait for a TTL at least, and messages that are on their way have the rest.
+// valid returns the validity of a renewal: others wait for at least a TTL, and the rest is for messages in flight.
 func valid(ttl time.Duration) time.Duration { return ttl * 2 / 3 }
 
 // Stream returns the stream of the lease.

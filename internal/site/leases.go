@@ -2,8 +2,7 @@
 //
 // The results of compare-and-set decide, never a Get: replicas answer late. Every write expects the revision that the writer knows (0: no key). A write whose
 // answer did not come is sent again with the same Nats-Msg-Id: the server answers as before, or refuses it for a revision, and the message of that revision has
-// the id where it is this write. Per-key TTLs are not used: an Update drops
-// them (nats.go #1994).
+// the id where it is this write. Per-key TTLs are not used: an Update drops them (nats.go #1994).
 
 package site
 
@@ -33,7 +32,7 @@ const mostKeys = 2 * MostStreams
 // ErrClosed reports a lease lost or refused because the process ends.
 var ErrClosed = errors.New("this process ends")
 
-// Leases are all leases of a site as one process sees and holds them. They may be used from any goroutine.
+// mostKeys bounds the remembered keys: twice the streams of a site. They may be used from any goroutine.
 type Leases struct {
 	js     jetstream.JetStream
 	o      Options
@@ -42,7 +41,7 @@ type Leases struct {
 	bucket *store.Bucket
 	fence  func() time.Duration
 	still  func() time.Duration
-	hinder func(context.Context, *write) error // what a test puts before every write
+	hinder func(context.Context, *write) error // a test's hook before every write
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -50,12 +49,12 @@ type Leases struct {
 
 	mu      sync.Mutex
 	is      generation
-	since   time.Duration // when the watch had shown all there was; -1 before
+	since   time.Duration // time at which the watch had shown all existing keys; -1 before
 	seen    map[string]*sight
 	held    map[string]*Held
-	busy    map[string]bool // keys that are being claimed or let go here
-	lost    map[string]was  // what this process has held
-	known   uint64          // the largest epoch heard of
+	busy    map[string]bool // keys that this process is claiming or releasing
+	lost    map[string]was  // leases that this process has held
+	known   uint64          // the largest known epoch
 	bad     uint64
 	remade  uint64
 	changed chan struct{} // closed with the next change
@@ -75,12 +74,12 @@ func openLeases(ctx context.Context, js jetstream.JetStream, name string, o Opti
 		return nil, fmt.Errorf("leases in KV %s: %w", name, err)
 	}
 	if ttl := b.TTL(); ttl != o.TTL && h == writes {
-		o.Log.Warn("the bucket of leases is there with another TTL, which counts", "bucket", name, "ttl", ttl, "asked", o.TTL)
+		o.Log.Warn("the bucket of leases has another TTL, which applies", "bucket", name, "ttl", ttl, "asked", o.TTL)
 	}
 	return b, nil
 }
 
-// Begin forgets what was seen of another making of the bucket, and all that was held there is lost.
+// Begin forgets the entries of an earlier bucket; all leases held there are lost.
 func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 	g, err := generationOf(info)
 	if err != nil {
@@ -104,7 +103,7 @@ func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 		h.lose(ErrRemade)
 	}
 	if again {
-		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: what was held is lost, and claimed anew", "bucket", b.name)
+		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: held leases are lost, and claimed again", "bucket", b.name)
 	}
 	return nil
 }
@@ -130,7 +129,7 @@ func (b *Leases) TTL() time.Duration {
 // ID returns the random identity of this process.
 func (b *Leases) ID() string { return b.id }
 
-// Close ends renewals and watching. What is still held is lost here, and free for others after a TTL; who wants it sooner calls Release first.
+// Close ends renewals and watching. Leases still held are lost here, and free for others after a TTL; to free them sooner, call Release first.
 func (b *Leases) Close() {
 	b.mu.Lock()
 	for _, h := range b.held {

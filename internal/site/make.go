@@ -14,28 +14,28 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// makeWait is how long the server may take to make one of them: a cluster chooses servers for it first.
+// makeWait is how long the server may take to make one resource: a cluster first chooses servers for it.
 const makeWait = 15 * time.Second
 
 // ErrResources reports a plan of a site that cannot be meant.
-var ErrResources = errors.New("no site can be made so")
+var ErrResources = errors.New("these settings make no site")
 
 // Resources says which resources Make makes.
 type Resources struct {
 	Replicas int           // of each
 	TTL      time.Duration // of leases
-	Cameras  []string      // that publish on camera.NAME; the stream of the results of NAME is made, too
-	Streams  []string      // whose results are kept
+	Cameras  []string      // cameras that publish on camera.NAME; the stream of the results of NAME is made, too
+	Streams  []string      // streams whose results are kept
 }
 
 // Made is one stream, bucket or object store of a site.
 type Made struct {
 	Name, Holds string
 	New         bool     // it was missing
-	Differs     []string // from what the plan makes: it stays so
+	Differs     []string // difference from the plan: the existing resource stays as it is
 }
 
-// check refuses what cannot be meant.
+// check refuses contradictory options.
 func (p *Resources) check() error {
 	if p.Replicas < 1 || p.Replicas > 5 {
 		return fmt.Errorf("%w: replicas: found %d, expected 1 to 5", ErrResources, p.Replicas)
@@ -90,7 +90,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 			return made, err
 		}
 		if err != nil {
-			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user ask its API?", r.Name(), r.Holds, err)
+			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user use its API?", r.Name(), r.Holds, err)
 		}
 		m := Made{Name: r.Name(), Holds: r.Holds, New: is}
 		if !is {

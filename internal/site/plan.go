@@ -23,8 +23,8 @@ const (
 //
 // Streams stay where they run. A stream without a worker, or on an overfull one, goes to a worker that has its labels, the one with the
 // smallest part of its cores taken. A stream moves to the worker it was pinned to. It also moves to level the load, if that lowers the fullest
-// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on who holds
-// what: a carried-out plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
+// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on the holders: a carried-out
+// plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
 type Plan struct {
 	Places  map[string]string // by stream: its worker. Streams that have none are not in it
 	Moves   []Move            // of streams that have a holder now, by stream
@@ -38,7 +38,7 @@ type Plan struct {
 // Move moves a stream from a live worker to another.
 type Move struct{ Stream, From, To string }
 
-// Waiting is a stream that does not run, or not where it is pinned, and the reason.
+// Waiting is a stream that does not run, or does not run where it is pinned, with the reason.
 type Waiting struct{ Stream, Why string }
 
 // planned is a worker with its streams so far.
@@ -51,14 +51,14 @@ type planned struct {
 // placed is a stream with its place.
 type placed struct {
 	is      *Stream
-	cores   int64    // in thousandths; -1 where that is no number of cores
+	cores   int64    // in thousandths; -1 for an invalid number of cores
 	at, was *planned // nil: nowhere
 }
 
-// share returns the part of a worker's cores that would be taken with so much more on it.
+// share returns the fraction of a worker's cores in use after adding so many more.
 func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.cores }
 
-// may reports whether w could run x if it had nothing else to do, whatever that takes.
+// may reports whether w could run x on its own.
 func (w *planned) may(x *placed) bool {
 	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
 }
@@ -66,7 +66,7 @@ func (w *planned) may(x *placed) bool {
 // fits reports whether x may come to w, which has room.
 func (w *planned) fits(x *placed) bool { return w != x.at && w.load+x.cores <= w.cores && w.may(x) }
 
-// to takes x to w.
+// to moves x to w.
 func (x *placed) to(w *planned) {
 	if old := x.at; old != nil {
 		old.load -= x.cores
@@ -77,10 +77,10 @@ func (x *placed) to(w *planned) {
 	w.has = append(w.has, x)
 }
 
-// pinned reports whether x is on the worker that it was moved to.
+// pinned reports whether x is on its pinned worker.
 func (x *placed) pinned() bool { return x.at != nil && x.at.is.Name == x.is.Worker }
 
-// thousandths of a core; -1 where that is no number of cores.
+// thousandths of a core; -1 for an invalid number of cores.
 func thousandths(cores float64) int64 {
 	if !(cores >= 0 && cores <= MostCores) {
 		return -1
@@ -146,7 +146,7 @@ func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	return changed
 }
 
-// relieve takes streams off workers that have more than their cores, where others have room: the smallest that is enough, or the largest.
+// relieve moves streams off overfull workers if others have room: the smallest stream that is enough, or the largest.
 func (p *Plan) relieve(all []*placed) bool {
 	for _, w := range p.workers {
 		if w.load <= w.cores {
@@ -180,7 +180,7 @@ func (p *Plan) place(all []*placed) (changed bool) {
 	return changed
 }
 
-// best returns the worker with room for x of whose cores the least part is taken then; nil if none has room.
+// best returns the worker with room for x whose cores are then used least, or nil if none has room.
 func (p *Plan) best(x *placed) (best *planned) {
 	for _, w := range p.workers {
 		if w.fits(x) && (best == nil || w.share(x.cores) < best.share(x.cores)) {
@@ -190,7 +190,7 @@ func (p *Plan) best(x *placed) (best *planned) {
 	return best
 }
 
-// level moves one stream where that levels, off the fullest worker that has one; it is false if none is left to move.
+// level moves one stream off the fullest worker if that levels the load; it returns false if no such move is left.
 func (p *Plan) level() bool {
 	full := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return len(w.has) == 0 })
 	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
@@ -236,7 +236,7 @@ func (w *planned) sorted() []*placed {
 	return all
 }
 
-// Turn returns a worker's place in the queue for a stream: 0 is the one that the plan names, the others follow by the part of their cores that is free. They wait that
+// Turn returns a worker's place in the queue for a stream: 0 is the planned worker, the others follow by their fraction of free cores. They wait that
 // many times some time before they claim in its stead. -1 where the worker may not run it.
 func (p *Plan) Turn(name, of string) int {
 	x := p.streams[of]
@@ -264,7 +264,7 @@ func (p *Plan) Turn(name, of string) int {
 // why returns the reason why no worker runs x.
 func (p *Plan) why(x *placed) string {
 	if x.cores < 0 {
-		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.is.Cores, MostCores)
+		return fmt.Sprintf("%g cores wanted, expected 0 to %d", x.is.Cores, MostCores)
 	}
 	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.is.Draining || w.cores <= 0 })
 	free, fit := int64(0), false
@@ -275,13 +275,13 @@ func (p *Plan) why(x *placed) string {
 	}
 	switch {
 	case len(p.workers) == 0:
-		return "no worker is there"
+		return "there is no worker"
 	case len(there) == 0:
 		return "every worker is draining, or has no cores"
 	case !fit:
 		return "no worker has " + missing(x.is.Labels, there)
 	}
-	return fmt.Sprintf("%s cores asked, the largest free is %s", inCores(x.cores), inCores(free))
+	return fmt.Sprintf("%s cores wanted, the largest free number is %s", inCores(x.cores), inCores(free))
 }
 
 // missing returns the labels that no worker has.
@@ -298,13 +298,13 @@ func missing(labels []string, workers []*planned) string {
 func whyNot(x *placed, w *planned) string {
 	switch {
 	case w == nil:
-		return fmt.Sprintf("worker %s is not there", x.is.Worker)
+		return fmt.Sprintf("there is no worker %s", x.is.Worker)
 	case w.is.Draining:
 		return fmt.Sprintf("worker %s is draining", x.is.Worker)
 	case w.cores > 0 && !w.may(x):
-		return fmt.Sprintf("worker %s: it has not %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
+		return fmt.Sprintf("worker %s: it lacks %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
 	}
-	return fmt.Sprintf("%s cores asked, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
+	return fmt.Sprintf("%s cores wanted, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
 }
 
 // inCores writes thousandths.

@@ -108,7 +108,7 @@ func TestPinsAndReasons(t *testing.T) {
 		why[w.Stream] = w.Why
 	}
 	for stream, expected := range map[string]string{
-		"gpu": "no worker has label gpu", "none": "NaN cores asked, expected 0 to 1024", "large": "4.5 cores asked, the largest free is 1.5",
+		"gpu": "no worker has label gpu", "none": "NaN cores wanted, expected 0 to 1024", "large": "4.5 cores wanted, the largest free number is 1.5",
 	} {
 		if why[stream] != expected {
 			t.Errorf("%s: found %q, expected %q", stream, why[stream], expected)
@@ -118,14 +118,14 @@ func TestPinsAndReasons(t *testing.T) {
 	for _, n := range p.Notes {
 		notes[n.Stream] = n.Why
 	}
-	if !reflect.DeepEqual(notes, map[string]string{"away": "worker nobody is not there", "drains": "worker c is draining", "unlabelled": "worker b: it has not label camera1"}) {
+	if !reflect.DeepEqual(notes, map[string]string{"away": "there is no worker nobody", "drains": "worker c is draining", "unlabelled": "worker b: it lacks label camera1"}) {
 		t.Errorf("found notes %q", notes)
 	}
 	for _, c := range []struct {
 		workers []Worker
 		why     string
 	}{
-		{nil, "no worker is there"}, {[]Worker{{Name: "a", Cores: math.Inf(1)}}, "every worker is draining, or has no cores"},
+		{nil, "there is no worker"}, {[]Worker{{Name: "a", Cores: math.Inf(1)}}, "every worker is draining, or has no cores"},
 		{[]Worker{{Name: "a", Cores: 1, Labels: []string{"x"}}, {Name: "b", Cores: 1, Labels: []string{"y"}}}, "no worker has all of the labels x, y"},
 	} {
 		p := planOf(c.workers, []runs{{Name: "s", Cores: 1, Labels: []string{"x", "y"}}})
@@ -134,7 +134,7 @@ func TestPinsAndReasons(t *testing.T) {
 		}
 	}
 	full := planOf([]Worker{{Name: "a", Cores: 1}, {Name: "b", Cores: 2}}, []runs{{Name: "s", Cores: 1, Holder: "a"}, {Name: "x", Cores: 1, Holder: "b", Pinned: "a"}})
-	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores asked, worker a has 0 free" {
+	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores wanted, worker a has 0 free" {
 		t.Errorf("found %v, expected that a is full", full.Notes)
 	}
 }

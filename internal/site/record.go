@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	mostName  = 64 // characters of a worker's name, an id, a version: what a subject's token may have
+	mostName  = 64 // characters of a worker's name, an id or a version: as in a token of a subject
 	mostEpoch = 1<<53 - 1
 )
 
@@ -19,14 +19,14 @@ const (
 type Record struct {
 	Worker  string    `json:"worker"`
 	ID      string    `json:"id"`                // of the worker's process, random
-	Epoch   uint64    `json:"epoch,omitempty"`   // 0 in the claim itself, whose revision makes it
+	Epoch   uint64    `json:"epoch,omitempty"`   // 0 in the claim itself, whose revision determines it
 	Since   time.Time `json:"since"`             // of the claim, by the worker's clock: for people
 	Version string    `json:"version,omitempty"` // of the program
-	Free    bool      `json:"free,omitempty"`    // the holder has let go
-	To      string    `json:"to,omitempty"`      // the worker that is to take it next
+	Free    bool      `json:"free,omitempty"`    // the holder has released it
+	To      string    `json:"to,omitempty"`      // the worker that should take it next
 }
 
-// read holds a value to what a record can be.
+// read checks the bounds of a record.
 func read(value []byte) (r Record, err error) {
 	if len(value) > bus.MostLease {
 		return r, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostLease)
@@ -46,7 +46,7 @@ func read(value []byte) (r Record, err error) {
 	case r.Epoch > mostEpoch:
 		err = fmt.Errorf("epoch: found %d, expected less than 2^53", r.Epoch)
 	case r.To != "" && !r.Free:
-		err = errors.New("to: is there, and free is not: who hands over has let go")
+		err = errors.New("to: is set without free: a worker that hands over has released the lease")
 	}
 	if err != nil {
 		return Record{}, err

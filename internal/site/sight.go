@@ -11,13 +11,13 @@ import (
 // sight is the last that was seen of a key.
 type sight struct {
 	revision uint64
-	at       time.Duration // when it was first seen, by the clock that stands with the machine
+	at       time.Duration // time of the first sight, by a clock that stops with the machine
 	what     what
-	record   Record // where it is one
-	trusted  bool   // free was said by who held
+	record   Record // if it is a record
+	trusted  bool   // its holder said that it is free
 }
 
-// what a key holds.
+// value of a key.
 type what int
 
 const (
@@ -28,7 +28,7 @@ const (
 	free
 )
 
-// Take notes one entry; nil says that all there was has been shown.
+// Take records one entry; nil means that all existing entries have been shown.
 func (b *Leases) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	}
 }
 
-// note remembers a sight; if there are too many, those that have stood still for long are forgotten first.
+// note remembers a sight; if there are too many, it first forgets the ones unchanged for longest.
 func (b *Leases) note(key string, s *sight) {
 	if len(b.seen) >= mostKeys && b.seen[key] == nil {
 		for k, old := range b.seen {
@@ -103,13 +103,13 @@ type State string
 // The states of a lease.
 const (
 	Taken      State = "taken"      // renewed within a TTL
-	Still      State = "still"      // not renewed for a TTL: its holder is gone, or this process hears nothing
-	Free       State = "free"       // let go by its holder
+	Still      State = "still"      // not renewed for a TTL: its holder is gone, or this process receives nothing
+	Free       State = "free"       // released by its holder
 	Deleted    State = "deleted"    // by a client
 	Unreadable State = "unreadable" // no record of this program
 )
 
-// Lease is one key as this process sees it.
+// Lease is this process's view of one key.
 type Lease struct {
 	Stream   string
 	State    State
@@ -118,7 +118,7 @@ type Lease struct {
 	Age      time.Duration // since the revision was first seen here
 }
 
-// all returns what is known of every key, by stream.
+// all returns every known key, by stream.
 func (b *Leases) all() []Lease {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *Leases) all() []Lease {
 	return all
 }
 
-// counted returns all, with how many entries were no records, or had keys that no stream has, and how often the bucket was gone and made again.
+// counted returns all, with three counts: entries that were no records, entries whose keys belong to no stream, and buckets that were replaced.
 func (b *Leases) counted() (all []Lease, bad, remade uint64) {
 	all = b.all()
 	b.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// What a site holds at most.
+// Bounds of a site.
 const (
 	MostStreams = 10_000
 	MostWorkers = 1_000
@@ -22,7 +22,7 @@ const (
 
 // Options configure how a site is opened.
 type Options struct {
-	Replicas int           // of each bucket that is made; 1
+	Replicas int           // copies of each bucket that is made; 1
 	TTL      time.Duration // TTL of leases, and of workers' records, which are renewed every third of it; default DefaultTTL. An existing bucket keeps its own
 	Worker   string        // who claims leases and announces itself; empty for who does neither
 	Version  string        // of the program, for people
@@ -31,7 +31,7 @@ type Options struct {
 	clock func() time.Duration // a monotonic clock in place of the machine's, for tests
 }
 
-// check takes in defaults and refuses what cannot be meant.
+// check sets defaults and refuses contradictory options.
 func (o *Options) check() error {
 	o.TTL, o.Replicas, o.Worker = cmp.Or(o.TTL, DefaultTTL), cmp.Or(o.Replicas, 1), cmp.Or(o.Worker, nobody)
 	if o.Log == nil {
@@ -62,7 +62,7 @@ type Site struct {
 
 var (
 	// ErrReadOnly refuses a change by a read-only caller.
-	ErrReadOnly = errors.New("the site was opened to be looked at")
+	ErrReadOnly = errors.New("the site was opened for reading only")
 	// ErrNone reports that there is no site, for callers that must not make one.
 	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
 )
@@ -102,7 +102,7 @@ func of(conn *bus.Conn) (jetstream.JetStream, bus.Subject, error) {
 	return js, names, err
 }
 
-// how a site is opened.
+// Modes of opening a site.
 type how int
 
 const (
@@ -155,7 +155,7 @@ func (s *Site) Held() *Leases { return s.leases }
 // TTL returns the TTL of leases and of workers' records.
 func (s *Site) TTL() time.Duration { return s.leases.TTL() }
 
-// Close ends watching. Leases that are held are lost here; who wants others to have them at once releases them first.
+// Close ends watching. Leases that are held are lost here; to free them at once, release them first.
 func (s *Site) Close() {
 	s.leases.Close()
 	s.streams.close()

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	atLeast = time.Second      // a snapshot, if nothing changes: what stands still has got older
+	atLeast = time.Second      // a snapshot without changes: unchanged entries have got older
 	atMost  = time.Second / 20 // between two: a thousand workers renew hundreds of records a second
 )
 
@@ -20,10 +20,10 @@ type Snapshot struct {
 	Workers  []Worker // whose records change
 	Leases   []Lease
 
-	Read   bool   // all there was has been seen; before, what is missing may only be late
-	Remade uint64 // how often buckets were gone and made again, since Open
+	Read   bool   // all existing records have been read; before, a missing one may only be late
+	Remade uint64 // number of replaced buckets since Open
 	Bad    []Bad  // records that are none, a hundred of each bucket at most
-	BadAll uint64 // how many there were since Open
+	BadAll uint64 // number of these since Open
 }
 
 // Now returns the snapshot of this moment.
@@ -37,8 +37,8 @@ func (s *Site) Now() Snapshot {
 	}
 }
 
-// living returns the workers that are not known to be dead: one is that has not renewed a lease for a TTL and has said nothing for two thirds of one, when it
-// holds nothing any more. Its record is there for longer, and its streams must not wait for that.
+// living returns the workers that are not known to be dead. A worker is dead if it has not renewed a lease for a TTL or, without leases, has said nothing for
+// two thirds of one. Its record is there for longer, and its streams must not wait for that.
 func living(there, heard []Worker, leases []Lease) []Worker {
 	dead := map[string]bool{}
 	for _, l := range leases {
@@ -58,7 +58,8 @@ func (s *Site) Workers() []Worker { return s.Now().Workers }
 // Leases returns the leases.
 func (s *Site) Leases() []Lease { return s.leases.all() }
 
-// Watch returns a snapshot after every change, and every second, until ctx ends, when the channel is closed. Who is slow gets the newest. One at a time may watch.
+// Watch returns a snapshot after every change, and every second, until ctx ends, when the channel is closed. A slow reader gets the newest snapshot. One at a
+// time may watch.
 func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 	out := make(chan Snapshot)
 	go func() {
@@ -87,7 +88,7 @@ func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 	return out
 }
 
-// holders are, by stream, the worker that holds the lease or is to have it next.
+// holders returns, by stream, the worker that holds the lease or should take it next.
 func (s *Snapshot) holders() map[string]string {
 	holders := map[string]string{}
 	for _, l := range s.Leases {

@@ -35,10 +35,10 @@ var (
 type Stream struct {
 	Name    string    `json:"name"`
 	Config  string    `json:"config"`           // YAML, without secrets
-	Labels  []string  `json:"labels,omitempty"` // that its worker must have
-	Cores   float64   `json:"cores"`            // that it takes
+	Labels  []string  `json:"labels,omitempty"` // labels that its worker must have
+	Cores   float64   `json:"cores"`            // cores that it takes
 	Worker  string    `json:"worker,omitempty"` // the worker that a user moved it to; empty means any
-	Changed time.Time `json:"changed"`          // by the clock of who did: for people
+	Changed time.Time `json:"changed"`          // by the clock of that user: for people
 
 	Revision uint64 `json:"-"` // of the record
 }
@@ -87,7 +87,7 @@ func checkLabels(labels []string) error {
 	return nil
 }
 
-// checkConfig refuses a configuration that cannot run, is another stream's, or has secrets in it.
+// checkConfig refuses a configuration that cannot run, belongs to another stream, or contains secrets.
 func (s *Stream) checkConfig() error {
 	c, err := config.Parse(s.Name+".yaml", []byte(s.Config))
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 		return 0, err
 	}
 	if n := len(s.streams.copied(0).records); n >= MostStreams {
-		return 0, fmt.Errorf("stream %s: the site has %d streams, the most it can", x.Name, n)
+		return 0, fmt.Errorf("stream %s: the site has %d streams, the maximum", x.Name, n)
 	}
 	revision, err = s.streams.bucket.Values().Create(ctx, x.Name, data)
 	if errors.Is(err, jetstream.ErrKeyExists) {
@@ -131,7 +131,7 @@ func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 	return revision, named(x.Name, err)
 }
 
-// ready checks a stream as a person gives it, and writes its record.
+// ready checks a stream from a person, and writes its record.
 func (s *Stream) ready() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, named(s.Name, err)

@@ -20,7 +20,7 @@ import (
 const mostRunning = 1000
 
 // ErrName refuses a worker whose name another process has.
-var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one is gone")
+var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one has ended")
 
 // Worker is a live worker.
 type Worker struct {
@@ -43,7 +43,7 @@ type Running struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// The bounds on problems in a worker's record: characters of each, and how many have one.
+// The bounds on problems in a worker's record: characters per problem, and number of problems.
 const (
 	MostProblem  = 400
 	MostProblems = 16

@@ -13,15 +13,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// write is one compare-and-set. It keeps its id when it is sent again, so that what was accepted can be told from another's.
+// write is one compare-and-set. It keeps its id when it is sent again, to distinguish it from another process's write.
 type write struct {
 	key      string
 	value    []byte
 	expected uint64 // revision; 0: no key
 	id       string
-	started  time.Duration // when it was first sent, by the fence's clock; what was accepted was accepted later
+	started  time.Duration // time of the first sending, by the fence's clock; the server accepted it later
 	sent     bool
-	unsure   bool // an answer did not come: it may have been accepted
+	unsure   bool // an answer is missing: the write may have been accepted
 }
 
 // newer reports a refused write: the key has another revision.
@@ -31,7 +31,7 @@ type newer struct {
 
 func (n newer) Error() string { return fmt.Sprintf("the key's revision is %d", n.last) }
 
-// put sends w, waits for at most so long, and gives the revision that it has. A newer refuses it for good; after any other error it may have been accepted.
+// put sends w, waits for a limited time, and returns the revision of w. A newer refuses it for good; after any other error it may have been accepted.
 func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
 	if !w.sent {
 		w.id, w.started, w.sent = rand.Text(), b.fence(), true
@@ -54,7 +54,7 @@ func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revis
 		return ack.Sequence, nil
 	}
 	var refused *jetstream.APIError
-	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // 10164, the other one, says that a write is on its way: perhaps this one
+	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // 10164, the other code, says that a write is in progress: perhaps this one
 		if _, last, ok := strings.Cut(refused.Description, ": "); ok {
 			if n, err := strconv.ParseUint(last, 10, 64); err == nil {
 				return b.mine(ctx, w, n)
@@ -64,8 +64,8 @@ func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revis
 	return 0, err
 }
 
-// mine finds out whose write a refusal speaks of. A server of its own compares revisions before ids, and refuses w where it accepted w before: the message of
-// that revision has its id then. What a revision holds never changes, so that this is no question of how late a replica is.
+// mine finds out whose write a refusal means. A single server compares revisions before ids, and refuses w if it accepted w before: then the message of that
+// revision has its id. The content of a revision never changes, so a late replica gives the same answer.
 func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
 	if !w.unsure || last == 0 {
 		return 0, newer{last}
@@ -75,7 +75,7 @@ func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error
 		return 0, err
 	}
 	m, err := s.GetMsg(ctx, last)
-	if err != nil { // also where it has been written over: the next refusal tells
+	if err != nil { // also if it has been overwritten: the next refusal shows that
 		return 0, err
 	}
 	if m.Header.Get(jetstream.MsgIDHeader) == w.id {

@@ -38,7 +38,7 @@ type Camera struct {
 	process *exec.Cmd
 }
 
-// StartCamera starts a camera, with arguments beside its address and serial number. A machine has one at a time: a test waits for the cameras
+// StartCamera starts a camera, with arguments besides its address and serial number. A machine has one at a time: a test waits for the cameras
 // of other tests.
 func StartCamera(t testing.TB, args ...string) *Camera {
 	t.Helper()
@@ -101,7 +101,7 @@ func listens() bool {
 	return err == nil && strings.Contains(string(sockets), " 0100007F:0F74 ")
 }
 
-// Unplug kills the camera in the middle of whatever it does.
+// Unplug kills the camera at any moment.
 func (c *Camera) Unplug() {
 	if c.process != nil {
 		c.process.Process.Kill()

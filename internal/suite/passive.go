@@ -10,6 +10,6 @@ import (
 func PassiveThreads() {
 	const policy = "OMP_WAIT_POLICY"
 	if self, err := os.Executable(); err == nil && os.Getenv(policy) == "" {
-		_ = syscall.Exec(self, os.Args, append(os.Environ(), policy+"=PASSIVE")) // returns only where it failed
+		_ = syscall.Exec(self, os.Args, append(os.Environ(), policy+"=PASSIVE")) // returns only on failure
 	}
 }

@@ -9,5 +9,5 @@ import (
 
 // Open makes a pseudo-terminal on Linux.
 func OpenTerminal() (here *os.File, device string, err error) {
-	return nil, "", errors.New("pseudo-terminals are opened on Linux alone")
+	return nil, "", errors.New("pseudo-terminals are opened on Linux only")
 }

@@ -2,5 +2,5 @@
 
 package suite
 
-// raced reports whether the race detector watches.
+// raced reports whether the race detector is on.
 const raced = true

@@ -25,5 +25,5 @@ func (l *Transcript) String() string {
 	return l.text.String()
 }
 
-// Count returns how often what occurs in the transcript.
+// Count returns the number of occurrences of what in the transcript.
 func (l *Transcript) Count(what string) int { return strings.Count(l.String(), what) }

@@ -9,5 +9,5 @@ import (
 
 // Step returns an error: the machine code that it writes is for Linux on amd64.
 func StepClock(int, time.Duration) error {
-	return errors.New("wall clocks are stepped on Linux on amd64 alone: leave the fault out")
+	return errors.New("wall clocks can only be set on Linux on amd64: leave the fault out")
 }

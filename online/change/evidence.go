@@ -9,7 +9,7 @@
 // and 2 false alarms of a kind are allowed, there were none where all diffuse alike and live 60 frames, where half of them has a tenth of D, where a spread is 0.5,
 // with births and without, and of 20 objects that switch once in 50 steps; two where noise is 0.5 px and stated 30 % too large, three where a tenth of
 // every step is shared by all objects of a frame; one where two steps in a hundred are three times as far; and three, all of the mixture, where 20 objects of two states never end.
-// All of these were of D, if not said otherwise.
+// All of these were about D, unless stated otherwise.
 // Frames until an alarm, one run each, at A = 10,000. "none" means none in 1,000 frames of 20 objects or 200 of 100. Runs of 1,000 objects have A = 100,000:
 //
 //	                            20 objects   100        1,000
@@ -28,9 +28,10 @@
 //
 // Limits
 //
-// Change misses a law that drifts so slowly that each is within the interval of the one before, and fractions of a few objects that never end: 20 objects fix the odds only to a
-// factor of two. Many objects that change state at once count by f alone, not by their number. A frame takes at most ten thousand steps of filters, seven a
-// node: objects beyond, 1,428 of one state and 285 of one with a spread of a quarter or more, are not weighed. A frame of 1,000 objects takes 0.55 to 0.72 ms
+// Change misses a law that drifts so slowly that each new law is within the interval of the previous one, and fractions of a few objects that never end: 20
+// objects determine the odds only to a factor of two. Many objects that change state at once count by f alone, not by their number. A frame takes at most ten thousand steps of filters, seven per
+// node. Further objects are not weighed: beyond 1,428 of one state, or 285 of one state with a spread of a quarter or more. A frame of 1,000 objects takes 0.55
+// to 0.72 ms
 // (BenchmarkFrame, one of two shared cores, 2026-11-25).
 
 package change
@@ -47,7 +48,7 @@ type ratio struct {
 	evidence float64
 }
 
-// A frame adds to a possible onset of a change only as much as the frames before it were informative. If every object's state is known, no
+// A frame counts as a possible onset of a change only as far as the previous frames were informative. If every object's state is known, no
 // frame is informative, and evidence that grew by one a frame would raise an alarm after A frames.
 const (
 	tellFrames = 16
@@ -55,7 +56,7 @@ const (
 	tellNats   = 0.5 // nats that count as a whole frame
 )
 
-// times multiplies the ratio of one object in.
+// times multiplies by the ratio of one object.
 func (r *ratio) times(v float64) {
 	if r.objects++; r.objects == 1 {
 		r.product = 1
@@ -82,11 +83,11 @@ func (r *ratio) end(power float64, known bool) {
 	r.product, r.logs, r.objects = 0, 0, 0
 }
 
-// renewal learns how often an object's state is drawn again, by expectation and maximisation over all steps. A redraw shows only if it leads
+// renewal estimates how often an object's state is drawn again, by expectation and maximisation over all steps. A redraw shows only if it leads
 // to another state.
 type renewal struct {
 	rate       float64 // per step
-	seen, open float64 // redraws into another state; steps, by the probability that a redraw would have been one
+	seen, open float64 // number of redraws into another state; number of steps, each weighted by the probability that a redraw would have changed the state
 }
 
 // Prior rate of redraws and its weight in steps, bounds of the rate, and the rate of redraws of D within a state.
@@ -108,7 +109,7 @@ func (r *renewal) switched() float64 { return r.seen - firstRate*firstSteps }
 // end ends a frame.
 func (r *renewal) end() { r.rate = min(max(r.seen/r.open, leastRate), mostRate) }
 
-// scale measures whether objects are independent and their steps as likely as the law says. u is the probability of a longer step than the
+// scale measures whether objects are independent, and whether their steps are as likely as the law predicts. u is the probability of a longer step than the
 // measured one; under the law it is uniform on 0 to 1. Means m of (½ - u)√12 over blocks of n steps have V = E (m - m')² / (1/n + 1/n') = 1,
 // and more if all objects shake together. Evidence counts with β = 1/max(V, 1): a power of a likelihood ratio below 1 has a mean of 1 at most.
 type scale struct {

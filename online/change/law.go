@@ -1,13 +1,13 @@
 // What is open
 //
-// The law is an estimate. A larger D must beat the upper end of three standard deviations of it (1.5 times its 95 % interval), a smaller one the lower, and a
-// state's odds the upper end of theirs. For D below that end Λ is smaller on average, so (1) holds while D is within the ends, and once in some
-// hundred laws it is not:
+// The law is an estimate. A larger D must be likelier than D at the upper end of three standard deviations of its estimate (1.5 times its 95 % interval), a
+// smaller one than D at the lower end; likewise the odds of a state. For D below that end Λ is smaller on average, so (1) holds while D is within the ends;
+// once in some hundred laws it is not:
 //
 //	Λ = Π p(step | cD) / p(step | D at its end)                                                    (2)
 //
-// An alternative waits until its end is at most half way there, in ln D, or in the logarithm of the odds. Pieces of one track are not all new draws of a spread or of a
-// state: these intervals are widened by √(pieces/objects).
+// An alternative waits until its end is at most half way to it, in ln D or in the logarithm of the odds. Pieces of one track do not all draw a new spread or
+// state, so these intervals are widened by √(pieces/objects).
 
 package change
 
@@ -27,7 +27,7 @@ const (
 	longTail   = math.Sqrt2 * 1.2247448713915890
 )
 
-// Gauss-Hermite nodes of a state: ln D in units of the spread. A spread of a half needs five, so that one lies near every object.
+// Gauss-Hermite nodes of a state: ln D in units of the spread. A spread of a half needs five, so that every object is near one.
 var (
 	one   = []node{{prior: 1}}
 	three = []node{{d: -longTail, prior: 1.0 / 6}, {d: 0, prior: 2.0 / 3}, {d: longTail, prior: 1.0 / 6}}
@@ -119,10 +119,10 @@ func (r *reference) weighFractions(l *states.Law, draws float64) {
 	}
 }
 
-// beyond returns the end of an interval as a factor of its value, times as far in ln D.
+// beyond returns the end of an interval relative to its value, after widening the interval in ln D by a factor.
 func beyond(value, end, times float64) float64 {
 	if !(end > 0 && value > 0) {
-		return math.SmallestNonzeroFloat64 // the interval is open there
+		return math.SmallestNonzeroFloat64 // the interval is open at that end
 	}
 	return math.Pow(end/value, times)
 }

@@ -9,7 +9,7 @@
 // most. g is twice the mean of |ln Λ| over the latest frames: frames without information leave E unchanged. No frame counts more than twenty.
 //
 //	population_diffusion_changed   every D times ½, 0.71, 1.41 or 2
-//	population_mixture_changed     the odds of one state four times what they are: one half becomes four fifths; an alternative a state
+//	population_mixture_changed     the odds of one state times four: one half becomes four fifths; one alternative per state
 
 package change
 

@@ -1,12 +1,12 @@
 // One object
 //
-// An object has the D of its state times a factor of its own where the law has a spread (nodes of Gauss and Hermite). With weights w by its own steps so far
+// An object has the D of its state times a factor of its own where the law has a spread (nodes of Gauss and Hermite). With weights w from its own steps so far
 //
 //	p(step | cD) = Σ w p(step | past steps, c d),  w ← (1 - r) w p(step | d)/Σ + r f                (3)
 //
 // so a slow object that stays counts only once. p is the tridiagonal density of online/states, with stray steps. r is the rate of redrawing a state, learnt from
-// objects that are seen to change; D within a state is drawn again once in 100 steps. Of the mixture two chains of each state run beside w, from fractions at
-// their end and from raised ones: they differ for objects that are new or that switch, and for them only.                                     (4)
+// objects that are seen to change; D within a state is drawn again once in 100 steps. For the mixture, two chains of each state run beside w, one from the
+// fractions at their end and one from raised fractions. They differ only for objects that are new or that switch. (4)
 
 package change
 
@@ -16,12 +16,12 @@ import (
 	"driftscope/online/states"
 )
 
-// Track holds what one object's own steps say of its state, and of its next step under each law. The zero value knows nothing.
+// Track holds the evidence of one object's own steps about its state, and about its next step under each law. The zero value knows nothing.
 type Track struct {
 	of      *reference
 	weight  []float64 // per node, before the next step
 	filters []filter  // kinds per node
-	odds    []float64 // per state, by the fractions of each edge and each raised one: 2 K² numbers
+	odds    []float64 // per state, for the fractions at each edge and for each raised fraction: 2 K² numbers
 }
 
 // filter is the tridiagonal factor of one D: the last innovation, the inverse of its variance, and its covariance with the next step.
@@ -33,7 +33,7 @@ const (
 	farther = 18.0
 )
 
-// begin reads an object by a law. What was known of the object stays if the law has as many nodes.
+// begin reads an object by a law. Knowledge about the object stays if the law has as many nodes.
 func (t *Track) begin(r *reference) {
 	n, k := len(r.nodes), len(r.fraction)
 	known := t.of != nil && len(t.of.nodes) == n && len(t.of.fraction) == k
@@ -46,7 +46,7 @@ func (t *Track) begin(r *reference) {
 		t.forget(0)
 		return
 	}
-	for j := range r.edge { // this object was among those that the law was learnt from
+	for j := range r.edge { // the law was learnt from this object, too
 		edge, raised := t.oddsOf(j)
 		clear(edge)
 		for i, w := range t.weight {
@@ -110,5 +110,5 @@ func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray floa
 	return p, longer
 }
 
-// Forget makes a track that of an unknown object and keeps its memory.
+// Forget makes the track one of an unknown object and keeps its memory.
 func (t *Track) Forget() { t.of = nil }

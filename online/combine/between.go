@@ -1,12 +1,12 @@
-// What cameras differ by
+// Differences between cameras
 //
 // State k of camera i has x = ln D with a standard error s. If states of several cameras are the same,
 //
-//	x ~ N(μ, s² + τ²),  τ = 0 with probability 1/5, else |N(0, 0.3²)|
+//	x ~ N(μ, s² + τ²),  τ = 0 with probability 1/5, otherwise |N(0, 0.3²)|
 //
-// τ is the difference of cameras beyond their errors: pixel sizes, temperatures, cultures. It is the same for all states, and integrated over: a random-effects
+// τ is the difference between cameras beyond their errors: pixel sizes, temperatures, cultures. All states share τ, and it is integrated over: a random-effects
 // meta-analysis (Röver, Journal of Statistical Software 93, 6, 2020). If no τ is likelier than zero, τ is zero, as in the estimate of DerSimonian and Laird
-// (Controlled Clinical Trials 7, 177, 1986). That estimate's normal interval holds the truth in 82 of 100 draws where three cameras differ, this in 95
+// (Controlled Clinical Trials 7, 177, 1986). That estimate's normal interval holds the truth in 82 of 100 draws if three cameras differ, ours in 95
 // (TestCoverage).
 //
 // Evidence decides which states are the same; no ratio of D is fixed. A further state has its price: its D may be anywhere in six decades, and each camera
@@ -49,7 +49,7 @@ func newBetween(scale float64) *between {
 	return b
 }
 
-// learn multiplies a likelihood in. likely is its logarithm for each τ.
+// learn multiplies by a likelihood. likely is its logarithm for each τ.
 func (b *between) learn(likely []float64) {
 	for i, l := range likely {
 		b.weight[i] += l

@@ -105,7 +105,7 @@ func gain(a, b, one *kind) []float64 {
 	return g
 }
 
-// joined returns the log evidence if the likelihood of every τ rises by by.
+// joined returns the log evidence after the likelihood of every τ has risen by by.
 func joined(b *between, by []float64) float64 {
 	after := make([]float64, len(by))
 	for t, g := range by {

@@ -40,8 +40,8 @@ func (b *bank) copy(from *bank) {
 	}
 }
 
-// Follow learns the latents of a track from row from to row to - 1, about the drift of f. t is working memory; afterwards it is about the
-// last of them. Follow chooses the filter that supplies the drift's centre again whenever the number of transitions has doubled.
+// Follow learns the latents of a track from row from to row to - 1, about the drift of f. t is working memory; afterwards it belongs to the last of them.
+// Follow chooses the filter that supplies the drift's centre again whenever the number of transitions has doubled.
 func (b *Banks) Follow(track *Track, from, to int, f *drift.Field, t *drift.Tangent) {
 	t.Renew()
 	b.Refresh()

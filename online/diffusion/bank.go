@@ -18,9 +18,9 @@
 //
 // The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
 // likely ψ. A bank without drift mistakes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s), and a whirl for
-// diffusion. So every slice of refinement returns banks that have followed the whole memory about the slice's own drift (again.go). Without
+// diffusion. So every slice of refinement returns banks that have followed the whole memory with the slice's own drift (again.go). Without
 // them σ² of a whirl was 13 times too large once its drift was learnt. Residuals of the drift's fit then make v smaller by the share of the
-// fields in the transitions. Δt₀ is the first time step. γ forgets 32 transitions at a time, so that one logarithm serves them all.
+// fields in the transitions. Δt₀ is the first time step. γ forgets 32 transitions at a time, so that one logarithm serves all of them.
 // Cubics interpolate ln A and L between the grid's points, because 1e5 transitions resolve ψ better than the grid.
 //
 // The interval of v holds the values whose likelihood, maximised over ψ (and R), lies within 1.92 of its maximum. It reaches 0 if ψ = 0

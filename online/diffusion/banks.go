@@ -135,7 +135,7 @@ func (b *bank) archive(a *archive.Codec) {
 	}
 	since := uint64(b.inBlock)
 	a.Uint(&since)
-	a.Require(since <= blockSize, "%d transitions since the last of %d", since, blockSize)
+	a.Require(since <= blockSize, "%d transitions since the last block of %d", since, blockSize)
 	b.inBlock = int(since)
 	a.Magnitudes(&b.n, &b.n2, &b.seconds, &b.dt0)
 	a.Require(b.n <= 1e15 && b.n2 <= b.n && (b.n == 0 || b.n2 >= 1 && b.seconds > 0 && b.dt0 > 0), "a bank of %g transitions in %g s", b.n, b.seconds)

@@ -10,8 +10,8 @@
 //	Track    many latents in reused memory; the oldest are forgotten first
 //
 // In all of them a time step of 0 marks a latent without an earlier partner. No increment is formed across two trajectories, nor
-// across a gap longer than MaxGap. A clock that stops or runs backwards is an error (ErrTimeOrder), as is a latent that no law can
-// be fitted to (ErrLatent); both are found here and nowhere else.
+// across a gap longer than MaxGap. A clock that stops or runs backwards is an error (ErrTimeOrder), and so is a latent to which no law can be fitted
+// (ErrLatent); only this package detects them.
 
 package diffusion
 
@@ -34,7 +34,7 @@ var ErrLatent = errors.New("unusable latent")
 // MaxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
 const MaxLatent = 1e9
 
-// Check refuses latents that no law in dim dimensions can be fitted to.
+// Check refuses latents to which no law in dim dimensions can be fitted.
 func Check(z *latent.Latent, dim int) error {
 	if len(z.Mean) != dim {
 		return fmt.Errorf("frame %d: %w: %d dimensions, expected %d: use the encoder that the estimator was made for", z.Seq, ErrLatent, len(z.Mean), dim)

@@ -10,7 +10,7 @@ import (
 // profile is the working memory of one dimension's estimate: the likelihood along ψ, refined between the grid's points if it is narrower
 // than their spacing. One profile serves every dimension in turn.
 type profile struct {
-	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, R at its maximum, -∞ where it was not asked for
+	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, with R at its maximum, -∞ if it was not requested
 	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
 
 	n, lnN, carried float64 // of the bank: n, ln n and n/2n₂
@@ -21,7 +21,7 @@ const (
 	refinedPoints = 64 // approximate number of points of the refined grid
 	mostBetween   = 32 // refined points between two points of the grid, at most
 
-	noNoise = 1e3 // ψ from which the bank finds no noise at all, or negative noise
+	noNoise = 1e3 // ψ from which the bank finds no noise, or negative noise
 )
 
 // estimate returns σ², R, their intervals and the likelihood ratio, and renews b.best. It needs at least one transition.
@@ -158,7 +158,7 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 			lnHigh = max(lnHigh, q.lnV[k]-excessRoot(h, -1))
 		}
 	}
-	if math.IsInf(lnLow, 1) { // rest fits so much better that every ψ > 0 is excluded
+	if math.IsInf(lnLow, 1) { // the rest fits so much better that every ψ > 0 is excluded
 		return 0, 0
 	}
 	return math.Exp(lnLow), math.Exp(lnHigh)

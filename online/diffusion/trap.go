@@ -36,7 +36,7 @@ const (
 	fineRates, fineNoises     = 81, 41
 	negligible                = 5    // log-likelihood below the maximum
 	slowest                   = 1e-3 // rates from this over the path's time
-	fastest                   = 10   // to this over its mean step
+	fastest                   = 10   // ratio of the largest to the mean step
 	leastNoise, mostNoise     = 1e-5, 1e3
 )
 
@@ -109,7 +109,7 @@ func (p *trapPath) scan(rates, noises []float64) *likelihoods {
 func (p *trapPath) likelihood(rate, noise float64) (ln, variance float64) {
 	var z, one, left float64        // filtered path and constant, remaining variance of z
 	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s
-	var last, f, grown float64      // a time step, e^(-κΔt) and the added variance: most steps equal the one before
+	var last, f, grown float64      // of a time step: e^(-κΔt) and the added variance; most steps equal the previous one
 	product := 1.0                  // product of the s whose logarithm is still due
 	for i, m := range p.series.M {
 		if dt := p.series.DT[i]; dt > 0 {
@@ -163,7 +163,7 @@ func (l *likelihoods) zoom() (rates, noises []float64) {
 }
 
 // spring returns the Spring. Each interval holds the values whose likelihood, maximised over the other numbers, is within halfChi95 of the
-// maximum. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
+// maximum. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, with x the best S over S, as in profile.interval.
 func (l *likelihoods) spring() Spring {
 	k, n, top := len(l.noises), float64(len(l.path.series.M)-1), l.ln[l.top]
 	rate, variance := l.rates[l.top/k], l.variance[l.top]

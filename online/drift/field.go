@@ -21,7 +21,7 @@ type Field struct {
 	mu, jac    []float64
 }
 
-// Correction is a drift beyond the model's own, with the box of latents that it was learnt from. Beyond the box its affine part
+// Correction is a drift besides the model's own, with the box of latents from which it was learnt. Beyond the box its affine part
 // continues unchanged: a whirl stays a whirl at radii it has never reached. The other part is unknown there, and keeps its value at the
 // nearest point of the box, because its fields would grow with the cube of the distance.
 type Correction struct {

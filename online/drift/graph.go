@@ -47,7 +47,7 @@ func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.No
 		return nil, fmt.Errorf("drift network: latents of shape %v, expected (batch, %d): reshape them", s, n.Dim)
 	}
 	if len(theta) != 2*len(n.Hidden)+3 {
-		return nil, fmt.Errorf("drift network: %d parameters, expected %d: pass what Parameters gave", len(theta), 2*len(n.Hidden)+3)
+		return nil, fmt.Errorf("drift network: %d parameters, expected %d: pass the result of Parameters", len(theta), 2*len(n.Hidden)+3)
 	}
 	b := &builder{g: z.Graph(), dt: z.Dtype(), batch: z.Shape()[0]}
 	shift := make([]float64, n.Dim)
@@ -135,7 +135,7 @@ func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
 	return q, nil
 }
 
-// builder adds nodes to a graph. It keeps the first error and then adds nothing more. Sums over the batch and copies along it are products
+// builder adds nodes to a graph. It stores the first error and then adds nothing more. Sums over the batch and copies along it are products
 // with constant matrices: Gorgonia's own broadcasting mistakes a (n, 1) node for a vector in one dimension.
 type builder struct {
 	g     *gorgonia.ExprGraph

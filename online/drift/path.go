@@ -1,16 +1,16 @@
 // Paths
 //
-// Law goes from a law to paths of it (path.go).
+// A law generates paths (path.go).
 //
 // A path of a law is drawn in Euler and Maruyama's steps of h. One that must end at b is a Brownian bridge, in steps drawn exactly, whose
 // law has the density
 //
 //	dP/dB ∝ exp Σ [μᵢ(z)Δzᵢ - ½μᵢ(z)²h]/σᵢ²                                                   (Girsanov)
 //
-// against the learnt law in steps of h, given both ends. So bridges of that law are drawn by Metropolis and Hastings' rule: stretches of
-// random length are proposed again as Brownian bridges (Elerian, Chib and Shephard 2001; Roberts and Stramer 2001), each point 400
-// times. Of a spring of κ over T, begun Brownian, the variance along the bridge is then the exact one within the error of 150 to 400
-// bridges (0.01 to 0.07 of it) for κT = 4, 5, 40 and 400; 100 times serve up to κT = 40.
+// against the learnt law in steps of h, given both ends. So bridges of that law are drawn by the rule of Metropolis and Hastings: stretches of random length
+// are proposed again as Brownian bridges (Elerian, Chib and Shephard 2001; Roberts and Stramer 2001), each point 400 times. For a spring of κ over T, started
+// as a Brownian bridge, the variance along the bridge then equals the exact one within the error of 150 to 400 bridges (0.01 to 0.07 of it) for κT = 4, 5, 40
+// and 400; 100 times are enough up to κT = 40.
 
 package drift
 
@@ -23,10 +23,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Law is a law of motion to draw paths of, dz = μ(z) dt + σ dW. Its methods only read it, and draw all that is random from the
-// generator they are given.
+// Law is a law of motion to draw paths of, dz = μ(z) dt + σ dW. Its methods only read it, and use the given generator for every random draw.
 type Law struct {
-	Drift *Network  // μ, latent/s; nil is none
+	Drift *Network  // μ, latent/s; nil for none
 	Sigma []float64 // the diagonal of σ, latent/s^½
 	Step  float64   // the longest step of Euler and Maruyama, s
 }
@@ -35,18 +34,18 @@ type Law struct {
 const (
 	maxSubsteps = 1000    // of one interval
 	maxPath     = 1 << 26 // values of a path with all its steps
-	maxBridge   = 1 << 18 // of a bridge, whose points are all drawn many times
+	maxBridge   = 1 << 18 // proposals per point of a bridge
 	sweeps      = 400     // times that every point of a bridge is proposed again
 )
 
-// ErrEscaped is wrapped by Path's error if the drift drives a path beyond all numbers: it was not learnt there.
-var ErrEscaped = errors.New("the drift has driven the path beyond all numbers: draw a shorter one, or learn the law from a longer recording")
+// Path's error wraps ErrEscaped if the drift drives a path to infinity, outside the region where it was learnt.
+var ErrEscaped = errors.New("the drift has driven the path to infinity: draw a shorter one, or learn the law from a longer recording")
 
-// Path returns n latents, dt seconds apart, one a row; the first is from. Between two of them it takes Euler and Maruyama's steps
+// Path returns n latents, dt seconds apart, one per row; the first is from. Between two of them it takes Euler-Maruyama steps
 //
 //	z ← z + μ(z)h + σ√h ξ,  ξ ~ N(0, I),  h = dt/⌈dt/Step⌉.
 //
-// Its errors are ErrEscaped, and arguments that ask for too much.
+// Its errors are ErrEscaped, and arguments that need too much memory or time.
 func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxPath)
 	if err != nil {
@@ -73,7 +72,7 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 	return out, nil
 }
 
-// Bridge returns n latents, dt seconds apart, one a row, on a path of the law that begins at from and ends at to, both exactly. Without
+// Bridge returns n latents, dt seconds apart, one per row, on a path of the law that begins exactly at from and ends exactly at to. Without
 // a drift that is a Brownian bridge; with one it is that bridge, conditioned on the latents.
 func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxBridge)
@@ -95,7 +94,7 @@ func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*ma
 	return out, nil
 }
 
-// substeps returns how many steps an interval takes, for a path of at most limit values.
+// substeps returns the number of steps in an interval, for a path of at most limit values.
 func (l *Law) substeps(dt float64, n int, limit float64) (int, error) {
 	between := math.Ceil(dt/l.Step - 1e-9)
 	switch {
@@ -104,7 +103,7 @@ func (l *Law) substeps(dt float64, n int, limit float64) (int, error) {
 	case between > maxSubsteps:
 		return 0, fmt.Errorf("latents %g s apart take %g steps each, the law is known in steps of %g s: at most %d are taken, give a shorter interval", dt, between, l.Step, maxSubsteps)
 	case float64(n)*between*float64(len(l.Sigma)) > limit:
-		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each: at most %g values are drawn, ask for fewer latents, or closer together", n, len(l.Sigma), between, limit)
+		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each: at most %g values are drawn, give fewer latents, or a shorter distance between them", n, len(l.Sigma), between, limit)
 	}
 	return int(max(between, 1)), nil
 }
@@ -120,7 +119,7 @@ type bridge struct {
 	scratch          Scratch
 }
 
-// brownian redraws all of z but its first and last row, as a Brownian bridge in steps of h: with k steps left to the end b
+// brownian redraws all of z except its first and last row, as a Brownian bridge in steps of h: with k steps left to the end b
 //
 //	z' ~ N(z + (b - z)/k, σ²h (k-1)/k).
 func (p *bridge) brownian(z []float64) {
@@ -135,9 +134,9 @@ func (p *bridge) brownian(z []float64) {
 	}
 }
 
-// condition makes a Brownian bridge one of the law, by Metropolis and Hastings' rule. A stretch between two of its points is drawn
-// again as a Brownian bridge and kept with the probability that the gain of Girsanov's weight gives. Lengths are log-uniform from one
-// point to the whole, so that some fit the drift's own time scale; stretches may overhang the ends, so that each point is as often in one.
+// condition makes a Brownian bridge one of the law, by Metropolis and Hastings' rule. A stretch between two of its points is redrawn as a Brownian bridge and
+// accepted with the probability that the gain of Girsanov's weight gives. Lengths are log-uniform from one point to the whole, so
+// that some fit the drift's own time scale; stretches may overhang the ends, so that each point is equally often in one.
 func (p *bridge) condition(sweeps int) {
 	d := len(p.law.Sigma)
 	steps := len(p.z)/d - 1

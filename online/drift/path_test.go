@@ -193,8 +193,8 @@ func TestPathsRepeat(t *testing.T) {
 
 func TestPathsRefuse(t *testing.T) {
 	for want, l := range map[string]*Law{
-		"beyond all numbers": {Drift: spring(1, -1e8), Sigma: []float64{1}, Step: 0.01},
-		"at most 1000":       {Sigma: []float64{1}, Step: 1e-9},
+		"to infinity":  {Drift: spring(1, -1e8), Sigma: []float64{1}, Step: 0.01},
+		"at most 1000": {Sigma: []float64{1}, Step: 1e-9},
 	} {
 		if _, err := l.Path([]float64{1}, 0.01, 1000, generator(1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)

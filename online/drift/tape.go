@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// tape evaluates a network on a mini-batch and carries a gradient back through it, (1), by hand: reverse-mode
-// differentiation of one fixed shape in reused memory. Not safe for concurrent use.
+// tape evaluates a network on a mini-batch and computes its gradient, (1), by hand: reverse-mode differentiation of one fixed shape in reused memory. Not safe
+// for concurrent use.
 type tape struct {
 	batch  int
 	u      blas64.General   // scaled inputs, batch×d
@@ -46,7 +46,7 @@ func (t *tape) forward(n *Network, z []float64) {
 	multiply(blas.NoTrans, t.u, view(n.Weights[at:], n.Dim, n.Dim), 1, t.out)
 }
 
-// backward writes ∂loss/∂Weights into grad. The caller has put ∂loss/∂μ into t.dOut.
+// backward writes ∂loss/∂Weights into grad. The caller has written ∂loss/∂μ to t.dOut.
 func (t *tape) backward(grad []float64, n *Network) {
 	d := n.Dim
 	at := n.Size() - d*d

@@ -5,7 +5,7 @@ import "math"
 // recall is the number of previous steps that a cell remembers.
 const recall = 3
 
-// cells are the ways in which an object may move for a while: a grid of scales K and exponents. The density of a step in a cell is conditional on the
+// cells are the possible motions of an object for a while: a grid of scales K and exponents. The density of a step in a cell is conditional on the
 // recall previous steps; after a gap it is the density of the step alone.
 type cells struct {
 	kinds

@@ -227,8 +227,8 @@ func fitExponent(f *family, square float64, cores crew) *exponent {
 	return e
 }
 
-// free returns the standard deviation of the mean exponent, from the curvature over the entries of x that are not at their bounds. At its bound a
-// population is a point.
+// free returns the standard deviation of the mean exponent, from the curvature over the entries of x that are not at their bounds. At its bound a population is
+// a point.
 func free(like func([]float64) float64, x []float64) float64 {
 	open := []int{atMean, atScale}
 	if x[atSpread] > -3.4 {

@@ -56,7 +56,7 @@ func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squar
 // every returns the input for all ratios.
 func (c *comparison) every() *asked { return &asked{c.all, c.look, 0, ratios} }
 
-// crew says how many cores work, 0 for all, and how one that works alone rests between two parts.
+// crew says how many cores work, 0 for all, and how a single worker pauses between two parts.
 type crew struct {
 	most  int
 	pause func()

@@ -35,7 +35,7 @@ const together = 1000
 // Judge judges tracks as they come. It learns the frequency of each class from them: it begins as if it knew 20 tracks, most of them free.
 type Judge struct{ counts [Classes]float64 }
 
-// Tracks returns the results of tracks by the population of a law. Its states are left out. Use at most one core if pause is not nil.
+// Tracks returns the results of tracks by the population of a law. It returns no states. Use at most one core if pause is not nil.
 func (j *Judge) Tracks(l *Law, tracks []Track, pause func()) []Object {
 	out := make([]Object, len(tracks))
 	var all []series

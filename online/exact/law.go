@@ -50,14 +50,14 @@ type Law struct {
 	Spread   float64        // sd of exponents from track to track
 	D        Interval       // mean over the time of objects; for fractional motion half the mean square of a frame
 	Noise    float64        // sd of a place
-	Bad      float64        // factor on the variance of the noise of places that are bad for a while; 0 if none are
+	Bad      float64        // factor on the variance of the noise of badly located places; 0 if there are none
 	Trap     *Trap
 	States   []State
 	Leave    [][]float64 // probability of leaving each state for each, per frame
 	Objects  []Object    // one per track, if requested
 
 	groups float64     // nats of two groups of objects that keep their D, over any spread of D with one peak
-	by     *comparison // what Judge needs
+	by     *comparison // data that Judge needs
 }
 
 // Grouped reports whether objects form groups of different D, rather than one with a spread. Its margin is calibrated on spreads of one peak
@@ -194,7 +194,7 @@ func (ch *chain) order() []int {
 	return order
 }
 
-// immobile reports whether a class does not move apart from its noise.
+// immobile reports whether a class has no motion beyond its noise.
 func (of *class) immobile(square, noise float64) bool {
 	return 2*of.d() < 4e-3*square && 2*of.d() < 0.2*noise
 }
@@ -395,7 +395,7 @@ func (l *Law) Says(length float64, unit string, dt float64) string {
 		}
 		return says + "."
 	case Directed:
-		return fmt.Sprintf("Objects are driven, each with a velocity of its own: %s beside it.", d(l.D))
+		return fmt.Sprintf("Objects are driven, each with its own velocity, and diffuse: %s.", d(l.D))
 	case Fractional:
 		word := "Subdiffusion"
 		if l.Exponent.Value > 1 {

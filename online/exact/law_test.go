@@ -69,8 +69,8 @@ func TestDegenerate(t *testing.T) {
 		"nothing moves": {[]exact.Track{still}, "Nothing moves"},
 		"too few":       {onlinetest.Set{Tracks: 3, Places: 4, D: 1}.Draw(rng), "too few"},
 		"none":          {nil, "too few"},
-		"not a number":  {[]exact.Track{{{0, math.NaN(), 1}, {1, 2, 3}}}, "no number"},
-		"huge":          {[]exact.Track{{{0, 1e200, 1}, {1, 2, 3}}}, "no number"},
+		"not a number":  {[]exact.Track{{{0, math.NaN(), 1}, {1, 2, 3}}}, "not a usable number"},
+		"huge":          {[]exact.Track{{{0, 1e200, 1}, {1, 2, 3}}}, "not a usable number"},
 	} {
 		if l, ok := exact.Infer(c.tracks, exact.Options{}); ok || len(l.Remarks) != 1 || !strings.Contains(l.Remarks[0], c.want) {
 			t.Errorf("%s: %v, %q", name, ok, l.Remarks)

@@ -42,7 +42,7 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 		for k, p := range t {
 			for i, v := range [axes]float64{p.X, p.Y} {
 				if math.IsNaN(v) || math.Abs(v) > largest {
-					return usable, []string{fmt.Sprintf("A place of %g is no number that a law can be told from.", v)}
+					return usable, []string{fmt.Sprintf("A place of %g is not a usable number.", v)}
 				}
 				low[i], high[i] = min(low[i], v), max(high[i], v)
 				if len(values[i]) < mostInspected {
@@ -63,18 +63,18 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 		sd := math.Sqrt(sum[i] / float64(steps))
 		first[i] = values[i][0]
 		if sd <= 1e-12*max(math.Abs(high[i]), math.Abs(low[i]), math.SmallestNonzeroFloat64) {
-			remarks = append(remarks, fmt.Sprintf("Nothing moves along %s: the law is told of the other axis alone.", name))
+			remarks = append(remarks, fmt.Sprintf("Nothing moves along %s: the law describes the other axis alone.", name))
 			continue
 		}
 		usable[i] = true
 		grid[i] = spacing(values[i])
 		if grid[i] > sd/2 {
-			remarks = append(remarks, fmt.Sprintf("Places along %s are whole multiples of %.3g, a step is %.3g: rounding counts as noise of %.2g, and a smaller D than %.2g a frame cannot be told.",
+			remarks = append(remarks, fmt.Sprintf("Places along %s are whole multiples of %.3g, a step is %.3g: rounding counts as noise of %.2g, and a D below %.2g a frame cannot be measured.",
 				name, grid[i], sd, grid[i]/math.Sqrt(12), grid[i]*grid[i]/24))
 		}
 	}
 	if !usable[0] && !usable[1] {
-		remarks = []string{"Nothing moves along x or y: there is no law to tell."}
+		remarks = []string{"Nothing moves along x or y: there is no law to find."}
 	}
 	return usable, remarks
 }

@@ -56,7 +56,7 @@ type fitted struct {
 	f         func([]float64) float64
 	x         []float64
 	value     float64
-	sd        []float64 // from the curvature
+	sd        []float64 // standard errors, from the curvature
 	unit      float64   // of lengths
 	intervals bool
 }

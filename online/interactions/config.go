@@ -8,7 +8,7 @@ const Knots = 24
 
 // Config configures an Estimator.
 type Config struct {
-	Width, Height float64 // of the picture, px
+	Width, Height float64 // size of the picture, px
 	Reach         float64 // distance from which on the force is zero, px
 	Resolution    float64 // distance below which two objects may be detected as one, px: about twice the template's width; 0 if never
 	Memory        float64 // time after which a step counts 1/e, s; 0 forgets none
@@ -21,7 +21,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("a picture of %g by %g px: expected sides above zero", c.Width, c.Height)
 	}
 	if !(c.Reach > 0) || c.Reach > max(c.Width, c.Height) {
-		return fmt.Errorf("a reach of %g px: expected more than zero, and no more than the picture has", c.Reach)
+		return fmt.Errorf("a reach of %g px: expected more than zero, and at most the picture's size", c.Reach)
 	}
 	if !(c.Resolution >= 0 && c.Resolution < c.Reach) || !(c.Memory >= 0) {
 		return fmt.Errorf("a resolution of %g px and a memory of %g s: expected none below zero, and a resolution below the reach of %g px", c.Resolution, c.Memory, c.Reach)

@@ -18,8 +18,8 @@ import (
 // refresh is the number of frames between updates of the known force in forecasts, (3): half a second, in which the sums hardly change.
 const refresh = 25
 
-// guard is the number of standard deviations of two objects' relative step between the resolution and the least distance that is learnt from:
-// of steps that begin further away, one in 700 ends at a distance at which two objects are seen as one.
+// guard is the number of standard deviations of two objects' relative step between the resolution and the least distance used for learning: of steps that begin
+// further away, one in 700 ends at a distance at which two objects appear as one.
 const guard = 3
 
 // Estimator learns the force between pairs of objects. One goroutine calls its methods. New makes one; the zero value is unusable.

@@ -1,6 +1,6 @@
 // Evidence
 //
-// A priori c ~ N(0, τ²S), S_kl = t_k t_l exp(-(u_k - u_l)²/2ℓ²). t takes the force to zero over the last quarter before a cutoff. u is r/reach, or
+// A priori c ~ N(0, τ²S), S_kl = t_k t_l exp(-(u_k - u_l)²/2ℓ²). t tapers the force to zero over the last quarter before a cutoff. u is r/reach, or
 // ln(1 + 8r/reach)/ln 9 for a force that is steep at contact. With G = A'M⁻¹A and LL' = S the ln evidence against no force is
 //
 //	½ b'M⁻¹A V A'M⁻¹b - ½ ln det(I + τ²L'GL),  V = τ²L(I + τ²L'GL)⁻¹L'                               (6)
@@ -8,11 +8,11 @@
 // averaged over both u, ℓ from 1/16 to 1/2, cutoffs at the reach, half and a quarter of it, and τ of 8 to 128 kT over it. No force has probability ½.
 // Sums of the finest hats serve all of them.
 //
-// The reported curve is averaged over u and ℓ alone, by evidence, at the largest τ and the whole reach: it is not drawn towards zero, so that
+// The reported curve is averaged by evidence over u and ℓ alone, at the largest τ and the whole reach, so that it does not shrink towards zero:
 //
 //	F = Vb̂,  b̂ = A'M⁻¹b,  SE² = V_kk + the variance of F between u and ℓ                                  (7)
 //
-// and Evidence says whether to believe it. Mean is the average over all, none included.
+// Evidence says whether to believe it. Mean is the average over all, none included.
 
 package interactions
 

@@ -28,7 +28,7 @@ package interactions
 
 import "math"
 
-// warm is the number of steps at which the law of steps is good to a tenth, and the first force is learnt.
+// warm is the number of steps from which the law of steps is accurate to a tenth, and the first force is learnt.
 const warm = 200
 
 // law is the diffusion of all objects and the excess variance of their places over the caller's: sums over steps Δ, (2).

@@ -68,7 +68,7 @@ type mover struct {
 	id     uint64
 	frame  uint64 // last frame that shows it
 	begun  bool   // it has a place
-	barred bool   // the step that begins here is not learnt from
+	barred bool   // the step that begins here is not used for learning
 	doubt  bool   // it may be another object, and counts only as a neighbour
 
 	zx, zy     float64 // filtered place
@@ -104,7 +104,7 @@ const (
 	spreadMemory = 200.0 // steps: known to a tenth
 )
 
-// scale returns the variance of this object's innovations over that of all.
+// scale returns the ratio of this object's innovation variance to that of all objects.
 func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
 
 // advance adds a place after dt s, under the pooled law of steps and a known force; (3).

@@ -1,10 +1,10 @@
 // Which steps
 //
 // An object by the edge has unseen neighbours, unless nothing is beyond. A detection that may be two objects has no place. Its
-// neighbour's steps are missing if they ended too near: the rest lead apart, which looks like repulsion, 23 px/s at D = 5 px²/s. So the step of
-// an object that begins nearer to another than the resolution and three standard deviations of their relative step is not learnt from, wherever it ends:
-// the filter's place selects, and it knows no later frame. If linking takes the nearest place for an object's, two that
-// cross seem to bounce: between free objects that gave 1.7 px/s of repulsion at 0.8 px, within the guard, and none beyond it. Distances within the
+// neighbour's steps are missing if they ended too near: the rest lead apart, which looks like repulsion, 23 px/s at D = 5 px²/s. So the step of an object is
+// not learnt if it begins nearer to another object than the resolution and three standard deviations of their relative step, wherever it ends: the selection
+// uses the filtered place, which depends on no later frame. If linking takes the nearest place for an object's, two crossing objects seem to bounce: between
+// free objects this gave 1.7 px/s of repulsion at 0.8 px, within the guard, and none beyond it. Distances within the
 // guard have no pairs, and the curve marks them as unknown.
 
 package interactions
@@ -43,7 +43,7 @@ func (e *Estimator) meet(f *Frame) {
 	}
 }
 
-// meeting is a pair of a frame: between a knot and the next, of which the nearer one has a share.
+// meeting is a pair of objects in a frame: between two knots, of which the nearer one has a share.
 type meeting struct {
 	a, b *mover
 	knot int32

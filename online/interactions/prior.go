@@ -32,10 +32,10 @@ func newPriors() []prior {
 	return all
 }
 
-// even lets a force change alike at all distances.
+// even lets a force change equally at all distances.
 func even(r float64) float64 { return r }
 
-// contact lets a force change nine times faster at contact than at the reach, as most do. r is the distance in reaches; the knee is at an
+// contact lets a force change nine times faster at contact than at the reach, as most forces do. r is the distance in reaches; the knee is at an
 // eighth.
 func contact(r float64) float64 { return math.Log1p(8*r) / math.Log(9) }
 

@@ -10,7 +10,7 @@ type sums struct {
 	spread   table   // M, of an instrument with itself
 	response table   // A, of an instrument with a response
 	pull     values  // b, of an instrument with an innovation
-	near     values  // ordered pairs, by the hats that they are in
+	near     values  // ordered pairs, by the hats of their distances
 	heard    float64 // Σ |h|²/S
 	missed   float64 // Σ |h|²/S e²/2S: the same weighted by the innovations' own squares
 	shown    float64 // steps

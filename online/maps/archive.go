@@ -27,5 +27,5 @@ func (c *cell) archive(a *archive.Codec) {
 	}
 	a.Magnitudes(&c.squares, &c.second, &c.pairs, &c.located)
 	a.Float(&c.crossed)
-	a.Require(c.squares > 0 && c.time[0] > 0, "%g steps have squares of %g and took %g s", c.steps, c.squares, c.time[0])
+	a.Require(c.squares > 0 && c.time[0] > 0, "%g steps with squares of %g in %g s", c.steps, c.squares, c.time[0])
 }

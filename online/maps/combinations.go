@@ -77,7 +77,7 @@ func (c *combination) one(info *[affines][affines]float64, set int, variance flo
 			n++
 		}
 	}
-	det := 1.0 // of L, in units of the coefficients' standard deviation: between 1 and the sixth power of the root of the steps' information
+	det := 1.0 // of L, in units of the coefficients' standard deviation
 	// the precision is LL', and column q of L⁻¹ gives the inverse L⁻ᵀL⁻¹
 	var l, back [affines][affines]float64
 	for p := range n {

@@ -5,6 +5,6 @@
 //
 // Lengths are in px and times in s. Memory is 240 kB.
 //
-// Steps are evaluated at their middle, so noise has no drift (map.go; compare Frishman and Ronceray, Physical Review X 10, 021009, 2020). The
-// drift is an affine part and a Matérn field (smooth.go; Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
+// Steps are evaluated at their middle, so noise has no drift (map.go; compare Frishman and Ronceray, Physical Review X 10, 021009, 2020). The drift is an
+// affine part and a Matérn field (smooth.go; Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
 package maps

@@ -87,7 +87,7 @@ func (m *Map) Pass(seconds float64) {
 	if m.config.HalfLife == 0 || !(seconds > 0) {
 		return
 	}
-	m.gain *= math.Exp2(min(seconds/m.config.HalfLife, 180)) // beyond 180 half-lives nothing remains anyway
+	m.gain *= math.Exp2(min(seconds/m.config.HalfLife, 180)) // nothing remains beyond 180 half-lives
 	if m.gain > mostGain {
 		for i := range m.cells {
 			m.cells[i].scale(1 / m.gain)

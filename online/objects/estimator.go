@@ -173,7 +173,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 func (e *Estimator) advance(z *latent.Sight) (dt float64, err error) {
 	s := &z.Spots
 	if s.Width <= 0 || s.Height <= 0 {
-		return 0, errors.New("the frame has no size: its spots were not looked for")
+		return 0, errors.New("the frame has no size, so no spots were searched")
 	}
 	if size := [2]int{s.Width, s.Height}; e.size == [2]int{} {
 		e.size, e.origin = size, z.Time

@@ -14,7 +14,7 @@ type pace struct {
 	at       time.Time
 }
 
-// lost returns the number of frames that passed before z, beside the gap in frame numbers. A lost camera continues its numbers, and the times show how
+// lost returns the number of frames that passed before z, besides the gap in frame numbers. A lost camera continues its numbers, and the times show how
 // long it was away. Times that jitter by less than half an interval count none.
 func (p *pace) lost(z *latent.Sight) int {
 	const (

@@ -212,7 +212,7 @@ func (l *law) close() {
 func (l *law) archive(c *archive.Codec, live []states.Segment) {
 	learnt := l.learner != nil
 	c.Bool(&learnt)
-	c.Require(learnt == (l.learner != nil), "the law of all objects is there: %v", learnt)
+	c.Require(learnt == (l.learner != nil), "the law of all objects is known: %v", learnt)
 	if l.learner != nil && c.Err() == nil {
 		l.learner.Archive(c, live)
 	}

@@ -153,7 +153,7 @@ func (a *alarms) look(z *latent.Sight, followed int, l *links) {
 	}
 	wrong, unknown := l.shares()
 	if a.links.see(l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked)) {
-		a.tell(z, latent.LinksUncertain, &a.links, fmt.Sprintf("%.0f %% of the steps between frames are expected to join two objects, and for %.0f %% nobody can say: record faster, or label fewer objects; driftscope law --certain uses only certain steps", 100*wrong, 100*unknown))
+		a.tell(z, latent.LinksUncertain, &a.links, fmt.Sprintf("%.0f %% of the steps between frames are expected to join two objects, and %.0f %% are unknown: record faster, or label fewer objects; driftscope law --certain uses only certain steps", 100*wrong, 100*unknown))
 	}
 	a.on = a.on[:0]
 	if a.none.rings {
@@ -171,7 +171,7 @@ func (a *alarms) look(z *latent.Sight, followed int, l *links) {
 func (a *alarms) tell(z *latent.Sight, code string, c *condition, text string) {
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
 	if !c.rings {
-		event.Level, event.Text = latent.Info, fmt.Sprintf("over: not in the last %d frames", patience)
+		event.Level, event.Text = latent.Info, fmt.Sprintf("over: absent in the last %d frames", patience)
 	}
 	a.events = append(a.events, event)
 }

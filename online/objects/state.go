@@ -61,7 +61,7 @@ const (
 	least    = 1e-12
 )
 
-// begin reads the object by a model. What is known of the object stays if the model has as many states.
+// begin reads the object by a model. Knowledge about the object stays if the model has as many states.
 func (k *belief) begin(m *model) {
 	k.of = m
 	if len(k.now) != len(m.d) {

@@ -61,7 +61,7 @@ func Affine(z, truth *mat.Dense) (*Map, error) {
 	}
 	var linear mat.Dense
 	if err := linear.Solve(zc, tc); err != nil {
-		return nil, fmt.Errorf("the affine map is not determined, a latent stands still: %w", err)
+		return nil, fmt.Errorf("the affine map cannot be determined, because a latent does not move: %w", err)
 	}
 	return newMap(&linear, zm, tm), nil
 }

@@ -140,7 +140,7 @@ func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err 
 		still++
 	}
 	if still == d {
-		return nil, nil, nil, errors.New("online: the latents do not move within any trajectory: look at the pictures they were made from")
+		return nil, nil, nil, errors.New("online: the latents do not move within any trajectory: check the pictures behind them")
 	}
 	white, colour := mat.NewDense(d, d-still, nil), mat.NewDense(d, d-still, nil)
 	for j := range d - still {

@@ -24,7 +24,7 @@ func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 		}
 		archiveSegment(c, &s)
 		total += len(s.Steps)
-		c.Require(total <= mostSteps+longest*mostPieces, "%d steps of pieces of tracks", total)
+		c.Require(total <= mostSteps+longest*mostPieces, "%d steps in pieces of tracks", total)
 		if c.Reading() {
 			m.pieces = append(m.pieces, s)
 		}

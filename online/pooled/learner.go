@@ -136,7 +136,7 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 	return changed
 }
 
-// worth reports whether there are enough new steps for another law, and enough budget.
+// worth reports whether there are enough new steps, and enough budget, for another law.
 func (l *Learner) worth() bool {
 	if !l.config.Deterministic {
 		return l.fresh >= max(firstLaw, l.given/liveShare) && l.worker.Rested()

@@ -5,14 +5,13 @@
 //	E(1..k) + E(k+1..K) - E(1..K) > ln(n · odds)                                              (13)
 //
 // A priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least. Affine drifts name the
-// three likeliest places, by prefix sums. In up to four dimensions all fields decide, because to affine ones a jump between wells is a
-// change; they are asked where affine drifts leave the odds at e^-6 or more. Noise is taken out to first order only, hence long odds in any
-// case.
+// three likeliest places, by prefix sums. In up to four dimensions all fields decide, because a jump between wells looks like a change to affine drifts. All
+// fields are compared only if affine drifts leave the odds at e^-6 or more. Noise is removed to first order only, hence the long odds.
 //
-// Asked about once, at 200 to 1, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
-// 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of online/onlinetest,
-// of 500 or 2000 latents without a change, one came about on 2, where 1 in 200 is allowed; on 120 across which σ of a spring becomes 1.5, 3
-// or ½, on none.
+// At odds of 200 to 1 in a single test, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions, 7 are found 300 latents later and 24 after
+// 1000; by 2.8 spreads, 24 and 36. Of 40 circles that reverse, 35 are found after 200 and 39 after 300. Of 520 noiseless paths of the laws of
+// online/onlinetest, with 500
+// or 2000 latents and no change, 2 had a false change (1 in 200 is allowed); of 120 across which σ of a spring becomes 1.5, 3 or ½, none had.
 
 package regression
 
@@ -27,13 +26,13 @@ import (
 // Limits for a change of the drift, (13).
 const (
 	changeBlock  = 20 // steps between two places where the law may change
-	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked
-	changePlaces = 3  // that are looked at more closely,
-	changeApart  = 5  // this many blocks from each other
-	changeEnd    = 5  // blocks on either side, at least: a hundred steps, with fewer there is no drift elsewhere either
+	changeDoubt  = -6 // ln odds for affine drifts, below which no other fields are tried
+	changePlaces = 3  // places that are examined more closely,
+	changeApart  = 5  // at least this many blocks apart
+	changeEnd    = 5  // least number of blocks on either side: a hundred steps, which any drift needs
 )
 
-// prefixSums holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
+// prefixSums holds the sums for the evidence of affine drifts up to every changeBlock steps: G and b of 1 and u, for each dimension alike.
 type prefixSums struct {
 	d      int
 	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
@@ -65,8 +64,7 @@ func newPrefixSums(s *Steps, b *basis) *prefixSums {
 	return p
 }
 
-// evidence returns the log evidence of one affine drift between two entries: the mean over prior variances of the constants
-// and of the slopes.
+// evidence returns the log evidence of one affine drift between two entries: the mean over prior variances of the constants and of the slopes.
 func (p *prefixSums) evidence(from, to int) float64 {
 	var normal mat.SymDense
 	var cross mat.Dense
@@ -114,8 +112,7 @@ func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constan
 	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
 }
 
-// gains returns the gain in log evidence of two affine drifts over one, in nats, for each possible place of a change,
-// from changeEnd blocks on.
+// gains returns the gain in log evidence of two affine drifts over one, in nats, for each possible place of a change, from changeEnd blocks on.
 func (p *prefixSums) gains() (gains []float64) {
 	last := len(p.normal) - 1
 	whole := p.evidence(0, last)
@@ -141,9 +138,8 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed returns the step before which the drift changed at these odds, 0 if it did not, given the ln evidence of one drift for all steps. Affine drifts
-// say where that may have been, if anywhere; what is nonlinear looks to them like a change, so in up to maxRBFDim
-// dimensions all fields decide.
+// changed returns the step before which the drift changed at these odds, or 0 if it did not, given the ln evidence of one drift for all steps. Affine drifts
+// find the candidates. A nonlinear drift looks like a change to them, so in up to maxRBFDim dimensions all fields decide.
 func changed(s *Steps, whole, odds float64) (at int, err error) {
 	gains := newPrefixSums(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))
@@ -164,7 +160,7 @@ func changed(s *Steps, whole, odds float64) (at int, err error) {
 	return at, nil
 }
 
-// evidenceApart returns the ln evidence of a drift before a step and another one from it on.
+// evidenceApart returns the ln evidence of one drift before a step and of another one from that step on.
 func evidenceApart(s *Steps, at int) (sum float64, err error) {
 	all := *s
 	all.longest = max(s.longest, floats.Sum(s.dt))

@@ -13,7 +13,7 @@ import (
 
 // Prior of the groups, (10).
 const (
-	priorLevels  = 3      // sizes that a group may have, beside none
+	priorLevels  = 3      // possible sizes of a group, besides none
 	noDriftPrior = 1. / 3 // probability that there is no drift
 )
 
@@ -32,8 +32,8 @@ func logPrior(k, n int) float64 {
 	return math.Log(1-noDriftPrior) - math.Log(choices)
 }
 
-// option is one choice of prior variances for groups that meet no others but the radial field: the constants, the linear fields, or
-// the radial basis functions of one length scale. Its V, b, G leave the radial field out; g is G between its fields and the radial one.
+// option is one choice of prior variances for groups that are coupled to the radial field only: the constants, the linear fields, or the radial basis functions
+// of one length scale. Its V, b, G exclude the radial field; g is G between its fields and the radial one.
 type option struct {
 	on             int       // groups that are on
 	prior          float64   // log probability of its length scale
@@ -125,7 +125,7 @@ func count(tau ...float64) int {
 	return len(slices.DeleteFunc(tau, func(t float64) bool { return t == 0 }))
 }
 
-// mostOn returns how many groups the options are about.
+// mostOn returns the number of groups in the options.
 func mostOn(options []option) int {
 	return slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
 }
@@ -140,7 +140,7 @@ func (o *option) average(dst []float64) {
 
 // mixture is every combination of options with a prior of the radial field.
 type mixture struct {
-	options          [3][]option // of the constants, the linear fields and the radial basis functions
+	options          [3][]option // options of the constants, the linear fields and the radial basis functions
 	taus             [1 + priorLevels]float64
 	radialB, radialG float64   // b and G of the radial field
 	radial           float64   // its coefficient's posterior mean
@@ -158,12 +158,12 @@ func newMixture(m *moments, l *linear, all []*rbf) *mixture {
 	return x
 }
 
-// combination is one of a mixture's. The radial coefficient has this mean and takes mean·coupling from the options' mean.
+// combination is one member of a mixture. The radial coefficient has this mean, and the options' mean is reduced by mean·coupling.
 type combination struct {
 	at          [3]int // its options
 	on          int    // groups that are on
 	mean        float64
-	variance    float64 // of the radial coefficient
+	variance    float64 // variance of the radial coefficient
 	logEvidence float64
 }
 

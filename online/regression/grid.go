@@ -22,7 +22,7 @@ const (
 )
 
 // layOut evaluates the drift on a plane of the first two dimensions that move, or on the only one, and returns nil if none moves. p is the
-// posterior of the correction. carried is the drift including it.
+// posterior of the correction. carried is the drift including the correction.
 func layOut(p *Posterior, t *diffusion.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
 	active := p.Active()
 	if len(active) == 0 {

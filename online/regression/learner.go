@@ -10,15 +10,15 @@
 // evidence. A correct model loses little, and a wrong one is corrected. A slice begins when a sixteenth of memory is new, which bounds its
 // cost a frame. T in τ² of the regression is the longest time ever remembered. The network starts from the last slice's weights.
 //
-// Every slice tests whether the drift has changed, (13) at the odds max(200, A/F), with F frames since the last test: in A frames,
-// Config.AlarmFrames, one change may be false. Latents before a change are forgotten.
+// Every slice tests whether the drift has changed, (13) at the odds max(200, A/F), with F frames since the last test: one change in A frames,
+// Config.AlarmFrames, may be false. Latents before a change are forgotten.
 //
-// A slice also computes the banks of online/diffusion as if its drift had been known as long as memory reaches: if the drift is used, these
-// are the banks, and the latents since it began are added again.
+// A slice also computes the banks of online/diffusion as if its drift had been known for the whole memory. If the drift is used, these banks replace the
+// others, after adding the latents since the slice began.
 //
 // A Learner is never written after it was made, so that the law is saved, reset and restored while a slice is under way. A slice that is
-// cancelled ends soon, and its outcome is dropped. In a live run the worker's thread gives way to the frame path, and after a slice nothing
-// is done for nine times the processor time that it took (system.Worker): refinement has a tenth of one core.
+// cancelled ends soon, and its outcome is dropped. In a live run the worker's thread yields to the frame path, and after a slice it rests for nine times the
+// slice's processor time (system.Worker): refinement has a tenth of one core.
 
 package regression
 
@@ -41,14 +41,14 @@ const leastOdds = 200
 type Config struct {
 	Dim         int
 	Replay      int            // transitions remembered
-	Seed        uint64         // of the networks
+	Seed        uint64         // seeds of the networks
 	AlarmFrames float64        // frames between false changes of the drift, at least
 	Prior       *drift.Network // the model's own drift, nil for none; read only
-	Forget      float64        // γ of the banks; 0 means 1, which forgets none
+	Forget      float64        // γ of the banks; 0 means 1, which forgets nothing
 	Exposure    time.Duration  // exposure of a frame
 }
 
-// Learner is the state that one slice of refinement leaves to the next. It is immutable, so readers never wait for a slice.
+// Learner is the state that one slice of refinement passes to the next. It is immutable, so readers never wait for a slice.
 type Learner struct {
 	prior      *drift.Network
 	alarms     float64 // frames between false changes
@@ -56,17 +56,17 @@ type Learner struct {
 	memory     *diffusion.Track
 	buffer     *diffusion.Track  // memory of the next Learner
 	longest    float64           // longest time that memory has covered, s
-	before     *diffusion.Banks  // of all latents up to memory's first, each about the drift in use when it left memory; replaced, never written
-	banks      *diffusion.Banks  // of all latents up to memory's last, with those in memory about this slice's drift; replaced at every slice
+	before     *diffusion.Banks  // of all latents up to memory's first, each with the drift in use when it left memory; replaced, never written
+	banks      *diffusion.Banks  // of all latents up to memory's last, where those in memory have this slice's drift; replaced at every slice
 	correction *drift.Correction // correction of prior; replaced at every slice
 	field      *latent.Field     // the drift on a grid, nil if nothing moves
 	nonlinear  *drift.Network    // nonlinear part of the correction, from Posterior.Network; nil at first
 	hidden     float64           // likelihood ratio of a coordinate that the latents do not show
 	changes    uint64            // changes of the drift found so far
-	failed     uint64            // slices whose numbers left floating point or a network's bounds; they left the drift unchanged
+	failed     uint64            // slices with numbers that are not finite or exceed a network's bounds; they left the drift unchanged
 }
 
-// Job is one slice of work: new latents, and what was found of the dimensions. All are lent, read only, until the slice ends.
+// Job is one slice of work: new latents, and the known properties of the dimensions. All are lent, read only, until the slice ends.
 type Job struct {
 	In       *diffusion.Track
 	Found    []diffusion.Estimate
@@ -186,10 +186,10 @@ func (l *Learner) learn(p *Posterior, s *Steps, odds float64) (*Steps, error) {
 func (l *Learner) Archive(a *archive.Codec) {
 	l.memory.Archive(a)
 	if l.memory.Len() > 0 {
-		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
+		a.Require(l.memory.DT()[0] == 0, "the first latent of the memory is %g s after another", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
-	before := l.before.Clone() // a slice may be reading it, and Archive recomputes what is not stored
+	before := l.before.Clone() // a slice may be reading it, and Archive recomputes values that are not stored
 	before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	if a.Reading() {
 		l.before = before
@@ -201,7 +201,7 @@ func (l *Learner) Archive(a *archive.Codec) {
 		dim = uint64(l.nonlinear.Dim)
 	}
 	a.Uint(&dim)
-	a.Require(dim <= uint64(l.memory.Dim()), "%d dimensions of a network for %d", dim, l.memory.Dim())
+	a.Require(dim <= uint64(l.memory.Dim()), "a network of %d dimensions for %d latents", dim, l.memory.Dim())
 	if dim > 0 && a.Err() == nil {
 		if l.nonlinear == nil {
 			l.nonlinear = drift.NewNetwork(int(dim), rand.New(rand.NewPCG(0, 0)))

@@ -8,11 +8,11 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, (8). The constants' own G is seconds·I,
-// and they have nothing in common with the linear fields: the mean of u is 0.
+// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, (8). The constants' own G is seconds·I, and they are uncoupled from
+// the linear fields: the mean of u is 0.
 type moments struct {
-	seconds          float64    // that the steps carry
-	longest          float64    // of the recording that they are part of
+	seconds          float64    // seconds of the steps
+	longest          float64    // seconds of the recording that contains them
 	constantB        []float64  // b of the constants, Σ Δx
 	linearB          *mat.Dense // b of the linear fields, Σ Δx u'
 	linearG          *mat.Dense // G of the linear fields, row by row of them, Σ Δt u u'
@@ -56,7 +56,7 @@ func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 	return q, lambda, err
 }
 
-// ErrMoments cannot come of latents that a diffusion can explain.
+// ErrMoments cannot occur for latents that a diffusion can explain.
 var ErrMoments = errors.New("online: the latents' moments are beyond floating point: look for outliers in the latents")
 
 // principal is numbers.Principal with this package's error.

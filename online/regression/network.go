@@ -9,18 +9,18 @@ import (
 	"driftscope/online/drift"
 )
 
-// How the network learns the nonlinear part: longer, or from more points, it comes no nearer to the truth.
+// How the network learns the nonlinear part: more steps or points bring it no nearer to the truth.
 const (
-	visitedPoints = 256  // visited points at most, spread evenly over the track; every step sees them all
+	visitedPoints = 256  // visited points at most, evenly spread over the track; every step uses all of them
 	firstSteps    = 600  // of the optimiser
-	reviewSteps   = 30   // of a network that has learnt much the same drift before
-	leastCurved   = 0.01 // of the bound on a drift, 1/T: what is nonlinear by less, in square, is not worth learning
-	leastMissed   = 1e-3 // of the nonlinear part, in square: a network that misses less learns no further
-	mostMissed    = 0.25 // of the nonlinear part, in square: a network that misses less goes on from its weights
+	reviewSteps   = 30   // steps of a network that has learnt nearly the same drift before
+	leastCurved   = 0.01 // share of the bound on a drift, 1/T: a smaller nonlinear part, in square, is not worth learning
+	leastMissed   = 1e-3 // share of the nonlinear part, in square: a network that misses less learns no further
+	mostMissed    = 0.25 // share of the nonlinear part, in square: a network that misses less continues from its weights
 )
 
 // Network returns the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
-// track visited. before is that as it was when less was known, nil at first; it is not written.
+// track visited. before is the network's previous state, nil at first; it is not modified.
 func (p *Posterior) Network(t *diffusion.Track, before *drift.Network, seed uint64) (n, nonlinear *drift.Network) {
 	n = p.AffineNetwork()
 	if len(p.active) == 0 {

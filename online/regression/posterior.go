@@ -1,7 +1,6 @@
 // Groups of drifts
 //
-// Kernels keep the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. A radial prefix or suffix is the radial
-// field's part in them.
+// Kernels keep the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. The prefix or suffix radial marks the part of the radial field.
 //
 // A perceptron trained to the end on one recording of 10 s is worse than no drift: L_μ is 8 to 40. So drifts are averaged over small groups
 // (docs/explanation/training.md), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of x over time and
@@ -26,15 +25,16 @@
 //	p(none) = 1/3,  p(k at given τ² > 0) = 2/3 · 1/N · 1/(N over k) · 3^-k                   (10)
 //
 // The constants meet no linear field, because u has mean 0; RBFs meet neither, by (9). Along the axes of Σ Δt uu' rotations and
-// shears fall into pairs. What is left to invert is the radial field's one number, so that all 10240 combinations (in three
-// dimensions) cost less than the sums, and nothing need be left out.
+// shears fall into pairs. Only the radial field's single number remains to be inverted, so all 10240 combinations (in three dimensions) cost less than the
+// sums, and none needs to be left out.
 //
-// A combination without constants says that the drift is 0 at c, which is where the latents were on average, not a place that was known before. A
-// spring's centre is 1/(κ√T) off it, so that the drift at c is N(0, 1/T), and its mean step says nothing: Σ Δx is the path's end minus its start. So no
-// evidence is for constants. Draws, of which the standard errors of the drift come, have constants of that variance wherever the drift has a shape.
+// A combination without constants says that the drift is 0 at c, which is the mean of the latents, not a place that was known before. A spring's
+// centre is 1/(κ√T) off c, so the drift at c is N(0, 1/T). Its mean step carries no information: Σ Δx is the path's end minus its start. So no
+// evidence supports constants. Draws, from which the standard errors of the drift follow, have constants of that variance whenever the drift has a shape.
 //
-// The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
-// goes into the network's skip as it is; the perceptron learns the rest at visited points.
+// The mean over all combinations does not depend on the rotation of z, except for σ² and R, which are found along its axes. The network's skip connection takes
+// its
+// affine part unchanged; the perceptron learns the rest at visited points.
 
 package regression
 
@@ -57,7 +57,7 @@ type Posterior struct {
 	dim    int
 	active []int
 	root   []float64     // √v of each active dimension, latent/s^½
-	cancel *drift.Cancel // of the work that it is part of
+	cancel *drift.Cancel // seconds of the recording that contains them
 
 	basis     *basis
 	constant  []float64  // the mean coefficients of the constants,
@@ -65,10 +65,10 @@ type Posterior struct {
 	radial    float64    // of the radial field,
 	rbfDrifts []rbfDrift // and of the radial basis functions of each length scale
 	evidence  float64    // ln of it, over all combinations
-	seconds   float64    // that the steps carry
+	seconds   float64    // seconds of the steps
 
 	mixture *mixture   // nil in a draw
-	axes    *mat.Dense // of its linear options
+	axes    *mat.Dense // number of its linear options
 }
 
 // Active lends the dimensions that move.
@@ -93,7 +93,7 @@ type rbfDrift struct {
 	weights, affine mat.Dense // M×d, (1+d)×d
 }
 
-// NewPosterior knows nothing yet of a drift in dim dimensions, of which the whitener's move. Once cancelled, Network ends soon.
+// NewPosterior has no information yet on a drift in dim dimensions, of which the whitener's move. Once cancelled, Network ends soon.
 func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 	return &Posterior{dim: dim, active: w.active, root: w.root, cancel: cancel}
 }
@@ -101,8 +101,8 @@ func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 // Learn fills p in from a track. It is not called if nothing moves.
 func (p *Posterior) Learn(w *Whitener, t *diffusion.Track) error { return p.learn(w.Steps(t)) }
 
-// LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
-// segment. It returns where the change is, 0 for none, and the steps that p was learnt from.
+// LearnSinceChange fills p from the steps since the drift last changed, at the given odds, each weighed by the σ² of its segment. It returns the place of the
+// change, 0 for none, and the steps from which p was learnt.
 func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Steps, err error) {
 	s.weigh()
 	if err := p.learn(s); err != nil {
@@ -116,7 +116,7 @@ func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Ste
 	return at, s, p.learn(s)
 }
 
-// learn fills p in from the steps, which are of the active dimensions and in their units.
+// learn fills p from the steps, which hold the active dimensions in their units.
 func (p *Posterior) learn(s *Steps) error {
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
@@ -157,7 +157,7 @@ func (p *Posterior) average(all []*rbf) {
 	}
 }
 
-// drift returns the drift of which the rows of mean, rank×d, are the coefficients.
+// drift returns the drift with the coefficients in the rows of mean, rank×d.
 func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	c := rbfDrift{rbf: f}
 	c.weights.Mul(&f.mix, mean)
@@ -165,8 +165,8 @@ func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	return c
 }
 
-// Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients. Where anything but constants is on, the
-// constants have the variance 1/T that the steps alone leave them.
+// Draws returns n drifts from the posterior: each draws a combination, then its coefficients. If anything but constants is on, the constants
+// have the variance 1/T that the steps alone leave.
 func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	at := make([]float64, n)
 	for i := range at {

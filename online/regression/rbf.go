@@ -9,14 +9,14 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Radial basis functions are squared exponentials about points that the latents visit, (9). Beyond four dimensions a recording visits too
-// little of space for them.
+// Radial basis functions are squared exponentials about points that the latents visit, (9). Beyond four dimensions a recording visits too little of the space
+// for them.
 const (
 	maxRBFDim    = 4
 	mostCentres  = 60    // points, of all dimensions
-	rbfRank      = 1e-6  // of the largest eigenvalue of the points' kernel, what is dropped
-	centresApart = 1e-3  // of the length scale squared, the least squared distance between two points
-	singular     = 1e-10 // of the observed time, added so that what never varies can be divided by
+	rbfRank      = 1e-6  // share of the largest eigenvalue of the points' kernel below which an eigenvalue is dropped
+	centresApart = 1e-3  // share of the length scale squared: the least squared distance between two points
+	singular     = 1e-10 // share of the observed time, added so that a constant can be divided by
 )
 
 // rbfCounts is the number of points for each dimension from 0.
@@ -34,8 +34,8 @@ func rbfLengths(d int) []float64 {
 	return nil
 }
 
-// rbf are the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that have nothing in common with [1,u] and,
-// over the transitions, nothing with each other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
+// rbf holds the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that are uncoupled from [1,u] and, over the transitions, from each
+// other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
 type rbf struct {
 	d      int
 	length float64
@@ -73,7 +73,7 @@ func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	return all, nil
 }
 
-// rbfPoints picks up to M among u (n×d): the one nearest the centre, then again and again the one farthest from all that are picked.
+// rbfPoints picks up to M of the points u (n×d): the one nearest the centre, then repeatedly the one farthest from all picked ones.
 func rbfPoints(u []float64, d int, apart float64) []float64 {
 	origin, nearest := make([]float64, d), make([]float64, len(u)/d)
 	for k := range nearest {

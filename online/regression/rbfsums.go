@@ -93,7 +93,7 @@ func addProductT(dst, x, y *mat.Dense) {
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, x.RawMatrix(), y.RawMatrix(), 1, dst.RawMatrix())
 }
 
-// subtractProductT takes x'y from dst.
+// subtractProductT subtracts x'y from dst.
 func subtractProductT(dst *mat.Dense, x, y mat.Matrix) {
 	var product mat.Dense
 	product.Mul(x.T(), y)

@@ -1,9 +1,9 @@
 // Diffusion that changes
 //
 // Each part of the past counts by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
-// in a segment and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. Of
-// all ways to cut the K blocks of 20 steps, a cut at a cost of ln(200 K), the likeliest is taken. Δx and Δt of (12) are then divided by
-// their segment's σ². Otherwise more diffusion looks like another drift, and less of it has hardly a say.
+// in a segment and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. Of all ways to cut the K
+// blocks of 20 steps, at a cost of ln(200 K) per cut, the likeliest is taken. Δx and Δt of (12) are then divided by
+// their segment's σ². Otherwise more diffusion looks like another drift, and steps with less diffusion hardly count.
 
 package regression
 
@@ -66,8 +66,8 @@ func (s *Steps) segments() []int {
 	return cuts
 }
 
-// spreadEvidence returns the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
-// not known: one over a Gamma of shape and rate 1 a priori.
+// spreadEvidence returns the ln evidence, up to a constant that depends on n only, of n numbers around 0 with a given sum of squares and unknown variance,
+// whose inverse has a Gamma prior of shape and rate 1.
 func spreadEvidence(n int, square float64) float64 {
 	shape := 1 + float64(n)/2
 	gamma, _ := math.Lgamma(shape)

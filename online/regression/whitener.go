@@ -1,6 +1,6 @@
 // Noise
 //
-// The noise in m(t) is in where a step begins and, the other way round, in how far it goes, and looks like a spring: L_μ of 9 instead of
+// The noise in m(t) enters the start of a step and, with the opposite sign, its length, and looks like a spring: L_μ of 9 instead of
 // 0.4 at r = 0.5. So the steps go through a Kalman filter first, of σ = 1 and one R, the mean of the dimensions', without drift:
 //
 //	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (11)
@@ -13,8 +13,7 @@
 //
 // which without noise is Ψ(m), m(t+1) - m(t) and Δt itself.
 //
-// Where a drift μ⁰ is known, its part in the innovations, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is taken from them, and what is learnt is what the
-// drift is beyond it.
+// If a drift μ⁰ is known, its part in the innovations, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is subtracted, and the posterior learns the drift beyond it.
 
 package regression
 
@@ -30,11 +29,11 @@ import (
 type Whitener struct {
 	active []int
 	root   []float64      // √v of each
-	noise  float64        // R, in those units; one gain serves all dimensions
+	noise  float64        // R, in these units; one gain serves all dimensions
 	known  *drift.Network // nil for none
 }
 
-// NewWhitener takes the dimensions that move. The noise is the mean of theirs.
+// NewWhitener takes the moving dimensions. It uses the mean of their noises.
 func NewWhitener(found []diffusion.Estimate, activity []latent.Activity, known *drift.Network) *Whitener {
 	w := &Whitener{known: known}
 	for i, a := range activity {
@@ -87,9 +86,9 @@ type stepFilter struct {
 	z        []float64 // filtered
 	p        float64   // its variance
 	noise    float64   // R
-	response float64   // ∂(forecast)/∂μ, of which
+	response float64   // ∂(forecast)/∂μ, and its part
 	retained float64   // this part outlasts the last measurement
-	known    []float64 // what of the forecast's error the known drift explains
+	known    []float64 // part of the forecast's error that the known drift explains
 }
 
 func (f *stepFilter) start(m []float64) {
@@ -98,7 +97,7 @@ func (f *stepFilter) start(m []float64) {
 	f.p, f.response, f.retained = f.noise, 0, 0
 }
 
-// step folds in measurement m, taken dt after the last, where the known drift is mu, and appends to s.
+// step adds measurement m, dt after the last one, where the known drift is mu, and appends to s.
 func (f *stepFilter) step(s *Steps, m, mu []float64, dt float64) {
 	f.response = f.retained*f.response + dt
 	predicted := f.p + dt

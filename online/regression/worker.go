@@ -10,9 +10,9 @@ import (
 type Worker struct {
 	Slices *system.Worker[*Learner]
 
-	learner *Learner      // in use; a slice starts from it
+	learner *Learner      // learner in use; a slice starts from it
 	next    *Learner      // result of the slice, once it has ended
-	cancel  *drift.Cancel // of the latest slice; nil before the first
+	cancel  *drift.Cancel // job of the latest slice; nil before the first
 }
 
 // NewWorker starts the goroutine, which yields to the frame path in a live run. Close ends it.
@@ -39,7 +39,7 @@ func (w *Worker) Latest() *Learner {
 // Remembered returns the number of latents in the memory of the learner in use.
 func (w *Worker) Remembered() int { return w.learner.memory.Len() }
 
-// Replace takes l into use. A running slice is cancelled: it ends soon, and its result is dropped.
+// Replace puts l into use. A running slice is cancelled: it ends soon, and its result is dropped.
 func (w *Worker) Replace(l *Learner) {
 	if w.Slices.Drop() {
 		w.cancel.Set()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MostStates bounds the states of a mixture. Films of today do not resolve more than six D with their fractions.
+// MostStates bounds the states of a mixture. Current films do not resolve more than six values of D with their fractions.
 const MostStates = 6
 
 // evidence returns the log likelihood minus half the logarithm of the number of tracks per fitted number (Schwarz, Annals of Statistics 6, 461, 1978):

@@ -71,7 +71,7 @@ func meanScale(segments []Segment) float64 {
 	return sum / n
 }
 
-// slowest is the least D as a share of the mean: such an object moves by a thousandth of a step.
+// slowest is the smallest D of a state as a share of the mean D: a millionth, so its steps are a thousandth of the mean step.
 const slowest = 1e-6
 
 // A mixture of K states has 2K coordinates: ln D of each, then logits by which fractions break a stick (f₁ = s(t₁), f₂ = (1-f₁) s(t₂), ...), then the

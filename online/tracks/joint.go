@@ -286,7 +286,7 @@ func (s *joint) sum(root int32, most int) {
 	}
 }
 
-// plan orders the tracks of a group so that few detections are open at once, and places their sums. It drops pairs of less than a weight. It reports whether
+// plan orders the tracks of a group so that few detections are open at once, and places their sums. It drops pairs whose weight is below least, and reports whether
 // the sums are within the bounds.
 func (s *joint) plan(root int32, most int, least float64) bool {
 	s.order = s.order[:0]

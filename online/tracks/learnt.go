@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Learnt is the state of a tracker beside its live objects: what the objects have in common, and the next number.
+// Learnt is the state of a tracker besides its live objects: the common properties of the objects, and the next number.
 type Learnt struct {
 	next       uint64
 	template   float64 // px

@@ -2,7 +2,7 @@ package tracks
 
 import "math"
 
-// population is what the tracks of a field have in common, with forgetting. It is the prior of new tracks.
+// population holds the common properties of a field's tracks, with forgetting. It is the prior of new tracks.
 type population struct {
 	// Motion, per frame and axis.
 	shape, step   float64                // the inverse-gamma law of q: shape, and scale/shape, px²

@@ -327,8 +327,8 @@ func (t *Tracker) relinked(a, b *track, r *rival) float64 {
 	return p
 }
 
-// doubt sums the odds of the other ways of the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only
-// what they had in m. Without the second, later frames would make a doubt too small.
+// doubt sums the odds of the other ways of the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only their
+// detections in m. Without the second, later frames would make a doubt too small.
 func (t *Tracker) doubt(m int) {
 	for _, k := range t.live {
 		k.at(m).point.Doubt = 0

@@ -19,7 +19,7 @@ type Thumbnail struct {
 // NewThumbnail accepts frames of the given rows, columns and interleaved channels, at least Side rows and columns.
 func NewThumbnail(rows, columns, channels int) (*Thumbnail, error) {
 	if rows < Side || columns < Side || channels < 1 {
-		return nil, fmt.Errorf("found %dx%d pixels, expected at least %dx%d to tell the illumination from what moves: leave it out", columns, rows, Side, Side)
+		return nil, fmt.Errorf("found %dx%d pixels, expected at least %dx%d to separate the lamp from motion: leave the step out", columns, rows, Side, Side)
 	}
 	t := &Thumbnail{rows: rows, columns: columns, channels: channels, box: make([]int, columns*channels)}
 	for i := range t.box {

@@ -24,7 +24,7 @@ func (o *graphOptions) check(example string) error {
 	if o.Path == "" {
 		return fmt.Errorf("path is missing: give the file to write, such as %s", example)
 	}
-	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run writes it, or was killed: delete it, or give another path"} {
+	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run is writing it, or was killed: delete it, or give another path"} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: exists already: %s", path, fix)
 		}
@@ -40,7 +40,7 @@ type GEFF struct {
 	log                  *slog.Logger
 	places               places
 	add                  func(*node) error // s.node, stored because a method value per frame would allocate
-	last                 map[uint64]end    // of the tracks that may go on
+	last                 map[uint64]end    // of the unfinished tracks
 	nodes, late          uint64
 	pixel                float64 // µm; 0 if unknown
 
@@ -57,7 +57,7 @@ type GEFF struct {
 // end is the last place of a track.
 type end struct{ frame, node uint64 }
 
-// prop is a property of nodes, edges or tracks. put adds the value of one to r, a dummy if it returns false: the value is not known.
+// prop is a property of nodes, edges or tracks. put adds the value of one to r, or a dummy if it returns false because the value is unknown.
 type prop[T any] struct {
 	name, unit, about, dtype string
 	inner                    []int
@@ -302,7 +302,7 @@ func (s *GEFF) Close(context.Context) error {
 	}
 	group("", map[string]any{"geff": s.metadata()})
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %s lacks what could not be written", err, s.folder)
+		return fmt.Errorf("%w: %s lacks the records that could not be written", err, s.folder)
 	}
 	if err := system.Rename(s.folder, s.path); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (o *output) complete() error {
 // abandon returns an error that counts the lost records. It truncates a text file after its last whole line.
 func (o *output) abandon() error {
 	if o.path != o.name {
-		return fmt.Errorf("%s: its %d records cannot be read without what could not be written", o.path, o.records)
+		return fmt.Errorf("%s: its %d records cannot be read without the missing part", o.path, o.records)
 	}
 	lost := fmt.Errorf("%s: the last %d bytes are lost", o.path, len(o.pending)+o.torn)
 	if o.torn > 0 && o.ours {

@@ -226,7 +226,7 @@ func (r *recording) complete(table int, o *output) error {
 	o.ended = true
 	err := o.complete()
 	if errors.Is(err, fs.ErrNotExist) {
-		r.rotation.log.Warn("a recording was taken away while it was written", "err", err)
+		r.rotation.log.Warn("a recording was removed while it was written", "err", err)
 		return nil
 	}
 	return err

@@ -40,14 +40,14 @@ func (r *recording) adopt() error {
 	for _, path := range left {
 		gone, err := r.adoptOne(path)
 		if err != nil {
-			return fmt.Errorf("%s: an earlier run was killed in it: %w", path, err)
+			return fmt.Errorf("%s: an earlier run was killed while writing it: %w", path, err)
 		}
 		if gone {
 			removed = append(removed, path)
 		}
 	}
 	if len(removed) > 0 {
-		r.rotation.log.Warn("removed what a killed run had begun, it held no rows", "files", len(removed), "first", slices.Min(removed))
+		r.rotation.log.Warn("removed an empty file of a killed run", "files", len(removed), "first", slices.Min(removed))
 	}
 	return nil
 }
@@ -76,6 +76,6 @@ func (r *recording) adoptOne(path string) (removed bool, err error) {
 	if err := system.Rename(path, name); err != nil {
 		return false, err
 	}
-	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer to read them by", "file", name, "bytes", info.Size())
+	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer, which readers need", "file", name, "bytes", info.Size())
 	return false, nil
 }

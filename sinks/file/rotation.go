@@ -40,7 +40,7 @@ func (o *fileOptions) check(example string) error {
 	case o.Keep < 0 || o.Keep > mostKept:
 		return fmt.Errorf("keep: found %d, expected 1 to %d files, or 0 for all", o.Keep, int(mostKept))
 	case o.Keep > 0 && !o.rotates():
-		return errors.New("keep: is of files that follow each other: give rotate_mb or rotate_every too")
+		return errors.New("keep: is for numbered files: give rotate_mb or rotate_every too")
 	}
 	return nil
 }

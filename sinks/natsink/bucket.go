@@ -31,7 +31,7 @@ const (
 
 // ErrNotKept reports a key that the bucket does not hold. ErrServerAway reports that the newest state waits for the server.
 var (
-	ErrNotKept    = errors.New("nothing is kept there")
+	ErrNotKept    = errors.New("no state is kept there")
 	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
 )
 
@@ -39,8 +39,8 @@ var (
 // separate goroutine writes: a server that is away delays no caller, and receives the newest values when it is back.
 //
 // A state is the gzipped checkpoint. The comment in gzip's header holds the SHA-256 of the model, the identity of this writer, the epoch of
-// its lease, and the number of frames in the state. Bucket overwrites only the revision that it read or wrote last, so that two processes
-// that run one stream notice each other, or a revision of an earlier lease. A Bucket may be used from any goroutine.
+// its lease, and the number of frames in the state. Bucket overwrites only the revision that it last read or wrote. So two processes that run one stream notice
+// each other, and a process notices the revision of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
 	kv     store.Bucket
@@ -53,7 +53,7 @@ type Bucket struct {
 	ready  chan struct{} // holds a token when there may be something to write
 	ended  chan struct{}
 
-	revision uint64 // of the state; belongs to the writing goroutine once it runs
+	revision uint64 // revision of the state; belongs to the writing goroutine once it runs
 
 	mu    sync.Mutex
 	next  map[string]*pendingValue // by key: the newest unwritten value
@@ -61,14 +61,14 @@ type Bucket struct {
 	state KeptState
 }
 
-// KeptState is what the command info says of the law in KV.
+// KeptState is the part of the answer to info about the law in KV.
 type KeptState struct {
 	Bucket   string `json:"bucket"`
 	Key      string `json:"key"`
 	Revision uint64 `json:"revision"`          // the last one read or written here; 0: none
 	Failed   uint64 `json:"failed"`            // states that were not kept, or late
 	Remade   uint64 `json:"remade,omitempty"`  // times that the bucket was gone, as deleted, and was made again
-	Problem  string `json:"problem,omitempty"` // why the last one was not
+	Problem  string `json:"problem,omitempty"` // why the last one was not kept
 }
 
 // pendingValue is a value that waits to be written.
@@ -91,8 +91,8 @@ var errNewer = errors.New("a newer state is written instead")
 // BucketOptions holds the options of a Bucket.
 type BucketOptions struct {
 	Stream   string
-	Replicas int          // servers of a cluster that have it, where it is made
-	Lease    Lease        // under which the stream runs; nil if it needs none
+	Replicas int          // servers of a cluster that have a copy, if it is made
+	Lease    Lease        // lease of the stream; nil if it needs none
 	Log      *slog.Logger // nil is silent
 }
 
@@ -170,8 +170,8 @@ func (k *Bucket) Configuration() ([]byte, error) {
 // KeptLaw is a checkpoint in KV.
 type KeptLaw struct {
 	Checkpoint io.Reader // to be read to its end
-	Where      string    // it lies, for people
-	At         At        // zero where the stream's frames do not come again
+	Where      string    // where it lies, for people
+	At         At        // zero if the stream's frames are not replayed
 }
 
 // AnyFrames is the limit for State that accepts any law.
@@ -200,7 +200,7 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, nil
 		}
 	}
-	return KeptLaw{}, fmt.Errorf("%w that is as old: %s", ErrNotKept, agesOf(entries))
+	return KeptLaw{}, fmt.Errorf("%w as old as the results: %s", ErrNotKept, agesOf(entries))
 }
 
 // agesOf lists the number of frames in each state, for an error message.
@@ -262,13 +262,13 @@ func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	}
 	words := strings.Fields(r.Comment)
 	if len(words) != 2 && len(words) != 5 {
-		return h, nil, errors.New("it is no state: it does not say of which model")
+		return h, nil, errors.New("it is no state: it does not name its model")
 	}
 	h.model, h.writer = words[0], words[1]
 	numbers := [3]uint64{}
 	for i, word := range words[2:] {
 		if numbers[i], err = strconv.ParseUint(word, 10, 64); err != nil {
-			return h, nil, fmt.Errorf("it is no state: found %.20q where it says its frames", word)
+			return h, nil, fmt.Errorf("it is no state: found %.20q instead of its number of frames", word)
 		}
 	}
 	h.epoch, h.at = numbers[0], At{numbers[1], numbers[2]}
@@ -324,7 +324,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 	case err := <-p.outcome:
 		return err
 	case <-late.C:
-		return fmt.Errorf("it was not confirmed within %v: look at the server, and whether this user may write $KV.>", keepWait)
+		return fmt.Errorf("it was not confirmed within %v: check the server, and whether this user may write $KV.>", keepWait)
 	}
 }
 

@@ -21,8 +21,8 @@ const (
 	maxCaptures  = 8                // names listed at most
 )
 
-// capture detects JetStream streams that cover the command subjects. Such a stream confirms every request, and a client that does not read
-// the answer takes the confirmation for the program's.
+// capture detects JetStream streams that cover the command subjects. Such a stream confirms every request, and a client that does not read the answer takes the
+// confirmation for the program's.
 type capture struct {
 	bus     *bus.Conn
 	subject bus.Subject

@@ -77,10 +77,10 @@ type durable struct {
 	told          uint64 // logged damaged bytes
 }
 
-// Kept is what the command info says of durability.
+// Kept is the part of the answer to info about durability.
 type Kept struct {
 	Stream  string `json:"stream"`            // of JetStream
-	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
+	Retries uint64 `json:"retries"`           // number of times that unconfirmed messages were sent again
 	Remade  uint64 `json:"remade,omitempty"`  // times that the stream was gone, as deleted, and was made again
 	Damaged uint64 `json:"damaged,omitempty"` // bytes of the spool that were damaged; the messages in them are lost
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
@@ -164,7 +164,7 @@ func (d *durable) discard(folder, but string, most int64) error {
 		}
 		if s, err := spool.Open(path, most); err == nil {
 			if n := s.Waiting(); n > 0 && d.standing == nil {
-				d.log.Warn("what an earlier lease did not deliver is thrown away: another worker has run the stream since", "spool", path, "bytes", n)
+				d.log.Warn("undelivered messages of an earlier lease are discarded: another worker has run the stream since", "spool", path, "bytes", n)
 			}
 			if err := s.Close(); err != nil {
 				return err
@@ -319,7 +319,7 @@ func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.state.Problem != "" {
-		d.log.Info("what was to be kept is kept again", "stream", d.state.Stream)
+		d.log.Info("kept results are stored again", "stream", d.state.Stream)
 	}
 	d.state.Problem = ""
 }
@@ -364,7 +364,7 @@ func (d *durable) close(ctx context.Context) error {
 	<-d.ended
 	d.damaged(0, true)
 	if !d.spool.Empty() {
-		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.Folder)
+		d.log.Warn("unconfirmed messages wait for the next run of this stream", "spool", d.spool.Folder)
 	}
 	return d.spool.Close()
 }

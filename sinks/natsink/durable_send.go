@@ -17,7 +17,7 @@ import (
 func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made bool, err error) {
 	stream, made, err = d.is.Settle(ctx, d.js)
 	if stream != nil && errors.Is(err, bus.ErrForbidden) {
-		d.left.Do(func() { d.log.Warn("nats.max_age, nats.max_bytes or nats.replicas do not count", "err", err) })
+		d.left.Do(func() { d.log.Warn("nats.max_age, nats.max_bytes or nats.replicas have no effect", "err", err) })
 		err = nil
 	}
 	return stream, made, err
@@ -81,7 +81,7 @@ func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, 
 		case err != nil:
 			return p, err
 		case !ok && id != d.standing.last:
-			return p, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.state.Stream, ErrFenced)
+			return p, fmt.Errorf("%s holds a message that arrived after this worker took the stream over: %w", d.state.Stream, ErrFenced)
 		case !ok:
 			return d.spool.First(), nil
 		case r.ID == id:

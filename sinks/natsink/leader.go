@@ -32,7 +32,7 @@ func leaderMessage(ctx context.Context, nc *nats.Conn, stream string, which mess
 		} `json:"message"`
 	}
 	if err := json.Unmarshal(reply.Data, &answer); err != nil {
-		return nil, fmt.Errorf("what the server answers of %s cannot be read: %w", stream, err)
+		return nil, fmt.Errorf("the server's answer about %s cannot be read: %w", stream, err)
 	}
 	if e := answer.Error; e != nil {
 		const notFound = 404

@@ -55,8 +55,7 @@ type Standing struct {
 	ends  [len(tallied)]ending
 }
 
-// ending is the last kept record of one kind. Each kind has its own: an event about a frame may be kept before the results of earlier
-// frames, and those results never.
+// ending is the last kept record of one kind. Each kind has its own: an event about a frame may be kept before the results of earlier frames.
 type ending struct {
 	told  bool // a record exists
 	frame uint64

@@ -19,7 +19,7 @@ const (
 
 // errNoInbox reports a request that was not carried out. The program may have rights that the client lacks, and an answer on a subject of
 // the client's choice would lend them. A reply subject of $JS.ACK comes from a JetStream consumer, not from a client.
-var errNoInbox = errors.New("the answer was wanted on a subject that is no inbox: send a request, as nats req does")
+var errNoInbox = errors.New("the reply subject is not an inbox: send a request, as nats req does")
 
 // inboxOf returns the prefix of the inboxes of this connection.
 func inboxOf(nc *nats.Conn) string {

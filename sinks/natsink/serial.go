@@ -93,7 +93,7 @@ func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Posi
 		case !ok || first.Before(after):
 			return later(first, from), nil
 		case alone: // in a cluster a new leader may lack the last messages
-			d.log.Warn("the JetStream stream has lost messages that it had confirmed: those that the spool still has come again",
+			d.log.Warn("the JetStream stream has lost messages that it had confirmed: the spool sends the ones it still has again",
 				"stream", d.state.Stream, "last", id, "again", r.ID)
 		}
 		return from, nil

@@ -40,8 +40,8 @@ func NewService(b *bus.Conn, stream string) (*Service, error) {
 	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
 }
 
-// attach lets a run give the answers. Before the first run nothing answers, as before the process started: a client that hears of a stopped
-// stream would start it.
+// attach lets a run give the answers. Before the first run nothing answers, as before the process started: a client that learns of a stopped stream would start
+// it.
 func (s *Service) attach(run *responder) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

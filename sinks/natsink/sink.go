@@ -26,7 +26,7 @@ type Sink struct {
 	sampled   string                          // the subject of sampled latents
 	durable   *durable                        // nil without durability
 	refused   identity                        // of the message that the spool refused last, which was published live
-	before    made                            // identities before that message's
+	before    made                            // number of identities before that message's
 	lease     Lease                           // nil if the stream needs no lease
 	publish   func(latent.Kind, []byte) error // s.send, stored because a method value per frame would allocate
 }

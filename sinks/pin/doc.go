@@ -1,5 +1,4 @@
-// Package pin has the sinks that drive a device: a serial device (serial.go, firmata.go), the lines of a GPIO chip (gpio.go), and OSC
-// over UDP (osc.go). Each writes the triggers of its rules, and nothing else.
+// Each writes only the triggers of its rules. Each writes the triggers of its rules, and nothing else.
 //
 // Sink (pin.go) is the shared part: Write passes a trigger to a goroutine (driver.go) that owns the device, and never waits for it. Triggers
 // that the device does not take are lost. Sink counts them and reports them with a later Write (latent.NotTaken). It reopens a failed device

@@ -96,7 +96,7 @@ func (w *driver) set(o *request) error {
 
 // leave gives up the device until it can be opened again.
 func (w *driver) leave(why error) {
-	w.sink.env.Log.Warn("a device is away; trying again until it is back", "device", w.sink.name, "why", why)
+	w.sink.env.Log.Warn("a device does not respond; trying again until it does", "device", w.sink.name, "why", why)
 	w.device.Close() // it has failed already
 	w.device, w.away, w.try = nil, why, time.Now().Add(again)
 }
@@ -154,7 +154,7 @@ func (w *driver) end() {
 	}
 	if w.device == nil {
 		if left := named(w.shown); len(left) > 0 {
-			w.sink.lose(fmt.Errorf("%s is away, and may show %v as on: %w", w.sink.name, left, w.away))
+			w.sink.lose(fmt.Errorf("%s does not respond, and %v may still be on: %w", w.sink.name, left, w.away))
 		}
 		return
 	}

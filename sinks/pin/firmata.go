@@ -62,7 +62,7 @@ func (f *firmata) greet() error {
 			}
 		}
 	}
-	return fmt.Errorf("no Firmata answers within %v: load StandardFirmata onto the board (Arduino IDE: File, Examples, Firmata), and look at baud", booting)
+	return fmt.Errorf("no Firmata answers within %v: load StandardFirmata onto the board (Arduino IDE: File, Examples, Firmata), and check baud", booting)
 }
 
 // version finds the version in a board's output.
@@ -80,7 +80,7 @@ func version(heard []byte) (major, minor byte, said bool) {
 
 func checkVersion(major, minor byte) error {
 	if major < 2 || major == 2 && minor < 5 {
-		return fmt.Errorf("the board speaks Firmata %d.%d, expected 2.5 or newer: load the StandardFirmata of a present Arduino IDE onto it", major, minor)
+		return fmt.Errorf("the board speaks Firmata %d.%d, expected 2.5 or newer: load the StandardFirmata of a current Arduino IDE onto it", major, minor)
 	}
 	return nil
 }

@@ -76,9 +76,9 @@ func openLines(o *gpioOptions, c chip) (device, error) {
 		r.Offsets[i] = uint32(o.Lines[rule])
 	}
 	if err := c.request(fd, &r); errors.Is(err, unix.EBUSY) {
-		return nil, fmt.Errorf("chip: %s: one of the lines %v is used by something else: gpioinfo says by what", o.Chip, o.Lines)
+		return nil, fmt.Errorf("chip: %s: another program uses one of the lines %v: gpioinfo names it", o.Chip, o.Lines)
 	} else if err != nil {
-		return nil, fmt.Errorf("chip: %s: lines %v: %w: it takes a kernel of 5.10 or newer, and lines that can be outputs", o.Chip, o.Lines, err)
+		return nil, fmt.Errorf("chip: %s: lines %v: %w: it needs a kernel of 5.10 or newer, and lines that can be outputs", o.Chip, o.Lines, err)
 	}
 	l.fd = int(r.Fd)
 	return l, nil

@@ -66,7 +66,7 @@ func TestLines(t *testing.T) {
 func TestLinesRefused(t *testing.T) {
 	o := &gpioOptions{Chip: "/dev/gpiochip0", Lines: map[string]int{"edge": 17}}
 	for want, c := range map[string]*fakeChip{
-		"usually gpio": {opens: unix.EACCES}, "gpiodetect lists": {opens: unix.ENOENT}, "gpioinfo says by what": {refuses: unix.EBUSY}, "5.10 or newer": {refuses: unix.EINVAL},
+		"usually gpio": {opens: unix.EACCES}, "gpiodetect lists": {opens: unix.ENOENT}, "gpioinfo names it": {refuses: unix.EBUSY}, "5.10 or newer": {refuses: unix.EINVAL},
 	} {
 		if _, err := openLines(o, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)

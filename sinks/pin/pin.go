@@ -56,7 +56,7 @@ func (o *options) check() error {
 // checkRules refuses rules that the stream does not have, because they would never be written. key names the option.
 func checkRules(key string, rules []string, env Env) error {
 	if len(rules) == 0 || len(rules) > maxRules {
-		return fmt.Errorf("%s: found %d rules, expected 1 to %d: name those that are to be written", key, len(rules), maxRules)
+		return fmt.Errorf("%s: found %d rules, expected 1 to %d: name the rules to write", key, len(rules), maxRules)
 	}
 	for _, rule := range rules {
 		if env.Rules != nil && !slices.Contains(env.Rules, rule) {
@@ -158,7 +158,7 @@ func (s *Sink) Close(ctx context.Context) error {
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			return fmt.Errorf("%s: not written and closed in time: what it shows may be as it was", s.name)
+			return fmt.Errorf("%s: was not written and closed in time: its outputs may be unchanged", s.name)
 		}
 	}
 	if lost, is := errors.AsType[latent.NotTaken](s.losses()); is {

@@ -143,7 +143,7 @@ func TestLostAtTheEnd(t *testing.T) {
 		synctest.Wait()
 		b.fail(errors.New("unplugged"))
 		give(t, s, turn("well", true))
-		if err := closed(t, s); err == nil || !strings.Contains(err.Error(), "2 triggers were not written: a bench is away, and may show [edge] as on: a bench: unplugged") {
+		if err := closed(t, s); err == nil || !strings.Contains(err.Error(), "2 triggers were not written: a bench does not respond, and [edge] may still be on: a bench: unplugged") {
 			t.Errorf("found %v", err)
 		}
 	})

@@ -60,9 +60,9 @@ func (o *serialOptions) check() error {
 	case o.Device == "":
 		return errors.New("device is missing: give one, such as /dev/ttyACM0, or a name in /dev/serial/by-id")
 	case len(o.Rules) > 0 && len(o.Firmata) > 0:
-		return errors.New("rules, firmata: found both: give what is written for each rule, or the pin of each")
+		return errors.New("rules, firmata: found both: give the text for each rule, or its pin")
 	case len(o.Rules) == 0 && len(o.Firmata) == 0:
-		return errors.New(`rules: is missing: give what is written for a rule, such as {edge: {on: "1\n", off: "0\n"}}, or firmata: {edge: 13}`)
+		return errors.New(`rules: is missing: give the text for a rule, such as {edge: {on: "1\n", off: "0\n"}}, or firmata: {edge: 13}`)
 	}
 	if o.Baud == 0 {
 		o.Baud = textBaud
@@ -81,7 +81,7 @@ func (o *serialOptions) check() error {
 			}
 		}
 		if t.On == "" {
-			return fmt.Errorf("rules.%s.on: is missing: give what is written when the condition begins", rule)
+			return fmt.Errorf("rules.%s.on: is missing: give the text for the beginning of the condition", rule)
 		}
 	}
 	for _, rule := range named(o.Firmata) {

@@ -17,7 +17,7 @@ func openSerial(path string, baud int) (*os.File, error) {
 	case errors.Is(err, unix.EACCES):
 		return nil, fmt.Errorf("device: %s: %w: add this user to the group that owns it, usually dialout (sudo adduser $USER dialout), and log in again", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("device: %s: %w: is it plugged in? ls /dev/serial/by-id names what is there", path, err)
+		return nil, fmt.Errorf("device: %s: %w: is it plugged in? ls /dev/serial/by-id lists the devices", path, err)
 	}
 	if err := raw(fd, baud); err != nil {
 		unix.Close(fd)
@@ -29,7 +29,7 @@ func openSerial(path string, baud int) (*os.File, error) {
 // raw locks the device for this program and sets its line.
 func raw(fd, baud int) error {
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return errors.New("another program, or another sink of this one, has it: end that, or give one sink all rules of a device")
+		return errors.New("another program, or another sink of this one, has the device: end that program, or give one sink all rules of a device")
 	}
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestSerialAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewSerial(sinktest.Decoder(t, options), Env{}); err == nil || !strings.Contains(err.Error(), "another sink of this one, has it") {
+	if _, err := NewSerial(sinktest.Decoder(t, options), Env{}); err == nil || !strings.Contains(err.Error(), "another sink of this one, has the device") {
 		t.Errorf("found %v", err)
 	}
 	sinktest.Close(t, first)

@@ -27,7 +27,7 @@ const (
 )
 
 // errSpoolFull reports that the spool has no room for a record.
-var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes what waits; give nats.max_bytes more room")
+var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes the waiting ones; raise nats.max_bytes")
 
 // Record is a message in a spool.
 type Record struct {
@@ -247,7 +247,7 @@ func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 		}
 		r, at, after, err := c.next(p.offset)
 		if err != nil {
-			return r, p, false, fmt.Errorf("%w: nothing of it is lost: look after the disk of nats.store", err)
+			return r, p, false, fmt.Errorf("%w: nothing of it is lost: check the disk of nats.store", err)
 		}
 		skipped += at - p.offset
 		p.offset = after

@@ -17,7 +17,7 @@ const maxPages = 64
 func newBridge(address string) (handler http.Handler, closeIdle func(), err error) {
 	if address == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "the NATS server has no WebSocket that is known here: set nats.websocket", http.StatusNotFound)
+			http.Error(w, "the NATS server has no known WebSocket: set nats.websocket", http.StatusNotFound)
 		}), func() {}, nil
 	}
 	target, err := url.Parse("http" + strings.TrimPrefix(address, "ws")) // ws is http, wss is https

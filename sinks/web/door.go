@@ -53,18 +53,18 @@ func (d *door) guard(next http.Handler) http.Handler {
 func (d *door) foreign(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		if u, err := url.Parse(origin); err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
-			return "a page from elsewhere cannot use this server"
+			return "pages of other sites cannot use this server"
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-		return "a page from elsewhere cannot use this server"
+		return "pages of other sites cannot use this server"
 	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	if d.token == "" && !bus.Loopback(strings.Trim(host, "[]")) {
-		return "this server is for its own machine: open http://127.0.0.1, through an SSH tunnel from elsewhere"
+		return "this server is for its own machine: open http://127.0.0.1, or use an SSH tunnel"
 	}
 	return ""
 }

@@ -5,16 +5,16 @@
 //
 //	folded[(2(y mod 2) + x mod 2) C + c, y/2, x/2] = map[c, y, x]
 //
-// and a k x k convolution of the map is exactly a convolution of the folded map with fewer taps, whose weights are the old ones put in their places.
-// Nearest upsampling by two followed by a 5x5 convolution is the same statement with the input left unfolded:
-// four 3x3 convolutions at the low resolution, one for each phase of the output, 9 multiplications in place of 25.
+// and a k x k convolution of the map is exactly a convolution of the folded map with fewer taps, whose weights are the old ones in other places.
+// Nearest upsampling by two followed by a 5x5 convolution folds only the output: four 3x3 convolutions at the low resolution, one for each phase of the output,
+// with 9 multiplications instead of 25.
 // Zero padding maps onto zero padding, borders included, so every form is an identity, not an approximation.
 
 package dnnl
 
 import "fmt"
 
-// stage is one block [Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool], with where its tensors lie in theta.
+// stage is one block [Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool], with the positions of its tensors in theta.
 type stage struct {
 	in                                  Shape // before Upsample
 	channels, kernel                    int   // of Conv
@@ -73,7 +73,7 @@ func compile(in Shape, layers []Layer, batch int) ([]stage, error) {
 	return stages, nil
 }
 
-// take reads one block beginning at layers[at] and returns its length.
+// take reads a block from layers[at] on and returns its length.
 func (s *stage) take(layers []Layer, at int) (int, error) {
 	next := at
 	is := func(k Kind) bool {

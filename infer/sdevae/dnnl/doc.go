@@ -5,5 +5,5 @@
 //	[Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool]
 //
 // on float32 pictures in NCHW order, with all its parameters in one flat vector theta.
-// Built with `-tags nodnnl` the same chain runs in plain Go, without oneDNN and without cgo.
+// With `-tags nodnnl` the same chain runs in plain Go, without oneDNN and cgo.
 package dnnl

@@ -20,7 +20,7 @@ const (
 // chunks is the number of parts a batch is cut into. It is fixed so that sums over pictures do not depend on the number of cores.
 const chunks = 8
 
-// trunk is a stack in plain Go: pictures in NCHW throughout, convolutions as matrix products over unrolled patches.
+// trunk is a stack in plain Go: pictures are NCHW throughout, convolutions are matrix products over unrolled patches.
 type trunk struct {
 	stages  []nativeStage
 	x       []float32 // the last forward's pictures
@@ -36,7 +36,7 @@ type scratch struct{ columns, phases []float32 }
 type nativeStage struct {
 	stage
 	kernel                  kernel
-	theta                   []float32 // of the last forward
+	theta                   []float32 // state of the last forward
 	z, a                    []float32 // convolved; output
 	dz, dx                  []float32 // gradients by z, by the stage's input
 	scale, base, rise, fall []float32 // per channel: u = scale z + base, (z - mean)/sd = rise z + fall
@@ -161,7 +161,7 @@ func (s *nativeStage) matrices(w []float32, r scratch) (mw, mc, mp blas32.Genera
 
 func part(v []float32, i int, s Shape) []float32 { return v[i*s.Size() : (i+1)*s.Size()] }
 
-// convolve writes z for pictures from to to.
+// convolve writes z for a range of pictures.
 func (s *nativeStage) convolve(x []float32, r scratch, from, to int) {
 	bias := s.theta[s.bias : s.bias+s.channels]
 	mw, mc, mp := s.matrices(s.kernel.weights, r)
@@ -179,8 +179,8 @@ func (s *nativeStage) convolve(x []float32, r scratch, from, to int) {
 	}
 }
 
-// correlate writes the sum over some pictures of the gradients by folded weights, dw = dz columns', and bias into partial,
-// and where wanted each picture's gradient by the input: columns = w' dz, rolled up again.
+// correlate adds the gradients of some pictures by the folded weights, dw = dz columns', and by the bias to partial. If wanted, it also writes each picture's
+// gradient by the input: columns = w' dz, rolled up again.
 func (s *nativeStage) correlate(x, partial []float32, r scratch, from, to int, wanted bool) {
 	size := len(s.kernel.weights)
 	clear(partial)

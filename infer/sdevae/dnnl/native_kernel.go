@@ -2,8 +2,8 @@
 
 package dnnl
 
-// kernel is a stage's convolution as it is computed: directly, or, after Upsample, at the low resolution with the four phases of the output as channels
-// (phase, channel) and the taps that fall on the same low-resolution pixel summed. See the package comment.
+// kernel is a stage's convolution in its computed form: directly or, after Upsample, at the low resolution, with the four phases of the output as channels
+// (phase, channel), and the sum of the taps that fall on one low-resolution pixel. See the package comment.
 type kernel struct {
 	in, out, width int // of the stage's Conv
 	phases, taps   int // 1 and width, or 4 and about half of it
@@ -28,7 +28,7 @@ func newKernel(s *stage) kernel {
 func (k *kernel) rows() int  { return k.phases * k.out }
 func (k *kernel) patch() int { return k.in * k.taps * k.taps }
 
-// position is where weight w (in OIHW order) acts in phase q.
+// position returns where weight w (in OIHW order) acts in phase q.
 func (k *kernel) position(w, q int) int {
 	square := k.width * k.width
 	o, i, ky, kx := w/square/k.in, w/square%k.in, w%square/k.width, w%k.width
@@ -56,7 +56,7 @@ func (k *kernel) unfold(dw, folded []float32) {
 	}
 }
 
-// join interleaves the phases into a picture of shape s; part takes them apart.
+// join interleaves the phases to a picture of shape s; part separates them.
 func (k *kernel) join(z, phases []float32, s Shape) {
 	k.pair(s, func(at, from int) { z[at] = phases[from] })
 }
@@ -88,7 +88,7 @@ func unroll(columns, x []float32, s Shape, taps int) {
 	walk(s, taps, func(line, row, length int) { copy(columns[line:line+length], x[row:]) })
 }
 
-// roll is unroll's transpose: it sums into x what every tap saw.
+// roll is the transpose of unroll: it adds to x the values of every tap.
 func roll(x, columns []float32, s Shape, taps int) {
 	clear(x)
 	walk(s, taps, func(line, row, length int) {
@@ -99,7 +99,7 @@ func roll(x, columns []float32, s Shape, taps int) {
 	})
 }
 
-// walk visits every stretch of the unrolled matrix inside the picture: length values from line on are the picture's values from row on.
+// walk visits every stretch of the unrolled matrix inside the picture: length values from line on equal the picture's values from row on.
 func walk(s Shape, taps int, visit func(line, row, length int)) {
 	for r := range s.C * taps * taps {
 		plane, dy, dx := r/(taps*taps), r/taps%taps-taps/2, r%taps-taps/2

@@ -4,7 +4,7 @@ package dnnl
 
 import "math"
 
-// activate writes the output of pictures from to to: a = f(scale z + base), pooled where the stage pools. f rises, so the maximum may be taken first.
+// activate writes the output for a range of pictures: a = f(scale z + base), pooled if the stage pools. f rises, so pooling may come first.
 func (s *nativeStage) activate(from, to int) {
 	m, o := s.made(), s.out()
 	for i := from; i < to; i++ {

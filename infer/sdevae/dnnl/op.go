@@ -10,11 +10,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Apply adds the stack to a Gorgonia graph. Pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give
-// pictures of the same rank. The result is differentiable by theta and, if the graph computes x, by x. An x that is the graph's input gets no
-// gradient, which saves its computation.
+// Apply adds the stack to a Gorgonia graph. Pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give pictures of the same
+// rank. The result is differentiable by theta and, if the graph computes x, by x. If x is the graph's input, it has no gradient, which saves the computation.
 //
-// Values and gradients are in memory of the operation, reused by the next run of the graph, so a run allocates nothing here.
+// The operation owns the memory of values and gradients, and the next run of the graph reuses it, so a run allocates nothing here.
 // The stack keeps one forward pass: use it once, in one graph. A graph that uses it twice fails when it runs backwards.
 func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	rows, err := s.rows(x.Shape())
@@ -54,7 +53,7 @@ type applyOp struct {
 	pure
 	stack   *Stack
 	in, out tensor.Shape
-	inner   bool // x is computed in the graph, and wants a gradient
+	inner   bool // the graph computes x, so x needs a gradient
 	y       *tensor.Dense
 }
 
@@ -84,7 +83,7 @@ func (op *applyOp) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 
 func (op *applyOp) DiffWRT(int) []bool { return []bool{op.inner, true} }
 
-// SymDiff makes one node that runs Backward and gives dtheta, and, where x wants a gradient, a second that hands out the dx of that run.
+// SymDiff makes one node that runs Backward and returns dtheta and, if x needs a gradient, a second one that returns the dx of that run.
 // The first depends on y, so that it follows Forward even where dy does not need y; the second depends on the first.
 func (op *applyOp) SymDiff(inputs gorgonia.Nodes, y, dy *gorgonia.Node) (gorgonia.Nodes, error) {
 	back := &backwardOp{apply: op, dtheta: tensor.New(tensor.WithShape(op.stack.params), tensor.Of(tensor.Float32))}
@@ -107,7 +106,7 @@ func (op *applyOp) Hashcode() uint32      { return hashcode(op) }
 type backwardOp struct {
 	pure
 	apply      *applyOp
-	dtheta, dx *tensor.Dense // dx is nil if it is not wanted
+	dtheta, dx *tensor.Dense // dx is nil if x needs no gradient
 }
 
 func (op *backwardOp) Arity() int { return 2 }
@@ -145,7 +144,7 @@ func (op *backwardOp) String() string        { return fmt.Sprintf("StackBackward
 func (op *backwardOp) WriteHash(h hash.Hash) { fmt.Fprint(h, op.String()) }
 func (op *backwardOp) Hashcode() uint32      { return hashcode(op) }
 
-// inputGradientOp hands out backwardOp's dx.
+// inputGradientOp returns backwardOp's dx.
 type inputGradientOp struct {
 	pure
 	back *backwardOp
@@ -167,7 +166,8 @@ func (op *inputGradientOp) String() string        { return fmt.Sprintf("StackInp
 func (op *inputGradientOp) WriteHash(h hash.Hash) { fmt.Fprint(h, op.String()) }
 func (op *inputGradientOp) Hashcode() uint32      { return hashcode(op) }
 
-// pure answers for all three what Gorgonia's compiler asks: they own their results, so it must neither allocate for them nor let them overwrite an input.
+// pure answers the questions of Gorgonia's compiler for all three: they own their results, so Gorgonia must neither allocate results nor let an operation
+// overwrite an input.
 type pure struct{}
 
 func (pure) ReturnsPtr() bool     { return true }

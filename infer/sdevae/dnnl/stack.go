@@ -53,28 +53,28 @@ type Stack struct {
 	moments  []float32 // of the last Forward, all norms in order: means, then variances
 	stats    []Moments // views into moments
 	given    []float32 // Infer's moments, laid out as moments
-	pictures int       // in the last Forward; 0 when Backward has nothing to work on
+	pictures int       // in the last Forward; 0 if there is nothing for Backward
 	trunk    *trunk
 	owner    *applyOp // the graph node that ran the last Forward
 	rests    bool     // see Rest
 }
 
-// Rest says from when on a graph may leave out the stack's backward pass, because its parameters are not learnt: their gradient is then 0
-// until Rest(false). A stack whose x wants a gradient runs all the same.
+// Rest says whether a graph may leave out the stack's backward pass, because its parameters are frozen. Their gradient is then 0 until Rest(false). A stack
+// whose x needs a gradient still runs the pass.
 func (s *Stack) Rest(rests bool) { s.rests = rests }
 
-// Bounds on what New accepts; they keep every index well inside an int32.
+// Limits of New; they keep every index far inside an int32.
 const (
 	maxSide     = 8192
 	maxChannels = 4096
 	maxKernel   = 15
-	maxValues   = 1 << 29 // of one map over the whole batch
+	maxValues   = 1 << 29 // values of one map over the whole batch
 )
 
-// ErrNoForward is returned by Backward where no Forward came before it.
+// Backward returns ErrNoForward if there was no Forward before it.
 var ErrNoForward = errors.New("dnnl: Backward without a Forward before it: call Forward first (Infer does not count)")
 
-// New compiles layers for pictures of shape in, at most batch at a time. The layers must form blocks as the package comment writes them.
+// New compiles layers for pictures of shape in, at most batch at a time. The layers must form blocks as in the package comment.
 func New(in Shape, layers []Layer, batch int) (*Stack, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("dnnl: batch is %d, expected at least 1: ask for the largest number of pictures a step will hold", batch)
@@ -97,11 +97,11 @@ func (s *Stack) In() Shape { return s.in }
 // Out returns the shape of an output picture.
 func (s *Stack) Out() Shape { return s.out }
 
-// Batch returns the largest number of pictures Forward and Infer take.
+// Batch returns the largest number of pictures for Forward and Infer.
 func (s *Stack) Batch() int { return s.batch }
 
 // Forward writes into y the stack's output for the first n pictures of x, in training mode:
-// BatchNorm uses the mean and biased variance over these n pictures. It keeps what Backward needs, and no reference to its arguments.
+// BatchNorm uses the mean and biased variance over these n pictures. It keeps the data that Backward needs, and no reference to its arguments.
 func (s *Stack) Forward(y, x, theta []float32, n int) error {
 	s.pictures, s.owner = 0, nil
 	if err := s.check(y, x, theta, n); err != nil {
@@ -114,8 +114,8 @@ func (s *Stack) Forward(y, x, theta []float32, n int) error {
 	return nil
 }
 
-// Backward takes dy, the gradient by the last Forward's output, and writes the gradients by its theta and, unless dx is nil, by its x.
-// What dtheta and dx held before is overwritten. The gradient of a bias that a BatchNorm follows is zero, and set so exactly.
+// Backward takes dy, the gradient by the last Forward's output. It writes the gradient by theta and, unless dx is nil, the gradient by x.
+// It overwrites dtheta and dx. The gradient of a bias that a BatchNorm follows is zero, and set so exactly.
 func (s *Stack) Backward(dx, dtheta, dy []float32) error {
 	n := s.pictures
 	if n == 0 {
@@ -139,7 +139,7 @@ func (s *Stack) Backward(dx, dtheta, dy []float32) error {
 func (s *Stack) Stats() []Moments { return s.stats }
 
 // Infer writes into y the output for the first n pictures of x in evaluation mode: BatchNorm uses the moments in stats, shaped as Stats returns them.
-// It ends the validity of the last Forward for Backward.
+// Afterwards Backward returns ErrNoForward until the next Forward.
 func (s *Stack) Infer(y, x, theta []float32, stats []Moments, n int) error {
 	s.pictures, s.owner = 0, nil
 	if err := s.check(y, x, theta, n); err != nil {

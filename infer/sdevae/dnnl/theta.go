@@ -17,7 +17,7 @@ type Segment struct {
 // Params returns the length of theta.
 func (s *Stack) Params() int { return s.params }
 
-// Segments lists the tensors of theta in order, without gaps. The slice is the Stack's.
+// Segments lists the tensors of theta in order, without gaps. The stack owns the slice.
 func (s *Stack) Segments() []Segment { return s.segments }
 
 // layout places every stage's tensors in theta and its moments in the list of moments.

@@ -1,4 +1,4 @@
-// Package gauge settles the coordinates of learnt latents, which training leaves open (the paper's Theorem 1): after it the diffusion is the identity
+// Package gauge fixes the coordinates of learnt latents, which training leaves open (the paper's Theorem 1). Afterwards the diffusion is the identity
 // everywhere, and only an isometry is open.
 //
 // A Map takes the encoder's own m to s = (m - mean) To, and where that is not straight to z = φ(s) W, a polynomial:

@@ -12,8 +12,8 @@ import (
 
 const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the curvature of the map, nats per pair: mean over frames of the sum of squares of ∂c/∂s
 
-// One in parts pairs is held out, alone: increments are independent given the map, while a stretch held out as a whole would ask for the map where
-// the rest of the clip has never been.
+// Single pairs, one in parts, are held out: increments are independent given the map. A held-out stretch would need the map where the rest of the clip has
+// never been.
 const parts = 5
 
 // likelihood computes the likelihood of the increments of y = s + c(s). The coefficients x of c are (monomials of degree 2 and more) × d.
@@ -101,7 +101,7 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 			return math.Inf(-1)
 		}
 		sum += share * log
-		if grad != nil { // the frame's share J⁻¹' takes J's place
+		if grad != nil { // the frame's share; J⁻¹' replaces J
 			_ = lu.SolveTo(j, true, one) // a warning of bad conditioning: the line search steps back
 			j.Scale(share, j)
 		}
@@ -113,7 +113,7 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	return sum
 }
 
-// nll returns the negative log-likelihood a pair, C being the training pairs'; +Inf if the map folds:
+// nll returns the negative log-likelihood per pair, with C from the training pairs; +Inf if the map folds:
 //
 //	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
 func (l *likelihood) nll(on *sample, x []float64) float64 {
@@ -144,7 +144,7 @@ func (l *likelihood) gradient(dst, x []float64) {
 	c.Factorize(l.train.diffusion(w))
 	var half, slope mat.Dense
 	half.Mul(l.train.quadratic, w)
-	_ = c.SolveTo(&slope, half.T()) // nll has refused what is badly conditioned
+	_ = c.SolveTo(&slope, half.T()) // nll refuses badly conditioned matrices
 	volume := mat.NewDense(terms, d, nil)
 	l.volume(l.train, w, volume)
 	volume.Sub(slope.T(), volume)

@@ -22,14 +22,13 @@ const (
 const (
 	largestNoise float64 = 0.2 // tuned gauge.largestNoise: r above which noise, then 0.3 of the increments, hides the curvature of the latents; the estimate's sd on 1,000 frames is about 0.04
 	leastGain    float64 = 2   // tuned gauge.leastGain: nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²
-	// MinPairs is how many pairs tell how latents bend.
+	// MinPairs is the least number of pairs that show how latents bend.
 	MinPairs            = 150 // tuned gauge.minPairs: fewest pairs for which increments or slow features show what is straight
 	pairsPerCoefficient = 10  // tuned gauge.pairsPerCoefficient: with fewer pairs the map extrapolates badly: with 79 pairs and 48 coefficients R² fell from 0.99 to 0
 )
 
-// Straighten is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
-// whitening. It is r itself where that gains nothing, where localisation noise hides the increments, or where there are too few pairs for as many
-// coefficients.
+// Straighten returns r followed by the map that makes the diffusion equal everywhere, learnt from the latents m (n × d) alone, and by another whitening. It
+// returns r itself if the map gains nothing, if localisation noise hides the increments, or if there are too few pairs for the coefficients.
 func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
 	// case gauge.rectify: a map of the latents that makes the diffusion uniform
@@ -74,7 +73,7 @@ func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial,
 	return &numeric.Polynomial{Basis: b, Weights: all.weights(all.most())}, gain
 }
 
-// thinned is at most mostPairs of the pairs, with the latents of their frames alone.
+// thinned returns at most mostPairs of the pairs, with the latents of their frames only.
 func thinned(s *mat.Dense, pairs []video.Pair) (*mat.Dense, []video.Pair) {
 	pairs = slices.Clone(numeric.Spread(pairs, mostPairs))
 	frames := video.FramesOf(pairs)
@@ -89,7 +88,7 @@ func thinned(s *mat.Dense, pairs []video.Pair) (*mat.Dense, []video.Pair) {
 	return few, pairs
 }
 
-// most minimises the loss, from straight latents on.
+// most minimises the loss, starting from straight latents.
 func (l *likelihood) most() []float64 {
 	x := l.straight()
 	if math.IsInf(l.nll(l.train, x), 1) { // an axis is constant

@@ -40,8 +40,8 @@ func (r *Map) Polynomial(s *mat.Dense) []float32 {
 	return numeric.Float32s(r.Bend.Apply(s).RawMatrix().Data)
 }
 
-// Map takes the encoder's latents to exported ones, rows as vectors: z = (m - mean) To, so that sigma is the identity; or, where the encoder's
-// latents are bent, s = (m - mean) To and z = Bend(s) (rectify.go).
+// Map takes the encoder's latents to exported ones, rows as vectors: z = (m - mean) To, so that sigma is the identity. If the encoder's latents are bent, s =
+// (m - mean) To and z = Bend(s) (rectify.go).
 type Map struct {
 	Mean         []float64
 	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows

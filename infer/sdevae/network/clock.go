@@ -19,7 +19,7 @@ func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	return out
 }
 
-// addClock adds clock × w to the rows of dst, one a frame; nothing where w is empty.
+// addClock adds clock × w to the rows of dst, one per frame; nothing if w is empty.
 func addClock(dst, clock, w []float32) {
 	if len(w) == 0 {
 		return
@@ -39,7 +39,7 @@ func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	return slices.Concat(w, w2), b2
 }
 
-// FromSeconds undoes InSeconds with the model's own T, and writes the clock's weights to clock, which is left alone where the file has none.
+// FromSeconds undoes InSeconds with the model's own T, and writes the clock's weights to clock. It leaves clock alone if the file has none.
 func (m *Model) FromSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	features := m.Encoder.Out().Size() * len(b)
 	for i, v := range w[features:] {

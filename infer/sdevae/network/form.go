@@ -1,6 +1,6 @@
 package network
 
-// Form is what a model is made of, beside the pictures' shape.
+// Form is a model's structure besides the pictures' shape.
 type Form struct {
 	Latent    int       // dimension d
 	Posterior Posterior // Diagonal or Cholesky
@@ -9,20 +9,20 @@ type Form struct {
 	Clock     bool      // drift and the encoder's last layer see the time since the trajectory began
 }
 
-// Objective is what a training step minimises.
+// Objective is the loss that a training step minimises.
 type Objective struct {
-	Pairs       int     // of consecutive frames, a batch
+	Pairs       int     // pairs of consecutive frames per batch
 	Tau         float64 // observation noise on the summed squared error
-	Nu          float64 // precision of the prior on the latents; 0 is none
-	L1          float64 // nats a unit of Σ σᵢ |∂f/∂zᵢ|; 0 is none
+	Nu          float64 // precision of the prior on the latents; 0 disables it
+	L1          float64 // nats per unit of Σ σᵢ |∂f/∂zᵢ|; 0 disables it
 	FreezeSteps int     // steps before the encoder's means are learnt
-	EncoderRate float64 // at which they are learnt then, a share of the rate
+	EncoderRate float64 // relative learning rate of these layers
 }
 
 // Posterior is the form of the encoder's covariance.
 type Posterior string
 
-// Diffusion is how σ enters the loss (infer/sdevae/train.go).
+// Diffusion says how σ enters the loss (infer/sdevae/train.go).
 type Diffusion string
 
 const (
@@ -31,5 +31,5 @@ const (
 
 	Profiled        Diffusion = "profiled"  // σᵢ² at its maximum of likelihood, qᵢ: nothing to learn
 	LearntDiagonal  Diffusion = "diagonal"  // one σᵢ a dimension, learnt
-	LearntIsotropic Diffusion = "isotropic" // one σ for all, learnt: the paper's
+	LearntIsotropic Diffusion = "isotropic" // one learnt σ for all dimensions, as in the paper
 )

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// ForwardPass is the forward half of a graph's run on what the graph's tensors hold, without Gorgonia, which has no half.
+// ForwardPass runs the forward half of a graph on the graph's tensors, without Gorgonia, which cannot run half a graph.
 type ForwardPass struct {
 	model         *Model
 	graph         *Graph
@@ -18,7 +18,7 @@ type ForwardPass struct {
 	reconstructed *reconstruction
 }
 
-// NewForwardPass reads m and the tensors of g, which stay theirs.
+// NewForwardPass reads m and the tensors of g, and does not own them.
 func NewForwardPass(m *Model, g *Graph, tau float64) *ForwardPass {
 	n, d := g.X.Shape()[0], m.Dim
 	return &ForwardPass{model: m, graph: g, features: make([]float32, n*m.Encoder.Out().Size()), sd: make([]float32, n*d), z: make([]float32, n*d),

@@ -14,13 +14,13 @@ type Graph struct {
 	Machine Machine
 	Drift   G.Nodes // the drift network's share of params
 
-	// What a step reads. The tensors are lent to the graph; fill them in place.
+	// Inputs of a step. The tensors are lent to the graph; fill them in place.
 	X, Eps, Dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
-	Weight     *tensor.Dense // (d): 1/q as smoothed over batches, where the diffusion is profiled
+	Weight     *tensor.Dense // (d): 1/q, smoothed over batches, if the diffusion is profiled
 	Clock      *tensor.Dense // (2B, 1); nil without a clock
-	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over that of the decoder's first layer, where l1 is on
+	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over the norm of the decoder's first layer, if l1 is on
 
-	// What a step gives.
+	// Results of a step.
 	Loss, Q G.Value
 }
 
@@ -76,7 +76,7 @@ type Parameter struct {
 	rate   float64 // share of the learning rate after that
 }
 
-// PlacesFrames reports whether it belongs to the encoder's means.
+// PlacesFrames reports whether the parameter belongs to the encoder's means.
 func (p *Parameter) PlacesFrames() bool {
 	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }
@@ -93,7 +93,7 @@ func (b *builder) machine(loss *G.Node) (Machine, error) {
 	return Machine{G.NewTapeMachine(b.g, G.BindDualValues(nodes...)), b.params}, nil
 }
 
-// Run computes loss and gradients for what the inputs hold. Gorgonia adds gradients to what is there: clear it first.
+// Run computes loss and gradients for the present inputs. Gorgonia adds to existing gradients: clear them first.
 func (t *Machine) Run() error {
 	for i := range t.Params {
 		if g, err := t.gradient(i); err == nil { // none before the first run

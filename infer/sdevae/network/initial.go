@@ -15,8 +15,8 @@ import (
 //
 //	C₁ w = λ (C₀ + ridge) w
 //
-// The coordinates of a diffusion are the slowest parts of its pictures: noise does not persist, and functions that bend them decay sooner. What is
-// constant over a trajectory, such as its light, is slower still and is left out. lasts is the sum of the components' held-out correlations over
+// The coordinates of a diffusion are the slowest parts of its pictures: noise does not persist, and functions that bend the coordinates decay sooner. Anything constant
+// over a trajectory, such as its light, is slower still and is left out. lasts is the sum of the components' held-out correlations over
 // one frame.
 func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err error) {
 	frames := video.FramesOf(pairs)
@@ -37,8 +37,8 @@ func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err 
 	return lasts, nil
 }
 
-// InitPrincipal begins with the features' principal components. They serve short clips with motions of less than a pixel, which moments hardly see
-// and whose slowness is hard to tell.
+// InitPrincipal begins with the features' principal components. They serve short clips with motions of less than a pixel, which moments hardly resolve and
+// whose slowness is hard to measure.
 func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	frames := numeric.Spread(video.FramesOf(pairs), m.Encoder.Batch())
 	n, features := len(frames), m.Encoder.Out().Size()

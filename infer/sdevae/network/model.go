@@ -31,16 +31,16 @@ type Model struct {
 	MeanB, LogSDB         []float32 // d
 	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty if the posterior is diagonal
 	Span                  float64   // T of the clock, seconds; 0 without a clock
-	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 where there are covariances; empty without a clock
+	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 if there are covariances; empty without a clock
 	SeedW                 []float32 // d × seed
 	SeedB                 []float32 // seed
 	LogSigma              []float32 // learnt diffusion: d or 1; empty if it is profiled
-	Substeps              int       // of the drift within a pair
+	Substeps              int       // Euler steps of the drift within a pair
 	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
-	Drift *drift.Network // in the coordinates of m; with a clock it has one dimension more, of which the output is not used
+	Drift *drift.Network // in the coordinates of m; with a clock it has one more dimension, whose output is unused
 
-	readout *readout // what the encoder's last layers see of the features; nil is all
+	readout *readout // the part of the features that the encoder's last layers see; nil means all
 }
 
 // New builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
@@ -154,7 +154,7 @@ func (m *Model) Decode(pictures, z []float32, n int) error {
 	return nil
 }
 
-// Calibrate measures batch normalisation's moments over the given frames with the weights as they stand, frames and order fixed.
+// Calibrate measures the moments of batch normalisation over the given frames with the present weights; frames and order are fixed.
 func (m *Model) Calibrate(c *video.Clip, frames []int) error {
 	size, features, seed, batch := c.Size(), m.Encoder.Out().Size(), m.Decoder.In().Size(), m.Encoder.Batch()
 	x, h := make([]float32, batch*size), make([]float32, batch*features)

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Posteriors are q(z|x) = N(m, L L') of n frames. L is lower triangular: its diagonal is exp(LogDiag), and what lies below, row
-// after row, is Below, which is empty if the posterior is diagonal.
+// Posteriors are q(z|x) = N(m, L L') of n frames. L is lower triangular: its diagonal is exp(LogDiag), and Below holds the entries below it, row after row;
+// Below is empty if the posterior is diagonal.
 type Posteriors struct {
 	Dim     int
 	Mean    []float32 // n × d

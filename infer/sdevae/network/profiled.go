@@ -30,7 +30,7 @@ func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []v
 	return q
 }
 
-// integrate carries z along the drift for dt, in Substeps steps of Euler's. With a clock, that follows z in both, and advances by itself.
+// integrate moves z along the drift for dt, in Substeps Euler steps. With a clock, the clock is a further coordinate of z, and advances on its own.
 func (m *Model) integrate(dst, z []float64, dt float64, scratch *drift.Scratch) {
 	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)

@@ -10,9 +10,9 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// readout is what the encoder's last layers see of a feature map of h × w pixels: its moments, the products with orthonormal polynomials in the
-// pixel's place up to some degree. A whole map has 64 weights a latent and channel, and a thousand frames overfit many of them; that a coordinate
-// is a smooth function of the place of its features takes ten.
+// readout is the part of a feature map of h × w pixels that the encoder's last layers see: its moments, the products with orthonormal polynomials of the
+// pixel's position up to some degree. A whole map has 64 weights per latent and channel, and a thousand frames overfit many of them. A coordinate is a smooth
+// function of the position of its features, which needs ten.
 type readout struct {
 	area              int
 	basis             *mat.Dense // terms × area
@@ -41,12 +41,12 @@ func newReadout(maps dnnl.Shape, degree int) *readout {
 	return r
 }
 
-// orthonormal makes row orthogonal to the rows before it and of length 1; false if nothing is left of it, as on maps with
-// fewer pixels than polynomials.
+// orthonormal makes row orthogonal to the rows before it and of length 1. It returns false if nothing of the row is left, as on maps with fewer pixels than
+// polynomials.
 func orthonormal(row, before []float64) bool {
 	v := mat.NewVecDense(len(row), row)
 	start := mat.Norm(v, 2)
-	for range 2 { // once leaves rounding errors behind
+	for range 2 { // a single pass leaves rounding errors
 		for at := 0; at < len(before); at += len(row) {
 			u := mat.NewVecDense(len(row), before[at:at+len(row)])
 			v.AddScaledVec(v, -mat.Dot(u, v), u)
@@ -68,7 +68,7 @@ func (r *readout) moments(h []float32, n int) *mat.Dense {
 	return mat.NewDense(n, len(h)/r.area/n*r.terms(), out.RawMatrix().Data)
 }
 
-// spread returns the layer on features, (channels · area) × d, that computes what the layer w on moments does.
+// spread returns the layer on features, (channels · area) × d, that computes the same as layer w on moments.
 func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	rows, d := w.Dims()
 	channels := rows / r.terms()
@@ -79,7 +79,7 @@ func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	return out
 }
 
-// keep replaces a layer on features, (channels · area) × d, by its nearest that sees moments alone. Not safe for concurrent use.
+// keep replaces a layer on features, (channels · area) × d, by the nearest layer that sees moments alone. Not safe for concurrent use.
 func (r *readout) keep(w []float32, d int) {
 	if len(w) == 0 {
 		return
@@ -99,7 +99,7 @@ func (r *readout) keep(w []float32, d int) {
 	}
 }
 
-// ifKept is r where it sees all of the layer w, but for rounding; else nil.
+// ifKept returns r if it represents all of layer w, except for rounding; otherwise nil.
 func (r *readout) ifKept(w []float32, d int) *readout {
 	kept := slices.Clone(w)
 	r.keep(kept, d)
@@ -109,20 +109,20 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 	return r
 }
 
-// SeeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
+// SeeMoments restricts the encoder's last layers to moments of the feature maps from now on.
 func (m *Model) SeeMoments() {
 	m.readout = newReadout(m.Encoder.Out(), numeric.Degree) // case network.moments: the encoder's last layers see only moments of the feature maps, in every other restart and at low SNR
 }
 
-// SeeMomentsIfKept does so where the weights of the means are such moments already, as in a model that was trained so.
+// SeeMomentsIfKept does so if the weights of the means are such moments already, as in a model that was trained with them.
 func (m *Model) SeeMomentsIfKept() {
 	m.readout = newReadout(m.Encoder.Out(), numeric.Degree).ifKept(m.MeanW, m.Dim)
 }
 
-// SeesMoments reports whether they do.
+// SeesMoments reports whether the layers are restricted.
 func (m *Model) SeesMoments() bool { return m.readout != nil }
 
-// Constrain keeps the encoder's last layer to what the readout sees.
+// Constrain restricts the encoder's last layer to the readout.
 func (m *Model) Constrain() {
 	if m.readout == nil {
 		return

@@ -17,8 +17,8 @@ import (
 //
 //	rec = Σ (y - x)² / 2τn,   y = 1/(1 + exp(-(drawn + background)))
 //
-// In Gorgonia's own ops this is seven passes over the pictures on one core, and a quarter of a training step. Here it is one on
-// all of them, which leaves ∂rec/∂drawn = (y - x) y (1 - y)/τn behind for the way back.
+// In Gorgonia's own ops this is seven passes over the pictures on one core, and a quarter of a training step. Here it is a single operation, which stores
+// ∂rec/∂drawn = (y - x) y (1 - y)/τn for the backward pass.
 type reconstruction struct {
 	owned
 	x          []float32 // n × size, read at every run
@@ -93,7 +93,7 @@ func (r *reconstruction) String() string        { return fmt.Sprintf("Reconstruc
 func (r *reconstruction) WriteHash(h hash.Hash) { fmt.Fprint(h, r.String()) }
 func (r *reconstruction) Hashcode() uint32      { return hashcode(r) }
 
-// reconstructionSlope returns the gradient that the last run left, times that of rec.
+// reconstructionSlope returns the stored gradient of the last run, times the gradient of rec.
 type reconstructionSlope struct {
 	owned
 	of *reconstruction

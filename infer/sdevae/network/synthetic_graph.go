@@ -5,7 +5,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SyntheticGraph is the encoder alone: a batch of synthetic frames and the posteriors that it should give them.
+// SyntheticGraph is the encoder alone: a batch of synthetic frames and their target posteriors.
 type SyntheticGraph struct {
 	Machine                 Machine
 	X, Mean, LogDiag, Below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)

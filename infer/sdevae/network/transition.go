@@ -10,7 +10,7 @@ import (
 // posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
 type posteriors struct{ mean, logDiag, below, variance *G.Node }
 
-// posterior encodes the frames x: q(z|x) = N(mean, L L'). The clock, (rows, 1), counts where the model has one.
+// posterior encodes the frames x: q(z|x) = N(mean, L L'). The clock, (rows, 1), is used if the model has one.
 func (b *builder) posterior(m *Model, x, clock *G.Node) (p posteriors) {
 	features, d := m.Encoder.Out().Size(), m.Dim
 	h := b.do(m.Encoder.Apply(x, b.learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
@@ -87,7 +87,7 @@ func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes
 	}
 	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
 	wide, hand := filled(share, 1, width), zeros(1, width)
-	if m.Span > 0 { // the clock advances by itself
+	if m.Span > 0 { // the clock advances on its own
 		wide.Data().([]float32)[d], hand.Data().([]float32)[d] = 0, 2*share/float32(m.Span)
 	}
 	step, tock, at := b.mul(dt, b.give("wide", wide)), b.mul(dt, b.give("tock", hand)), start
@@ -135,8 +135,8 @@ func (b *builder) logSigma(m *Model) *G.Node {
 	return b.do(G.Reshape(wide, tensor.Shape{m.Dim}))
 }
 
-// motion is Σ σᵢ |∂f/∂zᵢ|, in picture units a √s, which no scale of z changes: |∂f/∂zᵢ| is the gain times the norm of the row
-// that z enters the decoder by.
+// motion is Σ σᵢ |∂f/∂zᵢ|, in picture units per √s, which is invariant to the scale of z: |∂f/∂zᵢ| is the gain times the norm of the row through which z enters
+// the decoder.
 func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 	if b.err != nil {
 		return nil

@@ -52,7 +52,7 @@ func MeanRow(x []float32, n, size int) []float32 {
 	return mean
 }
 
-// SquaredError is Σ (x - y)²; y is repeated where it is shorter.
+// SquaredError returns Σ (x - y)²; y is repeated if it is shorter.
 func SquaredError(x, y []float32) float64 {
 	var sum float64
 	for i, v := range x {
@@ -62,7 +62,7 @@ func SquaredError(x, y []float32) float64 {
 	return sum
 }
 
-// Affine computes dst = x W + b for every row: x is n × in, W in × out, b out, and dst, n × out, says how many rows.
+// Affine computes dst = x W + b for every row: x is n × in, W in × out, b out; the length of dst, n × out, gives the number of rows.
 func Affine(dst, x, w, b []float32) {
 	out := len(b)
 	n, in := len(dst)/out, len(w)/out
@@ -115,8 +115,8 @@ func OrthonormalRows(w blas32.General) {
 	}
 }
 
-// NormalSD returns the standard deviation of normal noise by the median of the sizes of values that have factor times of it: a lost frame or a jump does
-// not move it. It sorts sizes.
+// NormalSD returns the standard deviation of normal noise from the median of the absolute values, which have factor times the noise: a lost frame or a jump
+// does not change it. It sorts sizes.
 func NormalSD(sizes []float64, factor float64) float64 {
 	const mad = 0.6745 // a normal's median absolute deviation, in standard deviations
 	slices.Sort(sizes)

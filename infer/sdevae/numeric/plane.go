@@ -35,7 +35,7 @@ func (p *Plane) Forward(dst []complex128, picture []float32) {
 	}
 }
 
-// Inverse sets picture to that of the spectrum, which it overwrites.
+// Inverse sets picture to the picture of the spectrum, which it overwrites.
 func (p *Plane) Inverse(picture []float64, spectrum []complex128) {
 	for x := range p.Half {
 		p.turn(spectrum, x, p.column.Sequence)
@@ -66,7 +66,7 @@ type Shift struct {
 	down, across []complex128
 }
 
-// NewShift shifts by nothing until Set.
+// NewShift returns a shift of zero; Set changes it.
 func (p *Plane) NewShift() *Shift {
 	return &Shift{p.H, p.W, make([]complex128, p.H), make([]complex128, p.Half)}
 }

@@ -44,7 +44,7 @@ func (b Basis) OfDegree(degree int) Basis {
 	return b[from:to]
 }
 
-// Index returns the position of a monomial, -1 where it is none of the basis.
+// Index returns the position of a monomial, or -1 if the basis lacks it.
 func (b Basis) Index(term []int) int {
 	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
 }

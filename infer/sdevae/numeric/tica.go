@@ -11,8 +11,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components that the
-// others give.
+// A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components of the other parts.
 const slowFolds = 5
 
 var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}

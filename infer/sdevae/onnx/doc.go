@@ -1,4 +1,4 @@
-// Package onnx writes a model and its gauge as graphs for the model file, and takes a file apart to train on.
+// Package onnx writes a model and its gauge as graphs for the model file, and reads a file back for training.
 //
 // Only operators that OpenCV 4.6 and the tracker's own compiler read are written: Conv, LeakyRelu, MaxPool, Resize, Gemm, Mul, Add, Concat, Exp, Log,
 // Sigmoid, Flatten, Reshape. Batch normalisation is folded into the convolution before it, linear maps into the layer beside them.

@@ -173,7 +173,7 @@ func fullVariance(m *network.Model, t *tensors, ref *gauge.Map) {
 	t.gemm("mapped_variance", placed(d*d, d, func(k int) int { return k / d }), make([]float32, d), d*d, d)
 }
 
-// placed returns the in × out matrix that takes entry k to entry at(k).
+// placed returns the in × out matrix that moves entry k to entry at(k).
 func placed(in, out int, at func(k int) int) []float32 {
 	w := make([]float32, in*out)
 	for k := range in {
@@ -214,7 +214,7 @@ func (t *tensors) rootThrough(out, slopes string, d int) {
 }
 
 // Encoder returns the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances go through it as
-// diag(To' S To). Where the gauge bends, the polynomial follows, and the variances go through its slopes. With a clock, the seconds t are appended
+// diag(To' S To). If the gauge bends, the polynomial follows, and the variances are multiplied by its squared slopes. With a clock, the seconds t are appended
 // to the features.
 func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	in, d := m.Encoder.In(), m.Dim

@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// applied returns the d² × d² matrix that takes L to To' L, both row by row.
+// applied returns the d² × d² matrix that maps L to To' L, both row by row.
 func applied(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d*d*d)

@@ -18,14 +18,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Origin is a model file taken apart, to be trained on.
+// Origin is the content of a model file, ready for training.
 type Origin struct {
 	Card             card.Card
 	Digest           []byte
 	encoder, decoder map[string]card.Tensor
 }
 
-// ReadOrigin takes a model file apart that pretrain wrote.
+// ReadOrigin reads a model file that pretrain wrote.
 func ReadOrigin(f *card.File) (*Origin, error) {
 	if f.Decoder == nil {
 		return nil, errors.New("the model to continue has no decoder: give one that pretrain wrote")
@@ -50,7 +50,7 @@ func (o *Origin) bent() bool { return o.holds("s.weight") }
 // HasCovariances reports whether the posterior has them.
 func (o *Origin) HasCovariances() bool { return o.holds("below_root.weight") }
 
-// terms returns the number of monomials that the file's map multiplies, the constant apart.
+// terms returns the number of monomials in the file's map, without the constant.
 func (o *Origin) terms() int {
 	if shape := o.encoder["mean.weight"].Shape; len(shape) == 2 {
 		return shape[1]
@@ -58,8 +58,8 @@ func (o *Origin) terms() int {
 	return 0
 }
 
-// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, but for their mean, which becomes zero; its
-// drift stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
+// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, except for their mean, which becomes zero; its drift
+// stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
 // scale and shift.
 func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
 	to, err := o.affineMap()
@@ -71,7 +71,7 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 		return fmt.Errorf("the model to continue: its frame of reference has no inverse: %w", err)
 	}
 	d, features, seed := m.Dim, m.Encoder.Out().Size(), m.Decoder.In().Size()
-	if o.Card.Clock > 0 { // the seconds follow them
+	if o.Card.Clock > 0 { // the seconds follow the features
 		features++
 	}
 	e := &constants{tensors: o.encoder}
@@ -96,13 +96,13 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	g.stack("decoder", m.Decoder, m.DecoderTheta)
 	m.Background = g.get("background", 1, clip.Channels, clip.Height, clip.Width)
 	if err := errors.Join(e.err, g.err); err != nil {
-		return fmt.Errorf("the model to continue is none that pretrain wrote: %w", err)
+		return fmt.Errorf("pretrain did not write the model to continue: %w", err)
 	}
 	m.SeeMomentsIfKept()
 	return unfold(m, clip, frames)
 }
 
-// affineMap returns the d × d matrix of the file's gauge: z or, where that is bent, s is the encoder's own latents times it.
+// affineMap returns the d × d matrix of the file's gauge: z (or s, if the gauge is bent) is the encoder's own latents times it.
 func (o *Origin) affineMap() (*mat.Dense, error) {
 	d := o.Card.Latent
 	e := &constants{tensors: o.encoder}
@@ -113,10 +113,10 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 		w, _ := e.gemm("mean", o.terms(), d)
 		var linear mat.Dense
 		if err := linear.Inverse(mat.NewDense(d, d, numeric.Float64s(w[:d*d]))); err != nil && e.err == nil {
-			return nil, fmt.Errorf("the model to continue bends its latents beyond return: %w", err)
+			return nil, fmt.Errorf("the bend of the continued model's latents cannot be inverted: %w", err)
 		}
 		to.Mul(mat.NewDense(d, d, numeric.Float64s(slopes)), &linear)
-	case o.HasCovariances(): // M = to' L, written as a matrix that takes all of L to all of M
+	case o.HasCovariances(): // M = to' L, written as a matrix that maps all of L to all of M
 		w, _ := e.gemm("mapped_root", d*d, d*d)
 		for i := range d {
 			for j := range d {
@@ -131,13 +131,13 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 		}
 	}
 	if e.err != nil {
-		return nil, fmt.Errorf("the model to continue is none that pretrain wrote: %w", e.err)
+		return nil, fmt.Errorf("pretrain did not write the model to continue: %w", e.err)
 	}
 	return to, nil
 }
 
-// rootOf finds a symmetric, positive definite matrix with these squared entries. The signs off the diagonal are not in the file,
-// and nothing that it computes depends on them.
+// rootOf finds a symmetric, positive definite matrix with these squared entries. The file lacks the signs off the diagonal, and nothing that it computes
+// depends on them.
 func rootOf(squared []float64, d int) (*mat.Dense, error) {
 	const worst = 1e5 // condition number that float32 bears
 	rng := rand.New(rand.NewPCG(1, 0))
@@ -160,8 +160,7 @@ func rootOf(squared []float64, d int) (*mat.Dense, error) {
 	return nil, errors.New("the model to continue: its frame of reference has no inverse: learn a new model instead")
 }
 
-// unfold makes every batch normalisation the identity over the given frames, layer by layer: what a layer measures depends on
-// those before it.
+// unfold makes every batch normalisation the identity over the given frames, layer by layer: a layer's moments depend on the layers before it.
 func unfold(m *network.Model, clip *video.Clip, frames []int) error {
 	for _, trunk := range []struct {
 		stack *dnnl.Stack
@@ -187,8 +186,7 @@ func unfold(m *network.Model, clip *video.Clip, frames []int) error {
 	return m.Calibrate(clip, frames)
 }
 
-// constants gives a graph's tensors by name and keeps the first that is missing, not finite or of another shape, for which it gives
-// zeros.
+// constants returns a graph's tensors by name. It records the first tensor that is missing, not finite or of another shape, and returns zeros for it.
 type constants struct {
 	tensors map[string]card.Tensor
 	err     error

@@ -26,7 +26,7 @@ type chart struct {
 	err     error
 }
 
-// drawing is a chart as the page shows it.
+// drawing is a chart for the page.
 type drawing struct {
 	Caption string
 	SVG     template.HTML
@@ -53,7 +53,7 @@ func draw(charts []chart, err *error) []drawing {
 	return out
 }
 
-// lossChart shows both losses of the restart that was kept.
+// lossChart shows both losses of the winning restart.
 func lossChart(r *sdevae.Result) chart {
 	var train, held plotter.XYs
 	for _, l := range r.History {
@@ -94,8 +94,8 @@ func timeChart(clip *video.Clip, e *sdevae.Export) chart {
 	return chart{"Latents over time", p, plotutil.AddLines(p, lines...)}
 }
 
-// elapsed is each frame's time since the first, where a trajectory is taken to begin one frame interval after the one before it:
-// recordings of other days, whose clocks start again, are drawn one after another.
+// elapsed is each frame's time since the first. A trajectory is assumed to begin one frame interval after the previous one, so recordings of different days are
+// drawn one after another.
 func elapsed(c *video.Clip) []float64 {
 	out, dt := make([]float64, c.Len()), c.DT()
 	for k := 1; k < c.Len(); k++ {
@@ -108,7 +108,7 @@ func elapsed(c *video.Clip) []float64 {
 	return out
 }
 
-// driftChart shows the model's drift: along the one latent, or as arrows over the first two, the others at their means.
+// driftChart shows the model's drift: along a single latent, or as arrows over the first two, with the others at their means.
 func driftChart(e *sdevae.Export) chart {
 	c := &e.Card
 	network := sdevae.DriftOf(c)

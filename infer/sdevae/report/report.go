@@ -23,7 +23,7 @@ import (
 //go:embed report.html
 var reportPage string
 
-// shown is the number of frames that a report draws beside their reconstructions.
+// shown is the number of frames that a report shows with their reconstructions.
 const shown = 8
 
 // Write returns a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
@@ -55,7 +55,7 @@ func Write(r *sdevae.Result, clip *video.Clip, e *sdevae.Export) ([]byte, error)
 	return page.Bytes(), err
 }
 
-// picture is a frame beside its reconstruction, as data URLs.
+// picture is a frame with its reconstruction, as data URLs.
 type picture struct {
 	Frame          int
 	Original, Made template.URL

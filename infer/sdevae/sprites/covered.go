@@ -9,12 +9,12 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// coveredRounds is how often a covered background is filled in and the sprites are learnt over it: only the second round knows how far they reach.
+// coveredRounds is the number of rounds of filling a covered background and learning the sprites over it: only the second round knows the sprites' extent.
 const coveredRounds = 2
 
 // Uncovered returns m learnt again over a background without any sprite. An object that stays near one place is in the median picture, too. The
-// motion is then its light minus its light in the background, and its template an edge. So if a sprite covers a place in half of the given
-// frames or more, the place's surroundings become the background. The result is nil if there is no such place, or no other one.
+// motion is then its light minus its light in the background, and its template an edge. So if a sprite covers a place in half of the given frames or more, the
+// place's surroundings fill in the background. The result is nil if there is no such place, or no other one.
 func (m *Set) Uncovered(ctx context.Context, c *video.Clip, frames []int) (found *Set) {
 	frames = searched(c, frames)
 	for range numeric.Rounds(ctx, coveredRounds) {
@@ -51,7 +51,7 @@ func (m *Set) coveredBy(places []float64) []bool {
 	return covered
 }
 
-// relearnOver learns m from places, over its background with the covered pixels filled in, which stay as they are.
+// relearnOver learns m from places, over its background with the covered pixels filled in and fixed.
 func (m *Set) relearnOver(ctx context.Context, f *Residual, places []float64, covered []bool) *Set {
 	next := m.copy()
 	next.covered, next.Templates = covered, nil
@@ -109,7 +109,7 @@ func fill(picture []float64, covered []bool, w int) []float64 {
 	return picture
 }
 
-// uncover leaves nothing of a picture's spectrum in the covered pixels.
+// uncover sets the covered pixels of a picture's spectrum to zero.
 func (m *Set) uncover(spectrum []complex128) {
 	m.plane.Inverse(m.picture, spectrum)
 	for p, c := range m.covered {

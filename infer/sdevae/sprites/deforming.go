@@ -22,14 +22,14 @@ import (
 type Deforming struct {
 	Sprite *Set        // its mean look, and its background
 	light  []float64   // CHW, centred on the first pixel
-	modes  [][]float64 // CHW, orthogonal; a score of 1 adds as much
+	modes  [][]float64 // CHW, orthogonal; a score of 1 adds the mode itself
 	noise  float64     // residual variance per pixel
 }
 
-// maxModes is the maximum number of modes. The bead of deeptrack-trap-good takes 3, and 1 holds nearly all of their energy.
+// maxModes is the maximum number of modes. The bead of deeptrack-trap-good has 3 modes, and 1 holds nearly all of their energy.
 const maxModes = 8
 
-// Deform finds how the light of a single sprite changes, in the given frames, and whether its background is covered. The likelihood of the
+// Deform finds how the light of a single sprite changes in the given frames, and whether its background is covered. The likelihood of the
 // held-out frames selects the model. The result is nil if the rigid sprite is best.
 func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *Deforming {
 	best, least := (*Deforming)(nil), math.Inf(1)
@@ -108,7 +108,7 @@ func (d *Deforming) learn(lights [][]float64, window []bool) {
 	d.modes = principal(x, maxModes)
 }
 
-// principal are at most so many principal components of centred rows, orthogonal, along which scores have variance 1: x = Σ √value vector mode'/|mode|.
+// principal returns a bounded number of principal components of centred rows, orthogonal, with scores of variance 1: x = Σ √value vector mode'/|mode|.
 func principal(x *mat.Dense, most int) (modes [][]float64) {
 	n, size := x.Dims()
 	values, vectors, ok := numeric.PrincipalRows(x)
@@ -121,8 +121,8 @@ func principal(x *mat.Dense, most int) (modes [][]float64) {
 	return modes
 }
 
-// LeftBehind returns the mean energy that a rigid sprite leaves of a held-out frame, over a still picture and at most most principal pictures
-// of its residual in the given frames: a changing background explains at least as much.
+// LeftBehind returns the mean residual energy of a held-out frame for a rigid sprite over a still picture and up to most principal pictures of its residual in
+// the given frames. A changing background explains at least as much.
 func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	left := func(frames []int) *mat.Dense {
 		places, _ := m.Track(c, frames)
@@ -150,7 +150,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach returns the support of template k with a margin of its own radius: the changing part may be beside the constant part.
+// reach returns the support of template k with a margin of its own radius: the changing part may lie next to the constant part.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0
@@ -176,8 +176,8 @@ func (m *Set) reach(k int) []bool {
 
 // scored holds the frames' scores of a deforming sprite.
 type scored struct {
-	places []float64 // of the light that does not change
-	energy []float64 // of each frame's departure from that light, over the whole picture
+	places []float64 // energy of the constant light
+	energy []float64 // difference of each frame from that light, over the whole picture
 	scores [][]float64
 }
 
@@ -195,7 +195,7 @@ func (d *Deforming) scored(c *video.Clip, frames []int) (s scored) {
 	return s
 }
 
-// left returns the energy that the light and the first modes leave of each frame.
+// left returns the residual energy of each frame after the light and the first modes.
 func (d *Deforming) left(s scored, modes int) []float64 {
 	left := slices.Clone(s.energy)
 	for i := range left {
@@ -206,7 +206,7 @@ func (d *Deforming) left(s scored, modes int) []float64 {
 	return left
 }
 
-// Left returns the mean energy that the light and the first modes leave of a frame.
+// Left returns the mean residual energy of a frame after the light and the first modes.
 func (d *Deforming) Left(c *video.Clip, frames []int, modes int) float64 {
 	return stat.Mean(d.left(d.scored(c, frames), modes), nil)
 }

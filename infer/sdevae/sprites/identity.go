@@ -7,22 +7,22 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// identityHMM tells objects of one template apart by where each was a frame before and by its mean position:
+// identityHMM distinguishes objects of one template by their positions one frame before and by their mean positions:
 //
 //	place' - mean = stay (place - mean) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
 //
-// The most likely sequence of assignments (Viterbi 1967) says which of a frame's places is whose; the mean positions follow from it, by turns.
+// The most likely sequence of assignments (Viterbi 1967) assigns each frame's places to the objects; the mean positions follow from it, in alternation.
 type identityHMM struct {
 	w, h   float64
-	orders [][]int      // assignments that are possible: order[k] is which of a frame's places is object k's
+	orders [][]int      // possible assignments: order[k] is the index of object k's place in a frame
 	since  []float64    // intervals from the frame before; 0 if a trajectory begins
 	mean   [][2]float64 // px, an object
 	spread float64      // variance about the mean position, px², along an axis
 	step   float64      // variance of a step, px², along an axis
 }
 
-// AssignIdentities reorders places, frames × 2 a sprite, in place, so that column k is one object throughout. told is the share of the objects'
-// motion that a single frame identifies: below 0 if they exchange places freely.
+// AssignIdentities reorders places, frames × 2 a sprite, in place, so that column k is one object throughout. told is the share of the objects' motion that a
+// single frame identifies: below 0 if they exchange places freely.
 func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (told float64) {
 	n := len(group)
 	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(group), since: c.Intervals(c.Frames())}
@@ -74,7 +74,7 @@ func orders(group []int) (all [][]int) {
 }
 
 const (
-	identityRounds = 10 // of assignments and mean positions
+	identityRounds = 10 // rounds of assignments and mean positions
 	identityStarts = 10 // first guesses of the mean positions: the places of single frames
 )
 
@@ -89,7 +89,7 @@ func (w *identityHMM) apart(a, b [2]float64) float64 {
 	return x*x + y*y
 }
 
-// guess sets mean positions, from which the places of all frames are least apart, spread and step, before any identity is known.
+// guess sets mean positions for which the places of all frames are least apart, spread and step, before any identity is known.
 func (w *identityHMM) guess(at [][][2]float64) {
 	least := math.Inf(1)
 	var best [][2]float64
@@ -124,7 +124,7 @@ func (w *identityHMM) guess(at [][][2]float64) {
 
 // nearestMeans returns the assignment of the least sum of squared distances from the mean positions, and that sum.
 func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64) {
-	best, least = w.orders[0], math.Inf(1) // where places are not numbers, the first
+	best, least = w.orders[0], math.Inf(1) // of the frames whose places are not numbers, the first
 	for _, order := range w.orders {
 		sum := 0.0
 		for k, of := range order {

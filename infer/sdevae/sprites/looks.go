@@ -5,8 +5,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Looks are what frames show of a single sprite beyond its template, in its own frame of reference and within twice its radius: a molecule is another
-// shape in every frame, and wherever it goes the shape goes along.
+// Looks hold the residual of frames beyond the template of a single sprite, in its own frame of reference and within twice its radius: a molecule changes its
+// shape in every frame, and the shape moves with it.
 type Looks struct {
 	of      *Set
 	spectra map[int][][]complex64 // a frame and channel

@@ -9,17 +9,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// At low SNR no single frame shows a sprite. But it takes small steps, so the frames before and after say where to look. Its place is the state of
+// At low SNR no single frame shows a sprite. But it takes small steps, so the neighbouring frames limit the search. Its place is the state of
 // a hidden Markov chain, solved by forward and backward passes (Rabiner 1989):
 //
 //	p(place) ~ exp(Σ residual · template / noise)    of one frame
 //	place' = place + N(0, step² I)                   from one frame to the next
 //
-// The place taken is the posterior mean.
+// The estimate is the posterior mean.
 const (
 	lowSNRPixels = 1000 << 12 // pixels of frames that are solved together
 	lowSNRRounds = 8
-	firstStep    = 3.0 // px between frames, to begin with
+	firstStep    = 3.0 // px between frames, as a first guess
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // gaussianWidths lists the widths of the first templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
-// lowSNRFrames returns how many frames are solved together.
+// lowSNRFrames returns the number of frames in one solution.
 func lowSNRFrames(c *video.Clip) int {
 	return max(numeric.LongFilm, lowSNRPixels/(c.Height*c.Width))
 }
@@ -85,8 +85,8 @@ func (m *Set) Gaussian(width float64) [][]complex128 {
 	return s
 }
 
-// insignificant reports for each pixel of a template (CHW) whether it may be noise, as most of the picture is: Σ v²/sd² over its channels lies within
-// so many standard deviations of a χ² of as many degrees.
+// insignificant reports for each pixel of a template (CHW) whether it may be noise, like most of the picture: Σ v²/sd² over its channels lies within a number
+// of standard deviations of a χ² with that many degrees of freedom.
 func insignificant(shape []float32, area int) []bool {
 	channels := float64(len(shape) / area)
 	sum := make([]float64, area)

@@ -14,7 +14,7 @@ type motionPrior struct {
 	scratch []float32
 }
 
-// uniform returns the distribution that knows nothing.
+// uniform returns a uniform distribution.
 func (c *motionPrior) uniform() []float64 {
 	p := make([]float64, c.plane.H*c.plane.W)
 	for i := range p {
@@ -23,7 +23,7 @@ func (c *motionPrior) uniform() []float64 {
 	return p
 }
 
-// predict blurs a distribution by the steps of so many frames. No place becomes impossible: an object may jump once in a while.
+// predict blurs a distribution by the steps of several frames. No place becomes impossible: an object may jump once in a while.
 func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	const jumps = 1e-9
 	if frames == 0 {

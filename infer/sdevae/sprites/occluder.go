@@ -25,11 +25,11 @@ type Occluder struct {
 	scratch         []float32
 }
 
-// NewOccluder fits light and alpha by least squares. In the sprite's own frame of reference each pixel is affine in what is behind it:
+// NewOccluder fits light and alpha by least squares. In the sprite's own frame of reference each pixel is affine in the background:
 //
 //	frame(p + place) = light(p) + (1 - alpha(p)) background(p + place)
 //
-// backgrounds are of the given frames, places 2 a frame.
+// backgrounds belong to the given frames; places has 2 entries per frame.
 func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrounds []float32) *Occluder {
 	v := &Occluder{plane: m.plane, channels: m.channels, shift: m.shift, sum: m.sum, moved: make([]complex128, m.plane.Size()), picture: m.picture,
 		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
@@ -61,7 +61,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrou
 	return v
 }
 
-// moveBack brings a picture into the sprite's frame of reference, by the shift as it is set.
+// moveBack moves a picture into the sprite's frame of reference, by the present shift.
 func (v *Occluder) moveBack(dst []float64, picture []float32) {
 	v.plane.Forward(v.sum, picture)
 	clear(v.moved)
@@ -125,11 +125,11 @@ func (v *Occluder) render(dst []float64, spectrum []complex128) {
 	v.plane.Inverse(dst, v.moved)
 }
 
-// Locate returns the place at which the sprite over the background is nearest to the frame. With d = frame - background that is where
+// Locate returns the place at which the sprite over the background is most similar to the frame. With d = frame - background this is the maximum of
 //
 //	Σ light d - alpha d background + light alpha background - ½ alpha² background²
 //
-// is highest; every term is a correlation.
+// in which every term is a correlation.
 func (v *Occluder) Locate(frame, background []float32) [2]float64 {
 	area := v.plane.H * v.plane.W
 	clear(v.moved)
@@ -153,7 +153,7 @@ func (v *Occluder) Locate(frame, background []float32) [2]float64 {
 	return peak(v.picture, v.plane.H, v.plane.W)
 }
 
-// support is where the template of sprite k is not next to nothing.
+// support returns the pixels in which the template of sprite k is not negligible.
 func (m *Set) support(k int) []bool {
 	const nothing = 1e-3 // of the brightest pixel
 	light := make([]float64, m.plane.H*m.plane.W)

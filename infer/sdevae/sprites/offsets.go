@@ -14,9 +14,9 @@ const (
 	maxOffsets float64 = 5 // tuned sprites.offsets.ratio: ratio of the variance between the trajectories' median pictures to that within them, above which films are equalised
 )
 
-// WithoutOffsets returns a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal
-// brightness or grey window, and that is no motion. A single object may linger and shape its film's median, so it is located first, in the given
-// frames, and left in. A clip of one trajectory, with a short one, or whose medians agree, is returned as it is.
+// WithoutOffsets returns a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may differ in brightness
+// or grey window, and such a difference is not motion. A single object may linger and appear in its film's median, so it is located first, in the given frames,
+// and stays in the film. The clip itself is returned if it has one trajectory or a short one, or if the medians agree.
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)

@@ -8,14 +8,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// A picture that changes as a whole may hold more light than the object that moves over it, and then a search takes the picture for the object.
-// But an object is at many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
+// A picture that changes as a whole may hold more light than the object in front of it; then a search finds the picture instead of the object.
+// But an object visits many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
 
 // overRounds is the number of rounds of principal pictures: first of the frames, then of the frames without the sprite.
 const overRounds = 2
 
-// FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, less their principal
-// pictures; nil if there are none.
+// FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, minus their principal pictures; nil if
+// there are none.
 func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *rand.Rand) (m *Set, places []float64) {
 	some, bare := numeric.Spread(frames, searchFrames), c
 	for range overRounds {
@@ -34,7 +34,7 @@ func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *r
 	return m, places
 }
 
-// MeanResidual returns the energy that a single sprite leaves of the given frames, in the mean; places are of all frames.
+// MeanResidual returns the mean residual energy of the given frames for a single sprite; places covers all frames.
 func (m *Set) MeanResidual(c *video.Clip, frames []int, places []float64) float64 {
 	var at []float64
 	for _, f := range frames {

@@ -4,7 +4,7 @@
 //
 //	Σ over frames of |x - background - Σₖ sₖ(· - pₖ)|²
 //
-// becomes small. In spectra a shift is a factor, so the place of highest correlation is found at once; pictures wrap around. Places are pixels, x
+// becomes small. In spectra a shift is a factor, so one correlation finds the best place; pictures wrap around. Places are pixels, x
 // and y, between pixels by a parabola.
 
 package sprites
@@ -46,14 +46,14 @@ func searched(c *video.Clip, frames []int) []int {
 	return numeric.Spread(frames, max(numeric.LongFilm, min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
 
-// learn locates the sprites one after another, then all together, and returns the energy left.
+// learn locates the sprites one after another, then all together, and returns the residual energy.
 func (m *Set) learn(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) (left float64) {
 	f := m.Residual(c, frames)
 	m.findInTurn(ctx, f, n, rng)
 	return m.refine(ctx, f, jointRounds)
 }
 
-// findInTurn locates n sprites one after another, each in the residual of those before.
+// findInTurn locates n sprites one after another, each in the residual of the previous ones.
 func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand) {
 	rounds := aloneRounds
 	if m.LowSNR > 0 {
@@ -74,7 +74,7 @@ func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand
 	}
 }
 
-// refine improves all sprites and the background together, and returns the energy left.
+// refine improves all sprites and the background together, and returns the residual energy.
 func (m *Set) refine(ctx context.Context, f *Residual, rounds int) (left float64) {
 	for range numeric.Rounds(ctx, rounds) {
 		m.round(f, true)

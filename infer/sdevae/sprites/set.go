@@ -12,13 +12,13 @@ import (
 //
 //	frame ≈ background + Σₖ templateₖ moved to placeₖ
 //
-// It keeps spectra, a channel each, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
+// It stores one spectrum per channel, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
 type Set struct {
 	plane      *numeric.Plane
 	channels   int
 	shared     bool             // one template serves all (shared.go)
-	covered    []bool           // pixels of the background that are filled in and stay so (covered.go); nil if none are
-	LowSNR     float64          // width of the first template, px, where no single frame shows the sprites (low_snr.go); else 0
+	covered    []bool           // filled pixels of the background, which stay fixed (covered.go); nil if none are
+	LowSNR     float64          // width of the first template, px, if no single frame shows the sprites (low_snr.go); otherwise 0
 	Background [][]complex128   // a channel
 	Templates  [][][]complex128 // a sprite and channel, centred on the picture's first pixel
 	shift      *numeric.Shift
@@ -33,7 +33,7 @@ const (
 	searchGuesses = 4         // first guesses
 	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together
-	trackRounds   = 4         // of places, once templates are known
+	trackRounds   = 4         // of places, once the templates are known
 )
 
 const (
@@ -47,7 +47,7 @@ type Residual struct {
 	frames    []int
 	left      [][][]complex128 // a frame and channel
 	place     [][][2]float64   // a sprite and frame: x and y, px
-	intervals []float64        // from the frame before, in the clip's median intervals; 0 if a trajectory begins
+	intervals []float64        // from the previous frame, in the clip's median intervals; 0 if a trajectory begins
 }
 
 // New returns an empty set for the clip's pictures.
@@ -133,7 +133,7 @@ func peak(picture []float64, h, w int) [2]float64 {
 	return [2]float64{float64(x) + vertex(at(x-1, y), peak, at(x+1, y)), float64(y) + vertex(at(x, y-1), peak, at(x, y+1))}
 }
 
-// vertex returns the offset from the middle of the top of the parabola through three values one apart, the middle one the highest.
+// vertex returns the offset of a parabola's maximum from the middle of three values one apart, of which the middle one is the highest.
 func vertex(before, top, after float64) float64 {
 	bend := before - 2*top + after
 	if !(bend < 0) {
@@ -266,8 +266,7 @@ func (m *Set) correlate(picture, shape []complex128) {
 	}
 }
 
-// Unwrap moves every coordinate of the places to within half a picture of its mean direction: what leaves at one edge does not come back at the
-// other.
+// Unwrap moves every coordinate of the places to within half a picture of its mean direction: an object that leaves at one edge does not return at the other.
 func (m *Set) Unwrap(places []float64) {
 	d := 2 * len(m.Templates)
 	for i := range d {

@@ -11,8 +11,8 @@ import (
 
 // The search for sprites of one template.
 const (
-	sharedRounds = 8 // of places and the template
-	retryRounds  = 2 // of places from another start
+	sharedRounds = 8 // rounds of places and the template
+	retryRounds  = 2 // rounds of places from another start
 )
 
 const (
@@ -34,7 +34,7 @@ func (m *Set) SharedTemplates() []int {
 	return group
 }
 
-// commonTemplate returns the template that most sprites share; nil if no two do.
+// commonTemplate returns the template that most sprites share, or nil if no two share one.
 func (m *Set) commonTemplate() [][]complex128 {
 	members := make([]int, len(m.Templates))
 	for _, of := range m.SharedTemplates() {
@@ -46,7 +46,7 @@ func (m *Set) commonTemplate() [][]complex128 {
 	return nil
 }
 
-// learnShared locates n sprites of one template, from a first guess of it, and returns the energy left.
+// learnShared locates n sprites of one template, from a first guess of it, and returns the residual energy.
 func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n int, shape [][]complex128) (left float64) {
 	f := m.Residual(c, frames)
 	m.shared = true
@@ -63,8 +63,8 @@ func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n in
 	return f.Energy(m)
 }
 
-// relocateAll locates all sprites of one template again in every frame, from where they are there, in the frame before, and in the frame after.
-// Where they overlap, one frame does not tell their light apart.
+// relocateAll locates all sprites of one template again in every frame, starting from their places in this frame, the previous one and the next one.
+// If they overlap, one frame does not separate their light.
 func (m *Set) relocateAll(f *Residual) {
 	for i := range f.left {
 		f.left[i] = m.residualOf(f, i, f.placesIn(i))

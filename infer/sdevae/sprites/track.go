@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Track locates the sprites in the given frames. It returns their places, frames × 2 a sprite, and the mean energy left of a frame.
+// Track locates the sprites in the given frames. It returns their places, frames × 2 per sprite, and the mean residual energy of a frame.
 func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64) {
 	n, together := len(m.Templates), 1
 	if m.LowSNR > 0 {
@@ -35,8 +35,9 @@ func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64
 	return places, left
 }
 
-// Duplicated is how much of a single sprite's light its residual holds once more, where that is most, in the median over the given frames. Near 1
-// there are two such objects, and the one that was followed is arbitrary. places are of all frames.
+// Duplicated returns how much of a single sprite's light its residual contains once more at the best place, in the median over the given frames. Near 1 there
+// are two
+// such objects, and the choice between them was arbitrary. places covers all frames.
 func (m *Set) Duplicated(c *video.Clip, frames []int, places []float64) float64 {
 	var share []float64
 	for _, i := range frames {

@@ -10,8 +10,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Shares of the persistent energy that drawings leave out. A quarter of the energy is half of the amplitude: a signal with half left out is not
-// followed, and a standard error of that size is no evidence. At nine tenths or more nothing is drawn; less than half is then excluded.
+// Shares of the persistent energy that drawings lack. A quarter of the energy is half of the amplitude: a drawing that lacks half of a signal does not follow
+// it, and a standard error of that size proves nothing. At nine tenths or more nothing is drawn; a share below a half is then excluded.
 const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent energy that reconstructions may miss: half of the amplitude
 
 // evidence returns the share of the persistent signal of held-out pictures that the drawings lack, by the covariance of consecutive frames,
@@ -19,19 +19,19 @@ const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent 
 //
 //	left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m)
 //
-// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames, both minus the noise that a mean of n
-// frames has, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better than m.
+// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames. Both sums are corrected for the noise
+// of a mean of n frames, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better than m.
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
-		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
+		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to the moving object", "give a longer film")}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
-	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
+	amount := percent(min(1, 1-s.Value), s.Error) // chance may make it more than all
 	switch {
 	case s.Value >= agreement && s.Low > numeric.Majority:
 		return Finding{Bad, "the reconstructions explain " + amount + " of the persistent signal in test frames: the model tracks nothing",
-			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
+			c.try("crop closer to the moving object, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
 	case !(s.Error < leftDoubted):
 		return Finding{Doubt, "the test frames do not show how much of the persistent signal the reconstructions explain: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
 	case s.Value > leftDoubted:

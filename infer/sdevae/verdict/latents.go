@@ -12,13 +12,14 @@ import (
 
 // Latent holds the findings on one latent.
 type Latent struct {
-	Still bool    // it varies by far less than the encoder is unsure of it: it holds nothing
-	R     float64 // R/(σ²Δt), the noise of one frame relative to a frame's step, by the covariance-based estimate; below 0 if steps persist, infinite without motion
+	Still bool    // it varies by far less than the encoder's uncertainty: it holds nothing
+	R     float64 // R/(σ²Δt), the noise of one frame relative to a frame's step, from the covariance-based estimate; below 0 if steps persist, infinite without motion
 	Noise Share   // R over the latent's variance; a motion that is forgotten from one frame to the next counts as noise
 	Moves Share   // σ²Δt over the mean square of a step
 }
 
-// latents judges each latent. One that varies far less than the encoder's uncertainty holds nothing. One that is mostly noise, or does not move, is doubtful.
+// latents judges each latent. A latent that varies far less than the encoder's uncertainty holds nothing. One that is mostly noise, or does not move, is
+// doubtful.
 func (c *Case) latents() (Finding, []Latent) {
 	var all []Latent
 	var still, noisy []string
@@ -40,19 +41,19 @@ func (c *Case) latents() (Finding, []Latent) {
 	fewer := "it may be one too many, try fewer latents"
 	switch {
 	case len(still) == live:
-		return Finding{Bad, "all latents vary far less than their uncertainty", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
+		return Finding{Bad, "all latents vary far less than their uncertainty", c.try("crop closer to the moving object, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
 	case len(still) > 0:
 		return Finding{Doubt, strings.Join(still, ", ") + " of the latents does not vary with the pictures", fewer}, all
 	case len(noisy) > 0:
 		if len(noisy) == live {
-			fewer = c.try("leave --keep-light out, crop closer to what moves", "follow the objects without a model")
+			fewer = c.try("leave --keep-light out, crop closer to the moving object", "follow the objects without a model")
 		}
 		return Finding{Doubt, "noise, or memory shorter than a frame, dominates " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
 	}
 	return Finding{Level: Good, Reason: fmt.Sprintf("every latent exceeds its noise: r is at most %.2g", worst)}, all
 }
 
-// noisy reports whether a latent is mostly noise, or its motion cannot be told from it.
+// noisy reports whether a latent is mostly noise, or its motion cannot be separated from noise.
 func (l *Latent) noisy() bool { return l.Noise.Value > numeric.Majority || !(l.Moves.Low > 0) }
 
 // latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):

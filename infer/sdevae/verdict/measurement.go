@@ -17,13 +17,12 @@ const (
 	framesPerTerm         = 5   // tuned frames.perTerm: frames per regression term, at least: overfitting then costs a fifth of the remaining R²
 )
 
-const ridge = 1e-6 // of standardised columns, against latents that are the same
+const ridge = 1e-6 // ridge of standardised columns, against equal latents
 
 // noMeasurement is the message for a film without a measurable object.
 var noMeasurement = Finding{Level: Good, Reason: "no independent measurement exists: the film shows no single object whose place can be measured"}
 
-// agreement is how well the latents tell the measured place: R² of a regression on them, affine or quadratic, fitted on the frames that are not held out
-// and judged on those that are.
+// agreement is R² of a regression of the measured place on the latents, affine or quadratic, fitted on the training frames and judged on the held-out ones.
 func (c *Case) agreement() Finding {
 	if c.Measured == nil {
 		return noMeasurement
@@ -58,7 +57,7 @@ func (c *Case) agreement() Finding {
 	return Finding{Level: Good, Reason: "the latents explain the object's position, compared with its centroid: " + at}
 }
 
-// measuredNoise returns the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between things is noise, too.
+// measuredNoise returns the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between objects is noise, too.
 func (c *Case) measuredNoise(place []float64) float64 {
 	lagged, n := 0.0, 0.0
 	pairs := c.all()
@@ -71,7 +70,7 @@ func (c *Case) measuredNoise(place []float64) float64 {
 	return max(0, -lagged/n) / stat.Variance(place, nil)
 }
 
-// explained is R² on held-out frames, about the mean of the others, of a polynomial of the latents. It is nothing where too few frames fit it.
+// explained is R² on held-out frames, about the mean of the others, of a polynomial of the latents. The result is empty if too few frames fit it.
 func (c *Case) explained(place []float64, degree int) Share {
 	held := video.FramesOf(c.Held)
 	rest, basis := without(c.Clip.Len(), held), numeric.NewBasis(c.Dim, degree)
@@ -106,7 +105,7 @@ func fit(design *mat.Dense, values []float64) (weights *mat.VecDense, mean float
 	weights = mat.NewVecDense(terms, nil)
 	if root.Factorize(&gram) {
 		weights.MulVec(design.T(), target)
-		_ = root.SolveVecTo(weights, weights) // a warning of bad conditioning: what comes of it is judged on held-out frames
+		_ = root.SolveVecTo(weights, weights) // a warning of bad conditioning: held-out frames judge the result
 	}
 	return weights, mean
 }

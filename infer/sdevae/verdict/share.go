@@ -10,11 +10,11 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Doubted is the share of wrong alarms that a limit leaves, on its one side.
+// Doubted is the one-sided share of false alarms at a limit.
 const Doubted = 0.05
 
-// mostBlocks is into how many pieces a series is cut at most: Student's factor is then within 7 % of the normal's, and a piece is as long as it can be
-// beside what frames remember.
+// mostBlocks is the largest number of pieces of a series: Student's factor is then within 7 % of the normal one, and a piece is as long as possible relative to
+// the correlation time.
 const mostBlocks = 16
 
 // Share is a ratio of two means.
@@ -24,7 +24,7 @@ type Share struct {
 	Error     float64 // standard error
 }
 
-// shareOf is Σ num / Σ den with the standard error of a ratio over blocks, whose sums are taken to be independent:
+// shareOf returns Σ num / Σ den with the standard error of a ratio over blocks, whose sums are assumed independent:
 //
 //	s² = B/(B-1) Σ (num_b - share·den_b)² / (Σ den)²
 func shareOf(num, den []float64, block []int) Share {
@@ -57,8 +57,8 @@ func percent(value, deviation float64) string {
 	return fmt.Sprintf("%.*f ± %.*f %%", digits, 100*value, digits, 100*deviation)
 }
 
-// blocksOf numbers the block of each of numbers that rise: a run of consecutive ones, or as many runs together, or, where parts may be taken, such parts of
-// them all, as give mostBlocks at most.
+// blocksOf returns the block of each of the rising numbers, at most mostBlocks: a run of consecutive numbers, several runs together or, if runs may be cut,
+// parts of them.
 func blocksOf(numbers []int, parts bool) []int {
 	block := make([]int, len(numbers))
 	runs := 0

@@ -18,9 +18,9 @@ const (
 
 const bentFactor float64 = 2 // tuned verdict.bent: ratio of the diffusion in two regions that matters: a length is then wrong by √2
 
-// straight tests whether the latents diffuse alike everywhere, as straight latents of an object in an even medium do: it compares the
-// covariances of their steps in three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). The middle of a step
-// is its place: a reversible motion has no drift there. judged is false without latents, or with too few steps.
+// straight tests whether the latents diffuse alike everywhere, as straight latents of an object in an even medium do. It compares the covariances of their
+// steps in three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step belongs to its middle: a reversible motion has no
+// drift there. judged is false without latents, or with too few steps.
 func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 	var axes []int
 	correlated := 0.0
@@ -49,7 +49,7 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 	return Finding{Level: Good, Reason: fmt.Sprintf("the latents are straight: their diffusion differs by a factor of at most %.2g (p = %.2g)", factor, p)}, true
 }
 
-// chiSquared is how often chance alone gives as much.
+// chiSquared returns the probability that chance alone gives this value or more.
 func chiSquared(df, ratio float64) float64 {
 	return distuv.ChiSquared{K: df}.Survival(max(0, ratio))
 }
@@ -81,12 +81,12 @@ func sorted(steps, middles [][]float64, k int) [][]float64 {
 	return out
 }
 
-// unequal parts steps of d coordinates into regions, and gives the likelihood ratio against one covariance C of all,
+// unequal sorts steps of d coordinates into regions and returns three figures. The first is the likelihood ratio against one covariance C of all,
 //
 //	n ln |C| - Σ n_g ln |C_g|,
 //
-// by Box's factor less, and by what the steps' kurtosis adds to the variance of a scale, 1 + κ(d+2)/2; its degrees of freedom; and the factor between the
-// largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
+// divided by Box's factor and by 1 + κ(d+2)/2, the effect of the steps' kurtosis on the variance of a scale. The others are its degrees of freedom, and the
+// factor between the largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
 func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	n := float64(len(steps))
 	all, ok := rootOf(steps, d)

@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Level is how far a model can be believed.
+// Level is the reliability of a model.
 type Level string
 
 // The levels, the best first.
@@ -22,17 +22,17 @@ func (l Level) worse(other Level) bool {
 	return slices.Index(order, l) > slices.Index(order, other)
 }
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Level  Level
-	Reason string // in plain words, with its numbers
-	Try    string // what may mend it; empty if it is good
+	Reason string // in plain words, with numbers
+	Try    string // possible remedy; empty if the finding is good
 }
 
 // Verdict combines all findings.
 type Verdict struct {
-	Level    Level     // the worst of the findings'
-	Nothing  bool      // the model tracks nothing: no latent, or no drawing, follows what lasts
+	Level    Level     // the worst level of the findings
+	Nothing  bool      // the model tracks nothing: no latent, or no drawing, follows the persistent signal
 	Findings []Finding // the worst first
 	Latents  []Latent
 }
@@ -44,13 +44,13 @@ type Case struct {
 	Drawn    []float32    // the decoder's pictures of the held-out pairs' frames, in the order of video.FramesOf
 	Z, SD    []float32    // frames × d: the latents and the encoder's standard deviations of them
 	Dim      int          // d
-	Places   int          // so many latents, from the first, are places in the picture, which are straight by what they are
-	Padding  int          // so many latents, from the last, are known to hold nothing
-	Look     bool         // the latents are what objects look like: no place, and free to be bent
+	Places   int          // number of latents, from the first, that are places in the picture and therefore straight
+	Padding  int          // number of latents, from the last, that are known to hold nothing
+	Look     bool         // the latents describe what objects look like: they are no places and may be bent
 	Measured []float64    // frames × 2, px: the place of the film's one object, measured without the model; nil without a measurement
 }
 
-// Judge looks at everything that can be looked at.
+// Judge makes all possible checks.
 func (c *Case) Judge() *Verdict {
 	v := &Verdict{Level: Good}
 	left, nothing := c.evidence()

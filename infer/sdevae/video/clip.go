@@ -75,7 +75,7 @@ func (c *Clip) Digest() string {
 // minFrames is the minimum for a training: with fewer frames none can be held out.
 const minFrames = 20
 
-// rounding is how far averages over areas of values in [0,1] may leave it: their float32 weights add up to 1 but for some last bits.
+// rounding bounds how far averages over areas of values in [0,1] may leave this range: their float32 weights add up to 1 except for the last bits.
 const rounding = 1e-6
 
 // Check returns an error if a clip is unfit for training: too short, without pairs, static, or not pictures in [0,1].
@@ -100,7 +100,7 @@ func (c *Clip) Check() error {
 	return nil
 }
 
-// Intervals is, for each of the frames, how many median intervals it comes after the one before; 0 if a trajectory begins.
+// Intervals returns, for each frame, its distance from the previous frame in median intervals; 0 if a trajectory begins.
 func (c *Clip) Intervals(frames []int) []float64 {
 	since := make([]float64, len(frames))
 	if len(frames) < 2 {
@@ -115,7 +115,7 @@ func (c *Clip) Intervals(frames []int) []float64 {
 	return since
 }
 
-// Ages is each frame's time since its trajectory began, seconds; 0 if the camera's clock goes back behind that.
+// Ages returns each frame's time since its trajectory began, in seconds; 0 if the camera's clock was set back beyond that.
 func (c *Clip) Ages() []float64 {
 	out, begin := make([]float64, c.Len()), 0.0
 	for i, t := range c.Times {

@@ -60,7 +60,7 @@ func (c *Clip) Median(frames []int) []float32 {
 	return picture
 }
 
-// RemoveTrajectoryMeans subtracts from each row of x, one a given frame, the mean over its trajectory, where that is long and there are several.
+// RemoveTrajectoryMeans subtracts from each row of x, one per given frame, the mean over its trajectory, if that is long and there are several.
 func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	_, width := x.Dims()
 	from := 0

@@ -19,8 +19,8 @@ type LowRank struct {
 // Rounds is the number of alternations between latents and pictures.
 const Rounds = 2
 
-// Fit fits the pictures to frames by least squares and filters their noise. It returns the pictures of the d latents themselves, the
-// directions in which frames show their latents. w is empty if the monomials are not independent.
+// Fit fits the pictures to frames by least squares and filters their noise. It returns the pictures of the d latents themselves, the directions along which
+// frames reveal their latents. w is empty if the monomials are not independent.
 func (y *LowRank) Fit(c *Clip, frames []int, z []float32, d int) (w blas32.General) {
 	at := mat.NewDense(len(frames), d, nil)
 	for k, f := range frames {

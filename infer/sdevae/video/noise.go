@@ -27,12 +27,12 @@ func (c *Clip) Roll(dst, picture []float32, x, y int) {
 	}
 }
 
-// noisePairs is how many pairs of frames the noise is estimated from.
+// noisePairs is the number of pairs of frames for the estimate of the noise.
 const noisePairs = 50
 
-// Noise returns the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
-// consecutive frames, of which what moves is a small part; or, where that is most of Energy, everything that does not persist, if that is
-// more. The median assumes a normal distribution, and where three parts in a thousand move it does not see them.
+// Noise returns the part of Energy that is pixel noise, independent from frame to frame, by the median difference between consecutive frames, in which motion
+// is a small part. If noise is most of Energy, it returns everything that does not persist, if that is more. The median assumes a normal distribution, and
+// misses motion in three parts in a thousand.
 func (c *Clip) Noise() float64 {
 	energy, noise := c.Energy(), c.flicker()
 	if noise > energy/2 {
@@ -89,7 +89,7 @@ func (c *Clip) lasting() float64 {
 	return max(sum, math.Sqrt(white))
 }
 
-// Energy returns the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
+// Energy returns the mean over frames of |x - mean picture|², summed over pixels: the energy to explain.
 func (c *Clip) Energy() float64 {
 	mean := make([]float64, c.Size())
 	for i := range c.Len() {

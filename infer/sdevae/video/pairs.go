@@ -40,8 +40,8 @@ func RowsOf(frames []int, pairs []Pair) [][2]int {
 	return out
 }
 
-// Split parts the pairs into those trained on and those held out: whole blocks of consecutive pairs are held out, one in ten,
-// and the pairs that share a frame with a held-out block are left out of both.
+// Split divides the pairs into training and held-out pairs: every tenth block of consecutive pairs is held out. Pairs that share a frame with a held-out block
+// belong to neither.
 func Split(pairs []Pair) (train, held []Pair) {
 	const parts = 10
 	block := max(len(pairs)/(parts*4), 2)

@@ -34,7 +34,7 @@ const (
 	slowPowers  = 15 // and each of so many steps of the power iteration
 	firstMemory = 10 // frames of constant autocovariance, assumed at first,
 	maxLags     = 50 // and at most
-	noiseLags   = 8  // over which noise is separated from motion
+	noiseLags   = 8  // frames over which noise is separated from motion
 )
 
 // Directions returns d orthonormal pictures (d × CHW) along which frames most resemble the frames before and after them, weighted by the
@@ -162,7 +162,7 @@ func (g *SlowFeatures) smoothBy(axis []float64, rho float64) []float64 {
 		if before < 0 || before >= len(axis) || g.Clip.Trajectory[before] != g.Clip.Trajectory[k] {
 			*s, *w = 0, 0
 		}
-		*s, *w = rho**s, rho**w // of those before it
+		*s, *w = rho**s, rho**w // of the previous directions
 		sum[k], weight[k] = sum[k]+*s, weight[k]+*w
 		*s, *w = *s+axis[k], *w+1
 	}

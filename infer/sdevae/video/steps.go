@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxSteps  = 8  // that are taken off, one after another
+	maxSteps  = 8  // steps that are removed, one after another
 	shortSide = 10 // frames on either side of a step, at least: fewer may be an object that comes or goes
 )
 
@@ -29,10 +29,10 @@ func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	return level, at
 }
 
-// step returns the frame of most of a step, or 0 if there is none.
+// step returns the frame of the largest step, or 0 if there is none.
 func (c *Clip) step() (at int) {
 	n, all := c.Len(), 0.0
-	most := make([]float64, n)        // of the energy, in pixels with a step at each frame
+	most := make([]float64, n)        // share of the energy in pixels with a step, per frame
 	stepped := make(map[int][]int, n) // those pixels
 	for p := range c.Size() {
 		mean, energy := c.course(p)
@@ -40,7 +40,7 @@ func (c *Clip) step() (at int) {
 		var sum float64
 		for f := 1; f < n; f++ {
 			sum += float64(c.Frame(f - 1)[p]) - mean
-			held := sum * sum * float64(n) / float64(f*(n-f)) // by a level before frame f and another from there on
+			held := sum * sum * float64(n) / float64(f*(n-f)) // by one level before frame f and another from there on
 			if min(f, n-f) >= shortSide && held > nearlyAll(energy) {
 				most[f] += held
 				stepped[f] = append(stepped[f], p)
@@ -72,7 +72,7 @@ func (c *Clip) sudden(at int, pixels []int) bool {
 	return gone > nearlyAll(whole)
 }
 
-// levelled returns a copy in which pixels that do little but change their level with the given frames keep their mean level.
+// levelled returns a copy in which pixels that only change their level at the given frames keep their mean level.
 func (c *Clip) levelled(at []int) *Clip {
 	level := *c
 	level.Pixels = slices.Clone(c.Pixels)
@@ -97,7 +97,7 @@ func (c *Clip) levelled(at []int) *Clip {
 	return &level
 }
 
-// course returns a pixel's mean, and the sum of its squared departures from it.
+// course returns a pixel's mean, and the sum of its squared deviations from it.
 func (c *Clip) course(p int) (mean, energy float64) {
 	mean = c.meanOf(p, 0, c.Len())
 	for f := range c.Len() {

@@ -14,11 +14,11 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 // maxServers bounds the tried addresses of one cluster.
 const maxServers = 16
 
-// checkURL accepts what nats.go can dial: one address, or several with commas between.
+// checkURL accepts addresses that nats.go can dial: one, or several separated by commas.
 func checkURL(at string) error {
 	addresses := strings.Split(at, ",")
 	if len(addresses) > maxServers {
-		return fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster tell of each other", len(addresses), maxServers)
+		return fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster name each other", len(addresses), maxServers)
 	}
 	for _, address := range addresses {
 		u, err := url.Parse(strings.TrimSpace(address))

@@ -1,8 +1,8 @@
-// Package bus is the NATS connection for sinks and sources: to a server of the user's, or to a server inside this process. It also builds
+// Package bus is the NATS connection of sinks and sources, to the user's server or to a server inside this process. It also builds
 // the subjects. It does not interpret messages.
 //
-// Live values lose their worth with time, so the bus keeps nothing for an unreachable server. Publishing then fails at once, and the
-// connection returns by itself, however long it takes. The bus gives up a silent server within MaxAge, with all messages on their way to it.
+// Live values lose their value with time, so the bus keeps nothing for an unreachable server. Publishing then fails at once, and the connection recovers on its
+// own after any time. The bus gives up a silent server within MaxAge, with all messages on their way to it.
 package bus
 
 import (
@@ -67,7 +67,7 @@ type Options struct {
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
-	Pages       Pages        // the embedded server: what web pages may do; none connects by default
+	Pages       Pages        // of the embedded server: the rights of web pages; by default no page may connect
 	MQTT        string       // host:port of the embedded server's MQTT port; empty for none. Needs Store, and beyond this machine Token
 	WebSocket   string       // any other server: where pages connect, ws://host:port; empty if they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
@@ -211,7 +211,7 @@ type dialer struct{}
 func (dialer) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, firstConnect)
 	if tcp, ok := c.(*net.TCPConn); ok {
-		tcp.SetLinger(0) // Close has confirmed all that must arrive
+		tcp.SetLinger(0) // Close has confirmed all messages that must arrive
 	}
 	return c, err
 }

@@ -14,7 +14,7 @@ import (
 const (
 	contextScheme   = "context:"
 	maxContextBytes = 64 << 10
-	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as for the nats tool
+	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as in the nats tool
 )
 
 // natsContext is a file of the tool nats in ~/.config/nats/context: a server and its credentials.
@@ -96,7 +96,7 @@ func readContext(path string) (c natsContext, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return c, fmt.Errorf("not a context: %w: nats context edit mends it", err)
+		return c, fmt.Errorf("not a context: %w: nats context edit corrects it", err)
 	}
 	for key, value := range map[string]string{"nsc": c.NSC, "user_jwt": c.UserJWT, "socks_proxy": c.SOCKSProxy} {
 		if value != "" {

@@ -25,9 +25,9 @@ const (
 // Reasons why a model is unavailable.
 var (
 	ErrNoStore = errors.New("the server keeps no models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
-	ErrNoModel = errors.New("there is no such model: driftscope model list says which there are, driftscope model put adds one")
+	ErrNoModel = errors.New("there is no such model: driftscope model list shows the models, driftscope model put adds one")
 	ErrName    = errors.New("a model's name has 1 to 64 letters, digits, - and _")
-	ErrTorn    = errors.New("what the server keeps is torn or was not put by driftscope: put it again")
+	ErrTorn    = errors.New("the server's copy is torn or was not put by driftscope: put it again")
 
 	ErrUnanswered = errors.New("the NATS server did not do it")
 )
@@ -83,7 +83,7 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 		return explain(err)
 	}
 	if _, err := store.Put(ctx, jetstream.ObjectMeta{Name: name, Description: about}, bytes.NewReader(data)); err != nil {
-		return fmt.Errorf("%w; all models have room for %d bytes: driftscope model remove makes some", explain(err), maxModelsBytes)
+		return fmt.Errorf("%w; all models together may take %d bytes: driftscope model remove makes room", explain(err), maxModelsBytes)
 	}
 	return nil
 }
@@ -178,5 +178,5 @@ func explain(err error) error {
 	case errors.Is(err, ErrTorn), errors.Is(err, ErrForbidden):
 		return err
 	}
-	return fmt.Errorf("%w (%w): is it there, with room for more, and may this user use JetStream?", ErrUnanswered, err)
+	return fmt.Errorf("%w (%w): does it exist, with room for more, and may this user use JetStream?", ErrUnanswered, err)
 }

@@ -118,12 +118,12 @@ func (p *pieces) data(ctx context.Context, info *objectInfo) ([]byte, error) {
 		}
 		sequence, err := strconv.ParseUint(m.Header.Get(directSequence), 10, 64)
 		if err != nil || sequence < next || uint64(len(data)+len(m.Data)) > info.Size {
-			return nil, fmt.Errorf("%w: its pieces are not those of %d bytes", ErrTorn, info.Size)
+			return nil, fmt.Errorf("%w: its pieces do not add up to %d bytes", ErrTorn, info.Size)
 		}
 		data, next = append(data, m.Data...), sequence+1
 	}
 	if sum := sha256.Sum256(data); string(sum[:]) != string(want) {
-		return nil, fmt.Errorf("%w: its digest is not that of its bytes", ErrTorn)
+		return nil, fmt.Errorf("%w: its digest does not match its bytes", ErrTorn)
 	}
 	return data, nil
 }

@@ -16,13 +16,13 @@ import (
 // ErrForbidden reports that a stream is missing or differs, and that this user may neither make nor change one.
 var ErrForbidden = errors.New("this user may not make or change it")
 
-// refusedEvery is the time between two checks for a refused request: the server reports a refusal apart from the answer, which never comes.
+// refusedEvery is the time between two checks for a refused request: the server reports a refusal on its own, and the answer never comes.
 const refusedEvery = 2 * time.Millisecond
 
 // Resource is a JetStream stream, a key-value bucket or an object store as Driftscope makes it. One of the three configurations is set; resources.go has all.
 type Resource struct {
 	Holds   string // description of its contents, for display
-	Init    string // the arguments of driftscope site init that make it, beside the server
+	Init    string // the arguments of driftscope site init that make it, besides the server
 	Stream  *jetstream.StreamConfig
 	Bucket  *jetstream.KeyValueConfig
 	Objects *jetstream.ObjectStoreConfig

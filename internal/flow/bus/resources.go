@@ -12,21 +12,21 @@ import (
 // Bounds on one record of a site's buckets, bytes.
 const (
 	MostDesired  = 2*(64<<10) + 16<<10 // a wanted stream: JSON writes a line's end of its configuration as two bytes
-	MostLease    = 2 << 10             // the owner: four names of 64 and two numbers take a quarter
+	MostLease    = 2 << 10             // bytes of a lease: four names of 64 characters and two numbers take a quarter
 	MostAnnounce = 1000*128 + 32<<10   // a worker with a thousand streams, and 16 problems
 	MostJob      = 512 << 10           // a film of a batch: the smallest configured payload of a server is 1 MiB
 )
 
 const (
-	messageRoom    = 1024                // bytes of a message beside the value
+	messageRoom    = 1024                // bytes of a message besides the value
 	maxModelsBytes = 1 << 30             // of all models
-	filmsKept      = 30 * 24 * time.Hour // films, records and results of a batch: a holiday after the last one
+	filmsKept      = 30 * 24 * time.Hour // age of films, records and results of a batch: they survive a holiday after the last one
 )
 
 // Leases returns the bucket with the worker of each stream. 10,000 leases take 6 MB.
 func Leases(bucket string, ttl time.Duration, replicas int) Resource {
-	return Resource{Holds: "who runs which stream", Bucket: &jetstream.KeyValueConfig{
-		Bucket: bucket, Description: "driftscope: who runs which stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+	return Resource{Holds: "worker of each stream", Bucket: &jetstream.KeyValueConfig{
+		Bucket: bucket, Description: "driftscope: worker of each stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxBytes: 64 << 20, MaxValueSize: MostLease + messageRoom,
 	}}
 }
@@ -41,8 +41,8 @@ func (s Subject) Desired(replicas int) Resource {
 
 // Workers returns the bucket of the present workers.
 func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
-	return Resource{Holds: "workers that are there", Bucket: &jetstream.KeyValueConfig{
-		Bucket: s.BucketOf("workers"), Description: "driftscope: workers that are there", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+	return Resource{Holds: "present workers", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.BucketOf("workers"), Description: "driftscope: present workers", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxBytes: 64 << 20, MaxValueSize: MostAnnounce + messageRoom,
 	}}
 }

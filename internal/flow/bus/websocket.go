@@ -99,7 +99,7 @@ func (c *Conn) WebSocket() string { return c.webSocket }
 func checkWebSocket(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || !slices.Contains([]string{"ws", "wss"}, u.Scheme) {
-		found := "what is no address"
+		found := "something that is not an address"
 		if u != nil {
 			found = fmt.Sprintf("%.80q", redacted(u))
 		}

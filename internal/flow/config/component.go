@@ -40,7 +40,7 @@ func (c Component) Decode(dst any) error {
 	return decode(c.node, c.file, c.path, dst)
 }
 
-// With returns the component with one option set, whatever the file says. Errors about it no longer name a line.
+// With returns the component with one option set, whatever the file contains. Errors about it no longer name a line.
 func (c Component) With(option string, value any) (Component, error) {
 	options := c.Options()
 	options[option] = value

@@ -28,7 +28,7 @@ type Config struct {
 	Frames     Frames        `yaml:"frames"` // of a source nats
 	NATS       NATS          `yaml:"nats"`
 	Dashboard  Dashboard     `yaml:"dashboard"`
-	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
+	Sinks      []Component   `yaml:"sinks"`    // besides NATS, which nats.url enables
 	Triggers   []Component   `yaml:"triggers"` // rules for feedback to the microscope
 	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
 }
@@ -41,7 +41,7 @@ type Objects struct {
 	Template float64 `yaml:"template_px"`            // sd of an object's light, px; 0: found in the first frames
 	Polarity string  `yaml:"polarity"`               // "bright", "dark", or empty: found in the first frames
 	Every    int     `yaml:"population_every"`       // frames between two messages about all objects
-	Pairs    bool    `yaml:"interactions"`           // the force between two objects is looked for
+	Pairs    bool    `yaml:"interactions"`           // look for the force between two objects
 	Lag      int     `yaml:"lag"`                    // delay of a frame's objects in frames; a larger one makes identities more reliable
 }
 
@@ -50,7 +50,7 @@ const FindAuto = "auto"
 
 // Optics describes the view of the specimen.
 type Optics struct {
-	FocalDepth float64 `yaml:"focal_depth"` // of the slab in which objects are seen, µm; 0: not known
+	FocalDepth float64 `yaml:"focal_depth"` // thickness of the slab in which objects are visible, µm; 0: unknown
 }
 
 // Online holds the estimator's settings.
@@ -59,13 +59,13 @@ type Online struct {
 	RefineLag       uint64        `yaml:"refine_lag"`                         // frames between taking a drift refinement's data and applying its result
 	Memory          int           `yaml:"memory"`                             // transitions that the drift is learnt from; older ones are forgotten
 	MaxGap          time.Duration `yaml:"max_gap"`                            // a longer pause between two frames forms no increment; 0: as the model was trained
-	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, over which motion blurs it; 0: a flash
+	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, which causes motion blur; 0: a flash
 	State           string        `yaml:"state"`                              // file of the law, loaded if it exists; empty keeps none
-	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two states of the law that are kept
+	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two saved states of the law
 	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
 	Forecast []float64 `yaml:"forecast_s"`
-	// Lead is the time from a frame's acquisition to the arrival of the pulse that it triggers. Triggers forecast to it. ReadLead reads it.
+	// Lead is the time from a frame's acquisition to the arrival of the pulse that it triggers. Triggers forecast to it. ReadLead parses it.
 	Lead string `yaml:"lead" json:",omitempty"`
 	// AlarmFrames is the least mean number of frames between two false alarms of one kind while nothing changes.
 	AlarmFrames uint64 `yaml:"alarm_frames"`
@@ -116,7 +116,7 @@ const (
 	DashboardOff     = "off"
 )
 
-// The two words that nats.url takes beside an address.
+// The two values of nats.url that are no addresses.
 const (
 	NATSEmbedded = "embedded"
 	NATSOff      = "off"

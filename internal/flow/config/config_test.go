@@ -16,8 +16,8 @@ var badFiles = map[string]string{
 	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
 	"bad-kept":     `bad-kept.bad.yaml: model: found "nats:a.b", expected nats:NAME, such as nats:molecule`,
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true beside source sim: only frames over NATS are kept, give source: {nats: {subject: camera.bead}}\n" +
-		"bad-frames.bad.yaml: frames.durable: found true beside mode latest: what is kept is read whole, leave mode out\n" +
+	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true beside source sim: only frames over NATS can be kept, give source: {nats: {subject: camera.bead}}\n" +
+		"bad-frames.bad.yaml: frames.durable: found true beside mode latest: kept frames are all read, leave mode out\n" +
 		"bad-frames.bad.yaml: frames.max_bytes: found 1000, expected 67108864 to 1099511627776\n" +
 		"bad-frames.bad.yaml: frames.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-frames.bad.yaml: frames.replicas: found 7, expected 1 to 5",
@@ -28,12 +28,12 @@ var badFiles = map[string]string{
 	"bad-model":  `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME, nats:NAME or the path of an .onnx file`,
 	"bad-nats":   `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
-		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps\n" +
+		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for waiting messages, and for the data of an embedded server\n" +
 		"bad-nats-durable.bad.yaml: nats.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-nats-durable.bad.yaml: nats.max_bytes: found 1000, expected 16777216 to 1099511627776",
 	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url`,
 	"bad-mqtt": `bad-mqtt.bad.yaml: nats.mqtt: found "1883", expected host:port, such as 127.0.0.1:1883` + "\n" +
-		"bad-mqtt.bad.yaml: nats.mqtt: is of the embedded server: leave it out, and have yours listen for MQTT itself\n" +
+		"bad-mqtt.bad.yaml: nats.mqtt: belongs to the embedded server: leave it out, and configure MQTT in yours\n" +
 		"bad-mqtt.bad.yaml: nats.store: is missing beside mqtt: give a folder in which the embedded server keeps the sessions of MQTT clients",
 	"bad-lead":      `bad-lead.bad.yaml: online.lead: found "soon", expected a duration up to 10s such as 12ms, auto, or auto and what comes after the pin, auto+5ms`,
 	"bad-nats-list": `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,

@@ -18,7 +18,7 @@ func (c *Config) Digest() (string, error) {
 		return out
 	}
 	online := c.Online
-	online.State, online.CheckpointEvery = "", 0 // where and how often the state is kept
+	online.State, online.CheckpointEvery = "", 0 // where and how often the state is saved
 	if len(online.Forecast) == 0 {
 		online.Forecast = nil // however none are written
 	}

@@ -28,8 +28,8 @@ func (c *Config) validateFrames() []error {
 		}
 	}
 	f := &c.Frames
-	bad(!f.Durable || c.Source.Kind == "nats", "frames.durable: found true beside source %s: only frames over NATS are kept, give source: {nats: {subject: camera.bead}}", c.Source.Kind)
-	bad(!f.Durable || c.Mode != "latest", "frames.durable: found true beside mode latest: what is kept is read whole, leave mode out")
+	bad(!f.Durable || c.Source.Kind == "nats", "frames.durable: found true beside source %s: only frames over NATS can be kept, give source: {nats: {subject: camera.bead}}", c.Source.Kind)
+	bad(!f.Durable || c.Mode != "latest", "frames.durable: found true beside mode latest: kept frames are all read, leave mode out")
 	bad(f.MaxBytes >= leastFrames && f.MaxBytes <= mostBytes, "frames.max_bytes: found %d, expected %d to %d", f.MaxBytes, int64(leastFrames), int64(mostBytes))
 	bad(f.MaxAge >= leastAge && f.MaxAge <= mostAge, "frames.max_age: found %v, expected %v to %v", f.MaxAge, leastAge, mostAge)
 	bad(f.Replicas >= 1 && f.Replicas <= mostReplicas, "frames.replicas: found %d, expected 1 to %d", f.Replicas, mostReplicas)

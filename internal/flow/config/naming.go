@@ -39,7 +39,7 @@ func StreamName(source string) string {
 }
 
 // addressName returns the public part of an address: the last element of its path, or its host. It leaves out user and password, even if a
-// camera has them in the query, or in the path as user=admin&password=... It returns nothing of an unreadable address.
+// camera has them in the query, or in the path as user=admin&password=... It returns nothing for an address that it cannot parse.
 func addressName(source string) string {
 	u, err := url.Parse(source)
 	if err != nil {

@@ -43,7 +43,7 @@ func (n *NATS) validate() []error {
 	bad(n.WebSocket == "" || n.URL != NATSEmbedded, "nats.websocket: the embedded server has its own: leave it out, or give nats.url")
 	_, port, err := net.SplitHostPort(n.MQTT)
 	bad(n.MQTT == "" || err == nil && validPort(port), "nats.mqtt: found %q, expected host:port, such as 127.0.0.1:1883", n.MQTT)
-	bad(n.MQTT == "" || n.URL == NATSEmbedded, "nats.mqtt: is of the embedded server: leave it out, and have yours listen for MQTT itself")
+	bad(n.MQTT == "" || n.URL == NATSEmbedded, "nats.mqtt: belongs to the embedded server: leave it out, and configure MQTT in yours")
 	bad(n.MQTT == "" || n.Store != "", "nats.store: is missing beside mqtt: give a folder in which the embedded server keeps the sessions of MQTT clients")
 	return append(errs, n.validateDurable()...)
 }
@@ -57,7 +57,7 @@ func (n *NATS) validateDurable() []error {
 		}
 	}
 	bad(!n.Durable || n.URL != NATSOff, "nats.durable: found true beside nats.url off: give a server, or leave it out")
-	bad(!n.Durable || n.Store != "", "nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps")
+	bad(!n.Durable || n.Store != "", "nats.store: is missing beside durable: give a folder for waiting messages, and for the data of an embedded server")
 	bad(n.MaxAge >= leastAge && n.MaxAge <= mostAge, "nats.max_age: found %v, expected %v to %v", n.MaxAge, leastAge, mostAge)
 	bad(n.Replicas >= 1 && n.Replicas <= mostReplicas, "nats.replicas: found %d, expected 1 to %d", n.Replicas, mostReplicas)
 	bad(n.MaxBytes >= leastBytes && n.MaxBytes <= mostBytes, "nats.max_bytes: found %d, expected %d to %d", n.MaxBytes, int64(leastBytes), int64(mostBytes))
@@ -78,7 +78,7 @@ func validNATS(address string) bool {
 	return true
 }
 
-// validWebSocket accepts nothing and the address of a WebSocket without secrets, which would be shown.
+// validWebSocket accepts an empty text, and the address of a WebSocket without secrets, because the address is shown.
 func validWebSocket(address string) bool {
 	u, err := url.Parse(address)
 	return address == "" || err == nil && (u.Scheme == "ws" || u.Scheme == "wss") && u.Host != "" && u.User == nil

@@ -18,7 +18,7 @@ import (
 const (
 	MaxBytes  = 1 << 20
 	maxLine   = 1024    // bytes
-	maxLines  = 8192    // of the rest it is only said that it was not read
+	maxLines  = 8192    // the rest is only reported as unread
 	maxTokens = 1 << 16 // words and signs
 	maxFlow   = 16      // depth of [ ] and { }
 	maxBlock  = 32      // depth of blocks
@@ -30,7 +30,7 @@ const maxTold = 10
 // problem is one thing wrong with a configuration.
 type problem struct {
 	file string // empty if the options came from flags or a model card
-	line int    // 0 if no line is to blame
+	line int    // 0 if no line is known
 	text string
 }
 

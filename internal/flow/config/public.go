@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// YAML writes the configuration whole, defaults included, so that Parse reads the same.
+// YAML writes the whole configuration, with defaults, so that Parse reads the same.
 func (c Config) YAML() ([]byte, error) {
 	data, err := yaml.Marshal(c)
 	if err != nil {
@@ -16,7 +16,7 @@ func (c Config) YAML() ([]byte, error) {
 	return data, nil
 }
 
-// MarshalYAML writes the component as it is read.
+// MarshalYAML writes the component in the form that is read.
 func (c Component) MarshalYAML() (any, error) {
 	return map[string]any{c.Kind: quoted(c.Options())}, nil
 }
@@ -29,8 +29,8 @@ func (p Preprocess) MarshalYAML() (any, error) {
 	return []Component(p), nil
 }
 
-// Public returns the configuration without secrets: the tokens are gone, and in addresses and options whatever stands before an @ and behind a
-// name such as password. Paths of credentials stay.
+// Public returns the configuration without secrets: without the tokens and, in addresses and options, without the text before an @ and after a name such as
+// password. Paths of credentials stay.
 func (c Config) Public() (Config, error) {
 	var err error
 	c.NATS.URL, c.NATS.Token, c.Dashboard.Token = withoutUsers(c.NATS.URL), "", ""
@@ -46,8 +46,8 @@ func (c Config) Public() (Config, error) {
 	return c, nil
 }
 
-// Reveal restores in c what Public left out of other, if c leaves it out in the same way: c was read from a public configuration, and other is
-// the one that ran.
+// Reveal restores in c the secrets that Public removed from other, where c lacks them in the same way: c came from a public configuration, and other is the one
+// that ran.
 func (c Config) Reveal(other Config) (Config, error) {
 	public, err := other.Public()
 	if err != nil {
@@ -115,10 +115,10 @@ func hidden(v any) any {
 	return v
 }
 
-// withoutUsers returns a text without the users, passwords and tokens of the addresses in it.
+// withoutUsers returns a text without the users, passwords and tokens of its addresses.
 func withoutUsers(text string) string { return users.ReplaceAllString(text, "$1") }
 
-// mistyped returns a malformed address for an error. The place of the mistake is unknown, so mistyped leaves out all before the last @.
+// mistyped returns a malformed address for an error. The place of the mistake is unknown, so mistyped removes everything before the last @.
 func mistyped(address string) string {
 	return secrets.ReplaceAllString(before.ReplaceAllString(address, "${1}xxxxx@"), "${1}xxxxx")
 }

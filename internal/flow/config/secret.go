@@ -38,7 +38,7 @@ func (c Config) WithoutSecrets() error {
 	return nil
 }
 
-// Resolve puts secrets in place of their references, in the source's options and the sinks'.
+// Resolve replaces references by secrets, in the options of the source and of the sinks.
 func (c Config) Resolve(secret func(name string) (string, error)) (Config, error) {
 	resolve := func(text string) (out string, err error) {
 		out = reference.ReplaceAllStringFunc(text, func(found string) string {
@@ -96,7 +96,7 @@ func mapped(v any, change func(string) (string, error)) (any, error) {
 	return v, nil
 }
 
-// withoutEmpty returns the component without texts that are empty, which are as good as left out.
+// withoutEmpty returns the component without empty texts, which mean the same as missing ones.
 func (c Component) withoutEmpty() Component {
 	options := map[string]any{}
 	for key, value := range c.Options() {

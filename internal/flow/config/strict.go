@@ -36,11 +36,11 @@ func decode(node ast.Node, file, path string, dst any) error {
 	return errors.Join(d.errs...)
 }
 
-// decoder walks a tree beside a Go value and collects mismatches.
+// decoder walks a tree and a Go value together and collects mismatches.
 type decoder struct {
 	file string
 	errs []error // the first maxTold
-	more int     // those behind them
+	more int     // problems beyond maxTold
 }
 
 // fail notes a problem at node.
@@ -111,7 +111,7 @@ func (d *decoder) structure(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// named decodes a map whose keys are the user's.
+// named decodes a map with the user's own keys.
 func (d *decoder) named(node ast.Node, v reflect.Value, path string) {
 	if v.Type().Elem().Kind() == reflect.Interface {
 		d.library(node, v, path)
@@ -130,7 +130,7 @@ func (d *decoder) named(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// list decodes a sequence; an array wants exactly its length.
+// list decodes a sequence; an array needs exactly its length.
 func (d *decoder) list(node ast.Node, v reflect.Value, path string) {
 	sequence, ok := node.(*ast.SequenceNode)
 	if !ok {
@@ -322,7 +322,7 @@ func finiteNumber(node ast.Node) bool {
 	return node.Type() == ast.IntegerType || ok && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// floatOf returns the value of a number written with a point or an exponent. The library takes 1e-3, without a point, for text.
+// floatOf returns the value of a number written with a point or an exponent. The library reads 1e-3, without a point, as text.
 func floatOf(node ast.Node) (float64, bool) {
 	switch n := node.(type) {
 	case *ast.FloatNode:

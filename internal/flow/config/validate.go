@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Bounds that Validate holds a configuration to.
+// Bounds that Validate checks.
 const (
 	maxRefineLag = 1 << 16
 	maxHorizons  = 8
@@ -46,7 +46,7 @@ const (
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Validate reports every contradiction at once, each naming its key, what was found and what was expected. It opens nothing.
+// Validate reports every contradiction at once, each with its key, the found and the expected value. It opens nothing.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {
@@ -95,7 +95,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validateModel checks how a model is named; whether it exists is found out when it is loaded.
+// validateModel checks the form of a model's name; loading it shows whether it exists.
 func validateModel(model string) error {
 	if model == "" {
 		return nil
@@ -126,7 +126,7 @@ func validHorizons(horizons []float64) bool {
 	return len(horizons) <= maxHorizons
 }
 
-// validateDashboard checks the form of the address. Opening it decides who may reach it.
+// validateDashboard checks the form of the address. Opening it decides about access.
 func validateDashboard(d Dashboard) error {
 	if d.Address == DashboardOff {
 		return nil

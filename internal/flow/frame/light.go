@@ -1,7 +1,7 @@
 package frame
 
-// Light is measured on at most lightSamples values, between the fifth percentile and the ninety-ninth, which are found on a histogram of
-// as many bins as an 8-bit picture has grey values.
+// Light is measured on at most lightSamples values, between their 5th and 99th percentiles. The percentiles come from a histogram with one bin per grey value
+// of an 8-bit picture.
 const (
 	lightSamples = 1024
 	lightBins    = 256
@@ -58,7 +58,7 @@ func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 // largestSpan bounds the grey values of pictures in floating point.
 const largestSpan = 1e30
 
-// rank returns the bin in which the part-th value from below lies.
+// rank returns the bin of the part-th value from below.
 func rank(bins *[lightBins]int, part float64) int {
 	sum := 0
 	for k, count := range bins {

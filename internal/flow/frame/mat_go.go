@@ -8,7 +8,7 @@ import (
 )
 
 // Mat is a picture's pixels, row after row, the channels of a pixel side by side. It replaces gocv.Mat in a build without OpenCV, with the methods that
-// sources and publishers need. A copied Mat has the same pixels; only one of the copies is closed.
+// sources and publishers need. A copied Mat shares the pixels; close only one of the copies.
 type Mat struct{ p *pixels }
 
 // pixels are a Mat's memory, in words, so that a value of any depth is aligned.
@@ -32,7 +32,7 @@ const (
 	MatTypeCV16UC3         = MatTypeCV16U + 2<<3
 	MatTypeCV32FC1         = MatTypeCV32F
 	MatTypeCV32FC3         = MatTypeCV32F + 2<<3
-	MatTypeCV64F   MatType = 6 // of no source
+	MatTypeCV64F   MatType = 6 // pictures without a source
 )
 
 // channels returns the number of values of a pixel.
@@ -55,7 +55,7 @@ func (k MatType) bytes() int {
 // NewMat makes a Mat without pixels, which the caller owns.
 func NewMat() Mat { return Mat{&pixels{}} }
 
-// NewMatWithSize makes a Mat of pixels that are 0; the caller owns it.
+// NewMatWithSize makes a Mat with pixels of 0; the caller owns it.
 func NewMatWithSize(rows, cols int, kind MatType) Mat {
 	return Mat{&pixels{rows, cols, kind, make([]uint64, (rows*cols*kind.bytes()+7)/8)}}
 }
@@ -105,7 +105,7 @@ func (m *Mat) ElemSize() int { return m.Type().bytes() }
 // IsContinuous reports whether no gaps lie between the rows.
 func (m *Mat) IsContinuous() bool { return true }
 
-// Clone makes another Mat of the same pixels, which the caller owns.
+// Clone copies the pixels into another Mat, which the caller owns.
 func (m *Mat) Clone() Mat {
 	if m.p == nil {
 		return NewMat()
@@ -121,7 +121,7 @@ func (m *Mat) Close() error {
 	return nil
 }
 
-// DataPtrUint8 lends the bytes of the pixels, whatever their depth.
+// DataPtrUint8 lends the bytes of the pixels, for any depth.
 func (m *Mat) DataPtrUint8() ([]uint8, error) { return values[uint8](m, 1), nil }
 
 // DataPtrUint16 lends the values of 16 bits.

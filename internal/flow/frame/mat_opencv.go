@@ -4,7 +4,7 @@ package frame
 
 import "gocv.io/x/gocv"
 
-// Mat is a picture's pixels, row after row, the channels of a pixel side by side: OpenCV's. Like there a copied Mat has the same pixels, and one of the
+// Mat is OpenCV's picture: pixels row after row, with the channels of a pixel side by side. As in OpenCV a copied Mat shares the pixels, and only one of the
 // copies is closed.
 type Mat = gocv.Mat
 
@@ -22,11 +22,11 @@ const (
 	MatTypeCV16UC3 = gocv.MatTypeCV16UC3
 	MatTypeCV32FC1 = gocv.MatTypeCV32FC1
 	MatTypeCV32FC3 = gocv.MatTypeCV32FC3
-	MatTypeCV64F   = gocv.MatTypeCV64F // of no source
+	MatTypeCV64F   = gocv.MatTypeCV64F // pictures without a source
 )
 
 // NewMat makes a Mat without pixels, which the caller owns.
 func NewMat() Mat { return gocv.NewMat() }
 
-// NewMatWithSize makes a Mat of pixels that are not set yet; the caller owns it.
+// NewMatWithSize makes a Mat with undefined pixels; the caller owns it.
 func NewMatWithSize(rows, cols int, kind MatType) Mat { return gocv.NewMatWithSize(rows, cols, kind) }

@@ -4,5 +4,5 @@ package frame
 
 import "gocv.io/x/gocv"
 
-// OpenCV returns the version of the library that the program is built with; empty if it is built without.
+// OpenCV returns the version of the linked library, or "" in a build without it.
 func OpenCV() string { return gocv.OpenCVVersion() }

@@ -2,5 +2,5 @@
 
 package frame
 
-// OpenCV returns the version of the library that the program is built with; empty if it is built without.
+// OpenCV returns the version of the linked library, or "" in a build without it.
 func OpenCV() string { return "" }

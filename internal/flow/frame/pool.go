@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// kept is how many closed frames a pool holds at most.
+// kept bounds the closed frames in a pool.
 const kept = 512
 
-// Pool makes frames out of those that were closed, so that a source allocates none. The zero value is ready, and any number of goroutines may
+// Pool reuses closed frames, so that a source allocates none. The zero value is ready, and any number of goroutines may
 // use and close its frames.
 type Pool struct {
 	mu   sync.Mutex
 	free []*Frame
 }
 
-// New is New of this package. Beside the frame's memory, that of its events and of its centroid is used again where m has none.
+// New is New of this package. Besides the frame's memory it reuses the memory of events and centroid if m has none.
 func (p *Pool) New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 	f := p.take()
 	if m.Events == nil {

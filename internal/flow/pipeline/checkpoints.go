@@ -64,9 +64,9 @@ func (c *checkpoints) visit(now time.Time) error {
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case c.write == nil:
-		answer(latent.Refuse(latent.Conflict, "checkpoint: the state is kept nowhere: give run --state FILE, online.state or nats.durable"))
+		answer(latent.Refuse(latent.Conflict, "checkpoint: no place keeps the state: give run --state FILE, online.state or nats.durable"))
 	case len(c.asked) == maxAsked:
-		answer(latent.Refuse(latent.NotNow, "checkpoint: %d wait for one already: try again in a second", maxAsked))
+		answer(latent.Refuse(latent.NotNow, "checkpoint: %d requests wait for one already: try again in a second", maxAsked))
 	case idle:
 		c.asked = append(c.asked, answer)
 		return c.end() // end answers, too
@@ -132,7 +132,7 @@ func (c *checkpoints) end() error {
 // rollBack restores the checkpoint before the newest.
 func (c *checkpoints) rollBack() error {
 	if c.older == nil {
-		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", c.every)
+		return latent.Refuse(latent.Conflict, "roll_back: there is no earlier state, one is kept every %v: try again then", c.every)
 	}
 	return c.law.Restore(bytes.NewReader(c.older))
 }

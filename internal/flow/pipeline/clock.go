@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Durations are counted in buckets that grow with them, 16 to each power of two nanoseconds: a quantile read back is within
-// 1/32 of the true one, and a clock takes 8 KiB for however long the run.
+// Durations are counted in buckets that grow with them, 16 per power of two nanoseconds. A quantile is then within 1/32 of the true one, and a clock takes 8
+// KiB for a run of any length.
 const (
 	subBits  = 4
 	buckets  = (64 - subBits) << subBits

@@ -82,7 +82,7 @@ func (t *tracker) applied(ctx context.Context, name, text string) {
 	}, time.Time{})
 }
 
-// apply carries out a command by name; latent.Applied says what each does.
+// apply carries out a command by name; latent.Applied describes each.
 func (t *tracker) apply(c latent.Command) error {
 	switch {
 	case c.Name == "roi":
@@ -94,7 +94,7 @@ func (t *tracker) apply(c latent.Command) error {
 	case c.Name == "start" && t.ending:
 		return errEnded
 	case c.Name == "start":
-		return latent.Refuse(latent.Conflict, "start: the stream runs: send stop first; one that has ended is started again where run was given --stay")
+		return latent.Refuse(latent.Conflict, "start: the stream runs: send stop first; run --stay starts an ended stream again")
 	}
 	if err := plain(c); err != nil {
 		return err
@@ -159,7 +159,7 @@ func move(steps []Step, to image.Point) error {
 		}
 	}
 	if !known {
-		return latent.Refuse(latent.NotNow, "roi: no frame has come yet: try again when one has")
+		return latent.Refuse(latent.NotNow, "roi: no frame has arrived yet: try again when one has")
 	}
 	if to.X < 0 || to.Y < 0 || to.X > reach.X || to.Y > reach.Y {
 		return latent.Refuse(latent.Malformed, "roi: found x %d, y %d: send x from 0 to %d and y from 0 to %d, where the region lies in the frame", to.X, to.Y, reach.X, reach.Y)

@@ -32,8 +32,8 @@ type Stages struct {
 	Swap      Swap // nil if the model cannot be changed
 }
 
-// NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
-// if no frame's pixels depend on the frames before it.
+// NamedStep is a step with a name for its clock and errors. It has one step that receives every frame in order, or one step per encoder if no frame's pixels
+// depend on earlier frames.
 type NamedStep struct {
 	Name  string
 	Steps []Step

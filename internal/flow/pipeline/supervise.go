@@ -32,8 +32,8 @@ type supervisor struct {
 
 	open   bool      // Close is owed
 	broken bool      // no frame can be read before the source has been opened again
-	seen   time.Time // when the last frame came in time, or the source was first opened
-	offset uint64    // from the source's numbers, which begin at 0 whenever it is opened, to the stream's
+	seen   time.Time // time of the last frame in time, or of the first opening
+	offset uint64    // offset from the source's numbers, which restart at 0 at every opening, to the stream's
 	next   uint64    // the number that the stream's next frame has if none is lost
 
 	ctx    context.Context // lent to one Read after the other, until it has ended
@@ -87,7 +87,7 @@ func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	}
 }
 
-// errLost is the failure of one try to read.
+// errLost reports the failure of one attempt to read.
 var errLost = errors.New("source lost")
 
 // try reads once. A frame that comes although the source was given up is not lost.

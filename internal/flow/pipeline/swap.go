@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// order is a command that is ready to be applied between two frames, with the model that it brings, if it does.
+// order is a command that is ready to be applied between two frames, with the model that it installs, if any.
 type order struct {
 	command latent.Command
 	next    *Replacement

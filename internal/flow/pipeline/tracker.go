@@ -28,8 +28,8 @@ type tracker struct {
 	begun    uint64        // trajectory of the last frame, by the source's count
 	paused   bool
 	ending   bool      // the command stop was applied
-	viewed   time.Time // when the last frame was dispatched of which a View is made
-	views    uint64    // how many such frames were dispatched
+	viewed   time.Time // dispatch time of the last frame with a View
+	views    uint64    // number of such frames
 
 	last        *sequencer      // orders the folding of latents; the fields below belong to the lane that has entered
 	estimate    latent.Estimate // reused
@@ -241,7 +241,7 @@ func isEstimate(m latent.Message) bool {
 	return ok
 }
 
-// viewDue reports whether a View is due, and asks for it.
+// viewDue reports whether a View is due, and requests it.
 func (t *tracker) viewDue() bool {
 	return t.runner.o.ViewEvery != 0 && time.Since(t.viewed) >= t.runner.o.ViewEvery && t.pool.preview.ask()
 }

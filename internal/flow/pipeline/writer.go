@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
+// retryEvery is the pause before an undelivered message that must not be lost is sent again.
 const retryEvery = 100 * time.Millisecond
 
 // queued is a message that waits for a sink, with the other messages of its frame: all messages of one frame take one place in the queue.
@@ -24,7 +24,7 @@ type queued struct {
 // messages returns the number of waiting messages.
 func (q *queued) messages() int { return 1 + len(q.more) }
 
-// writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies; spare returns their memory for the next ones. All sinks share
 // events, triggers, health and views, which never change once made.
 type writer struct {
 	name     string
@@ -33,8 +33,8 @@ type writer struct {
 	queue    *queue[queued]
 	spare    chan *latent.Estimate
 
-	cause         string // of messages that are lost
-	behind, ended error  // why they are
+	cause         string // number of lost messages
+	behind, ended error  // their cause
 	before        error  // cause of a loss before the run; nil if none
 }
 
@@ -150,7 +150,7 @@ func (r *runner) write(ctx context.Context, w *writer) {
 		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))
 	}
 	within := r.o.Grace
-	if ctx.Err() != nil { // all messages were taken, though late: what the sink holds needs a moment of its own
+	if ctx.Err() != nil { // all messages were taken, though late: the sink needs a moment to flush them
 		ctx, within = context.WithoutCancel(ctx), within/3
 	}
 	closing, cancel := context.WithTimeout(ctx, within)

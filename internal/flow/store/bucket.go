@@ -36,13 +36,13 @@ type Bucket struct {
 
 	end    context.CancelFunc
 	work   sync.WaitGroup
-	doubts chan struct{} // holds a token when the bucket may be another one
+	doubts chan struct{} // holds a token if the bucket may have been replaced
 
 	mu sync.Mutex
 	kv jetstream.KeyValue
 }
 
-// Reach finds the bucket, or makes it. The error wraps jetstream.ErrStreamNotFound where this process makes none.
+// Reach finds the bucket, or makes it. The error wraps jetstream.ErrStreamNotFound if this process may not make the bucket.
 func (b *Bucket) Reach(ctx context.Context) (info *jetstream.StreamInfo, made bool, err error) {
 	ctx, done := context.WithTimeout(ctx, answers)
 	defer done()
@@ -132,7 +132,7 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 		}
 		if _, due := told.Due(""); due && ctx.Err() == nil {
 			is := b.Is()
-			b.Log.Warn("a KV bucket cannot be had: trying again", "bucket", is.Bucket.Bucket, "err", err)
+			b.Log.Warn("a KV bucket is unavailable: trying again", "bucket", is.Bucket.Bucket, "err", err)
 		}
 		again := b.Every / 10
 		if errors.Is(err, bus.ErrForbidden) { // another client makes it

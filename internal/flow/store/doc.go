@@ -1,5 +1,5 @@
-// Package store is what every part of this program does alike with JetStream: a bucket that is made where it is missing, and made and read again where it was
-// deleted; and a queue that is sent to a stream, each message once and in order. Which streams and buckets there are says internal/flow/bus.
+// Package store holds what all parts of this program do alike with JetStream. A bucket is made if it is missing, and made and read again after it was deleted.
+// A queue is sent to a stream, each message once and in order. internal/flow/bus lists the streams and buckets.
 //
 //	bucket.go  Bucket: found or made, followed through deletions
 //	read.go    a bucket read once, without a consumer

@@ -22,17 +22,18 @@ type Queue interface {
 
 // Sender sends a queue to a JetStream stream: each message once, and in order. A window of messages is in flight.
 //
-// Each message says the sequence number that the stream must have reached, so that none is stored before the one before it, and, where Alone, the identity of
-// the one before it. The number alone is not enough: a stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
-// In a cluster the number has to do: a server that was away and has caught up refuses every message that names the one before it, and its replica is never
-// whole again (nats-server 2.15: processCatchupMsg leaves lmsgId as it was).
+// Each message states the sequence number that the stream must have reached, so that no message is stored before its predecessor and, if Alone is set, the
+// identity of the predecessor. The number alone is not enough: a stranger's message takes the number of one of ours, and our next message would be stored in
+// its place.
+// In a cluster the number must suffice: a server that was away and has caught up refuses every message that names its predecessor, and its replica never
+// recovers (nats-server 2.15: processCatchupMsg leaves lmsgId unchanged).
 type Sender struct {
 	Conn     *nats.Conn
 	Stream   string
 	Last     uint64                      // the stream's last sequence number
 	Alone    bool                        // one server alone has the stream
 	Messages int                         // most that are on their way, not yet confirmed
-	Bytes    int                         // the same; one message more than this may be
+	Bytes    int                         // the same; one further message may exceed it
 	Wait     time.Duration               // for the next confirmation
 	Ready    <-chan struct{}             // has a token when there may be a message in the queue
 	Look     func(context.Context) error // called every second; may be nil
@@ -53,11 +54,11 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 		return err
 	}
 	defer replies.Unsubscribe()
-	late := time.NewTimer(s.Wait) // for the first of those on their way to be confirmed
+	late := time.NewTimer(s.Wait) // for the first of the unconfirmed messages
 	defer late.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	var sizes []int // of those on their way
+	var sizes []int // number of unconfirmed messages
 	last, size, before := s.Last, 0, ""
 	for {
 		for len(sizes) < s.Messages && size < s.Bytes {
@@ -105,7 +106,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 				continue // another client's answer, or a duplicate
 			}
 			if number > first {
-				return errors.New("a confirmation out of turn: the one before it is lost")
+				return errors.New("a confirmation out of order: the previous one is lost")
 			}
 			if err := q.Stored(); err != nil {
 				return err
@@ -131,7 +132,7 @@ func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) 
 // confirms ignores answers that are not the stream's.
 func (s *Sender) confirms(m *nats.Msg) (bool, error) {
 	if m.Header.Get("Status") != "" {
-		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+		return false, errors.New("no JetStream stream stores the messages: is JetStream enabled, and does the stream exist?")
 	}
 	var ack struct {
 		Stream string `json:"stream"`

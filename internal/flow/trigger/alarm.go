@@ -13,7 +13,7 @@ type alarmOptions struct {
 	Alarms []string `yaml:"alarms"` // codes; any of them
 }
 
-// alarmed asks whether any of some alarms is on. Alarms have their own hysteresis.
+// alarmed reports whether any of several alarms is on. Alarms have their own hysteresis.
 type alarmed struct{ codes []string }
 
 // newAlarmed makes a rule about some of the known alarms; usual are the default ones.

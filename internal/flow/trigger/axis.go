@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxLatents is the most dimensions that a stream has.
+// maxLatents is the largest number of dimensions of a stream.
 const maxLatents = 64
 
 // axesOf returns the dimensions that name the values of a map, ascending, and their names in the same order. Axes count from 0, names from z1.
@@ -30,7 +30,7 @@ func axesOf[T any](named map[string]T, env Env) (axes []int, names []string, err
 	return axes, names, nil
 }
 
-// axisOf returns the dimension called name, as the status and the dashboard call it.
+// axisOf returns the dimension of a name as used in the status and the dashboard.
 func axisOf(name string, env Env) (int, error) {
 	most := env.Latents
 	if most == 0 {

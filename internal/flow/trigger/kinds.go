@@ -1,5 +1,5 @@
-// Package trigger holds the rules by which a stream tells a microscope when to act: one file a kind of rule. A rule looks at every
-// estimate, in the order of the frames, and says where its condition begins and where it ends. It has no clock and no randomness: the same
+// Package trigger holds the rules that tell a microscope when to act: one file per kind of rule. A rule receives every estimate, in the order of the frames,
+// and reports the beginning and the end of its condition. It has no clock and no randomness: the same
 // estimates give the same triggers. A rule belongs to one goroutine.
 package trigger
 
@@ -13,11 +13,11 @@ import (
 // Env holds the facts of a stream that its rules are checked against.
 type Env struct {
 	Latents int     // dimensions; 0 if the model is not known, and its dimensions are not checked
-	Field   bool    // every object is followed: a rule may name one
+	Field   bool    // every object is followed, so a rule may name one
 	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 where not known
 }
 
-// constructor makes one kind of rule from the options written under it. decode is strict: an unknown key is an error.
+// constructor makes one kind of rule from its options. decode is strict: an unknown key is an error.
 type constructor func(decode func(dst any) error, env Env) (*Rule, error)
 
 // kinds is the only list of rules: a new one is its file, its test and one line here.
@@ -47,7 +47,7 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 		return r, nil
 	}
 	if s, is := r.condition.(*speed); is && s.of == (drift{}) {
-		return nil, fmt.Errorf("%s: drift: an object by itself has none that is known: follow it, and leave object out", kind)
+		return nil, fmt.Errorf("%s: drift: the drift of a single object is unknown: follow it, and leave object out", kind)
 	}
 	r.objects, err = newOfObjects(kind, r.options.Object, env, func() *Rule {
 		again, _ := construct(decode, env) // it was made before

@@ -12,14 +12,14 @@ import (
 
 // Values of the option object besides a number.
 const (
-	anyObject     = "any"     // each by itself
-	nearestObject = "nearest" // the one nearest to the middle of the picture
+	anyObject     = "any"     // every object on its own
+	nearestObject = "nearest" // the object nearest to the middle of the picture
 )
 
-// perObject are the kinds of rule that make sense of a place alone.
+// perObject lists the kinds of rule that need only a position.
 var perObject = []string{"speed", "zone"}
 
-// ofObjects asks a rule's condition of objects of a field, each as if it were the only one: its place is latent and centroid, px.
+// ofObjects evaluates a rule's condition for objects of a field, each as if it were the only one: its position is latent and centroid, px.
 type ofObjects struct {
 	which   string
 	number  uint64
@@ -35,17 +35,17 @@ type ofObjects struct {
 type objectState struct {
 	rule *Rule
 	seen uint64 // frame, as counted here
-	cuts uint64 // links that were not certain: no speed is taken across them
+	cuts uint64 // of uncertain links: no speed is computed across them
 	last latent.Estimate
 }
 
 // newOfObjects reads the option object of a rule. make_ makes one rule per object.
 func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, error) {
 	if !env.Field {
-		return nil, errors.New("object: is of streams in which objects are followed: set objects.enabled, or leave it out")
+		return nil, errors.New("object: needs a stream that follows objects: set objects.enabled, or leave it out")
 	}
 	if !slices.Contains(perObject, kind) {
-		return nil, fmt.Errorf("object: is of %v: leave it out, and follow the object that is meant", perObject)
+		return nil, fmt.Errorf("object: is for %v: leave it out, and follow the object instead", perObject)
 	}
 	o := &ofObjects{which: which, make: make_, states: map[uint64]*objectState{}}
 	if which == anyObject || which == nearestObject {
@@ -58,7 +58,7 @@ func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, 
 	return o, nil
 }
 
-// watch appends the triggers of one frame, in the order of the objects' numbers; behind them those that end because their object has.
+// watch appends the triggers of one frame, in the order of the objects' numbers, and then the triggers that end because their object has ended.
 func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
 	o.frame++
 	all := e.Objects
@@ -76,7 +76,7 @@ func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*lat
 	return o.bury(e, triggers)
 }
 
-// ask looks at object i, under the number that its rule is kept by. If it was not detected the rule stays unchanged.
+// ask evaluates object i, under the number of its rule. If it was not detected the rule stays unchanged.
 func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*latent.Trigger) []*latent.Trigger {
 	s := o.states[key]
 	if s == nil {
@@ -87,7 +87,7 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 	if !e.Objects.Here(i) {
 		return triggers
 	}
-	if o.certain > 0 && !(e.Objects.Link[i] >= o.certain) { // nor if it is unknown
+	if o.certain > 0 && !(e.Objects.Link[i] >= o.certain) { // the same if it is unknown
 		s.cuts++
 		return triggers
 	}
@@ -103,7 +103,7 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 	return triggers
 }
 
-// alone makes object i the only one there is.
+// alone makes object i the only object.
 func (o *ofObjects) alone(e *latent.Estimate, i int) {
 	all, s := e.Objects, &o.single
 	s.Latent.Reset(2)
@@ -114,13 +114,13 @@ func (o *ofObjects) alone(e *latent.Estimate, i int) {
 	}
 	s.Latent.Centroid = append(s.Latent.Centroid[:0], all.X[i], all.Y[i])
 	s.Lead, s.Ahead, s.AheadSD = e.Lead, s.Ahead[:0], s.AheadSD[:0]
-	if e.Lead > 0 { // it diffuses: it is expected where it is, 2Dt less surely
+	if e.Lead > 0 { // it diffuses: its expected position stays, with 2Dt more variance
 		sd := math.Sqrt(all.SD[i]*all.SD[i] + 2*all.D[i]*e.Lead)
 		s.Ahead, s.AheadSD = append(s.Ahead, all.X[i], all.Y[i]), append(s.AheadSD, sd, sd)
 	}
 }
 
-// bury forgets objects that are no longer there. A condition that was on ends with them.
+// bury forgets ended objects. A condition that was on ends with its object.
 func (o *ofObjects) bury(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
 	o.gone = o.gone[:0]
 	for id, s := range o.states {
@@ -144,7 +144,7 @@ func (o *ofObjects) bury(e *latent.Estimate, triggers []*latent.Trigger) []*late
 	return triggers
 }
 
-// nearest returns the detected object nearest to the middle of the picture, -1 if none.
+// nearest returns the detected object nearest to the middle of the picture, or -1 if there is none.
 func nearest(all *latent.Objects) int {
 	best, least := -1, math.Inf(1)
 	x, y := float64(all.Width-1)/2, float64(all.Height-1)/2

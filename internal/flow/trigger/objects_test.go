@@ -103,12 +103,12 @@ func TestObjectsRefused(t *testing.T) {
 		want  string
 	}{
 		{"zone: {name: a, object: any, box: {z1: [0, 1]}}", false, "set objects.enabled"},
-		{"lost: {name: a, object: any}", true, "object: is of [speed zone]"},
-		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: is of rules with object"},
+		{"lost: {name: a, object: any}", true, "object: is for [speed zone]"},
+		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: is for rules with object"},
 		{"zone: {name: a, object: any, certain: 1.5, box: {z1: [0, 1]}}", true, "certain: found 1.5, expected a probability"},
 		{"zone: {name: a, object: every, box: {z1: [0, 1]}}", true, `found "every", expected any, nearest`},
 		{"zone: {name: a, object: '0', box: {z1: [0, 1]}}", true, `found "0"`},
-		{"speed: {name: a, object: any, drift: 2}", true, "drift: an object by itself has none"},
+		{"speed: {name: a, object: any, drift: 2}", true, "drift: the drift of a single object is unknown"},
 	} {
 		w := written(t, c.text)
 		if _, err := New(w.Kind, w.Decode, Env{Latents: 2, Field: c.field}); err == nil || !strings.Contains(err.Error(), c.want) {

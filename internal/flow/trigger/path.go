@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// marks is into how many parts a path divides its time, which bounds its memory whatever the frame rate.
+// marks is the number of parts of a path's time, which bounds its memory at any frame rate.
 const marks = 64
 
 // path holds the centroid's places over the averaging time of its velocity.
@@ -28,8 +28,7 @@ func newPath(over time.Duration, unit float64) *path {
 }
 
 // speed returns the mean speed of the centroid over the time p.over, or since the last frame before that. It is unknown until a
-// trajectory has lasted that long, and without a centroid. The path restarts after the object was lost, because the centroid belonged to
-// something else.
+// trajectory has lasted that long, and without a centroid. The path restarts after the object was lost, because the centroid belonged to another thing.
 func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
 	if lost(e) {
 		p.points = p.points[:0]

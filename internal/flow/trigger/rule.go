@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on what every rule can be asked for.
+// Bounds on the options of every rule.
 const (
 	maxAfter = 10_000 // frames
 	maxRest  = 24 * time.Hour
@@ -19,10 +19,10 @@ const (
 // ruleOptions are the options of every kind.
 type ruleOptions struct {
 	Name  string `yaml:"name"`
-	After int    `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
+	After int    `yaml:"after"` // successive tracked frames that begin the condition, and that end it
 	// Object is whom the rule is about in a field: any, nearest or a number; empty is the object that is followed.
 	Object  string        `yaml:"object"`
-	Certain float64       `yaml:"certain"` // of rules with an object: least probability of the link to a place that counts; 0 asks for none
+	Certain float64       `yaml:"certain"` // for rules with an object: least probability of the link to a position that counts; 0 accepts all
 	Rest    time.Duration `yaml:"rest"`    // between two beginnings, at least, by acquisition times
 }
 
@@ -42,24 +42,24 @@ func (o *ruleOptions) check() error {
 	case !(o.Certain >= 0 && o.Certain <= 1):
 		return fmt.Errorf("certain: found %g, expected a probability, 0 to 1", o.Certain)
 	case o.Certain > 0 && o.Object == "":
-		return errors.New("certain: is of rules with object: give one, or leave it out")
+		return errors.New("certain: is for rules with object: give one, or leave it out")
 	case o.Rest < 0 || o.Rest > maxRest:
 		return fmt.Errorf("rest: found %v, expected 0s to %v", o.Rest, maxRest)
 	}
 	return nil
 }
 
-// condition is what a kind of rule asks of every tracked frame. It keeps no reference to e. Where the frame does not tell, known is false and
-// the rule stays as it is.
+// condition is what a kind of rule evaluates in every tracked frame. It keeps no reference to e. If the frame gives no answer, known is false and the rule
+// stays unchanged.
 type condition interface {
 	ask(e *latent.Estimate) (a answer, known bool)
 }
 
 // answer is a condition at one frame.
 type answer struct {
-	value  float64 // what was compared, in the rule's unit
-	begins bool    // it holds, for a rule that is off
-	lasts  bool    // it still holds, for a rule that is on: within a margin of where it began
+	value  float64 // compared value, in the rule's unit
+	begins bool    // the condition holds, for a rule that is off
+	lasts  bool    // the condition persists, for a rule that is on: within a margin of its beginning
 }
 
 // Rule is one condition with its protection against chatter. New makes it.
@@ -69,7 +69,7 @@ type Rule struct {
 	kind      string
 	unit      string
 	threshold float64
-	objects   *ofObjects // states by object; nil for a rule about the one latent
+	objects   *ofObjects // states by object; nil for a rule about the single latent
 
 	on     bool
 	inARow int       // tracked frames in a row that speak for the other state

@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Rules are the rules of one stream.
+// Rules holds the rules of one stream.
 type Rules struct {
 	all  []*Rule
 	lent []*latent.Trigger
@@ -24,8 +24,8 @@ func Together(all []*Rule) (*Rules, error) {
 	return &Rules{all: all}, nil
 }
 
-// Watch returns the triggers of one frame, in the order of the rules: none at most frames, and then without allocating. The list is lent until
-// the next Watch, what is in it is the caller's. e is the next tracked frame, and stays the caller's.
+// Watch returns the triggers of one frame, in the order of the rules. Most frames have none and allocate nothing. The list is lent until the next Watch; the
+// caller owns its entries. e is the next tracked frame; the caller keeps it.
 func (r *Rules) Watch(e *latent.Estimate) []*latent.Trigger {
 	r.lent = r.lent[:0]
 	for _, rule := range r.all {

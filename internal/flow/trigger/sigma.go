@@ -18,7 +18,7 @@ type sigmaOptions struct {
 	Below *float64 `yaml:"below"` // the same
 }
 
-// sigma asks whether σ of one dimension lies beyond a threshold. It does once its whole 95 % interval does, and until the figure itself does
+// sigma is the condition that σ of one dimension lies beyond a threshold. It does once its whole 95 % interval does, and until the figure itself does
 // not: the interval is the margin.
 type sigma struct {
 	axis      int

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	marginPart  = 0.1 // of a threshold: what a reading may fall short of it before the condition ends
+	marginPart  = 0.1 // fraction of a threshold by which a speed may fall short before the condition ends
 	defaultOver = 200 * time.Millisecond
 	minOver     = time.Millisecond
 	maxOver     = time.Minute
@@ -21,10 +21,10 @@ const (
 type speedOptions struct {
 	ruleOptions
 	Drift  *float64      `yaml:"drift"`         // ‖μ‖ above this, latent/s
-	Px     *float64      `yaml:"centroid_px_s"` // the centroid's, px/s
+	Px     *float64      `yaml:"centroid_px_s"` // speed of the centroid, px/s
 	UM     *float64      `yaml:"centroid_um_s"` // the same, µm/s
-	Over   time.Duration `yaml:"over"`          // what the centroid's speed is taken over
-	Margin *float64      `yaml:"margin"`        // how far below the threshold the condition ends, in its unit
+	Over   time.Duration `yaml:"over"`          // averaging time of the centroid's speed
+	Margin *float64      `yaml:"margin"`        // distance below the threshold at which the condition ends, in its unit
 }
 
 // newSpeed offers two speeds. A diffusing path has no velocity: Δz/Δt grows without bound as Δt falls. It has the drift μ of dz = μ dt + σ dW,
@@ -82,7 +82,7 @@ func (o *speedOptions) threshold() (above float64, unit string, err error) {
 	return above, unit, nil
 }
 
-// speed asks whether a speed lies above a threshold.
+// speed is the condition that a speed exceeds a threshold.
 type speed struct {
 	of interface {
 		speed(e *latent.Estimate) (v float64, known bool)

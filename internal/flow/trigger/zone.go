@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	marginSDs = 2    // sds of the filtered latent: covers 95 % of noise alone
-	marginPx  = 1    // of a centroid, whose localisation error is smaller whenever it is good enough to steer by
+	marginSDs = 2    // sds of the filtered latent: 2 cover 95 % of pure noise
+	marginPx  = 1    // px of a centroid, whose localisation error is smaller whenever it is good enough for steering
 	maxSide   = 1e12 // latent or px
 )
 
@@ -20,7 +20,7 @@ type zoneOptions struct {
 	Box      map[string][2]float64 `yaml:"box"` // such as {z1: [-0.5, 0.5], z2: [1, 2]}
 	Ball     *ballOptions          `yaml:"ball"`
 	Centroid *rectangle            `yaml:"centroid_px"`
-	Margin   *float64              `yaml:"margin"` // how far beyond the boundary the zone is left, latent or px
+	Margin   *float64              `yaml:"margin"` // distance beyond the boundary at which the zone ends, latent or px
 }
 
 type ballOptions struct {
@@ -28,13 +28,13 @@ type ballOptions struct {
 	Radius float64            `yaml:"radius"` // latent
 }
 
-// rectangle lies in the frame as it was read, px.
+// rectangle lies in the original frame, px.
 type rectangle struct {
 	X [2]float64 `yaml:"x"`
 	Y [2]float64 `yaml:"y"`
 }
 
-// zone asks whether a place lies in a region. It is entered at the boundary, and left a margin beyond.
+// zone is the condition that a position lies in a region. It begins at the boundary and ends a margin beyond it.
 type zone struct {
 	region   region
 	centroid bool    // the place is the centroid, not the filtered latent
@@ -42,8 +42,8 @@ type zone struct {
 	more     float64 // the margin, in the region's unit
 }
 
-// region is a set of places z. Its depth is how far z lies inside, negative outside. If sd is not nil the boundary is first moved outwards by
-// that many sds.
+// region is a set of places z. Its depth is the distance of z inside the boundary, negative outside. If sd is not nil, the boundary first moves outwards by
+// several sds.
 type region interface {
 	depth(z, sd []float64, sds float64) float64
 }
@@ -181,7 +181,7 @@ func (b *ball) depth(z, sd []float64, sds float64) float64 {
 		d := z[axis] - b.centre[i]
 		square += d * d
 		if axis < len(sd) {
-			spread += d * d * sd[axis] * sd[axis] // of the distance, times its square
+			spread += d * d * sd[axis] * sd[axis] // variance of the distance, times its square
 		}
 	}
 	distance := math.Sqrt(square)

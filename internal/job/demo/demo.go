@@ -21,7 +21,7 @@ import (
 //go:embed beads.mov
 var film []byte
 
-// What is known of the film from its source: frames a second, and the side of a pixel in the specimen, µm.
+// Properties of the film from its source: frames per second, and the side of a pixel in the specimen, µm.
 const (
 	filmFPS   = 24
 	filmPixel = 1 / 2.85
@@ -40,7 +40,7 @@ type Command struct {
 func (c *Command) Run(ctx context.Context) (err error) {
 	folder, err := os.MkdirTemp("", "driftscope-demo-")
 	if err != nil {
-		return fmt.Errorf("the film needs a folder for a while: %w: driftscope doctor says what mends it", err)
+		return fmt.Errorf("the film needs a temporary folder: %w: driftscope doctor says how to fix it", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "beads.mov")
@@ -59,7 +59,7 @@ func (c *Command) Run(ctx context.Context) (err error) {
 	}
 	defer process.Disconnect()
 	if !c.Once {
-		defer console.Say("next, a film of yours: driftscope probe FILM; the tutorial is " + console.Located("docs/tutorial.md"))
+		defer console.Say("next, your own film: driftscope probe FILM; the tutorial is " + console.Located("docs/tutorial.md"))
 	}
 	return process.Run(ctx, c.Frames)
 }

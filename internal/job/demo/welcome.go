@@ -1,4 +1,4 @@
-// Package demo is what a beginner sees first: a few lines that say what to do next, and a real film with its dashboard.
+// Package demo is a beginner's first contact: a few lines that suggest the next step, and a real film with its dashboard.
 package demo
 
 import (

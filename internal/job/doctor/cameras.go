@@ -14,10 +14,10 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// leastBuffer is what the kernel may keep of a socket for a GigE camera, bytes: docs/howto/cameras.md has the command that sets it.
+// leastBuffer is the least socket buffer of the kernel for a GigE camera, bytes; docs/howto/cameras.md has the command that sets it.
 const leastBuffer = 33554432
 
-// cameras looks at every video device, at what reads GenICam cameras, and for cameras on the network.
+// cameras checks every video device, the readers of GenICam cameras, and cameras on the network.
 func cameras(ctx context.Context, m machine) []Finding {
 	all := videoDevices(m)
 	for _, line := range support() {
@@ -44,7 +44,7 @@ func kindOfCamera(line string) Finding {
 	return f
 }
 
-// videoDevices opens each: what this user may not open is bad, because the computer has a camera and it cannot be used.
+// videoDevices opens each device. One that this user may not open is bad, because the computer has a camera that cannot be used.
 func videoDevices(m machine) []Finding {
 	devices, _ := filepath.Glob(filepath.Join(m.devices, "video*")) // the pattern is well-formed
 	slices.Sort(devices)
@@ -74,7 +74,7 @@ func videoDevice(m machine, path string) Finding {
 	case errors.Is(err, os.ErrPermission) && groupOf(path) != "" && groupOf(path) != "root":
 		f.Mend = fmt.Sprintf("sudo usermod -aG %s \"$USER\", then log out and in; a service: SupplementaryGroups=%[1]s", groupOf(path))
 	case errors.Is(err, os.ErrPermission):
-		f.Mend = "sudo chgrp video " + path + " && sudo chmod 660 " + path + ", and a udev rule that keeps it so"
+		f.Mend = "sudo chgrp video " + path + " && sudo chmod 660 " + path + ", and a udev rule that makes it permanent"
 	case errors.Is(err, syscall.EBUSY):
 		f.Mend = "sudo fuser -v " + path + " shows which program uses it: end that program"
 	default:
@@ -83,16 +83,16 @@ func videoDevice(m machine, path string) Finding {
 	return f
 }
 
-// socketBuffer reports whether the kernel keeps a whole picture of a GigE camera.
+// socketBuffer reports whether the kernel's socket buffer holds a whole picture of a GigE camera.
 func socketBuffer(proc string) Finding {
 	f := Finding{Check: "cameras", Grade: Good, Page: console.CamerasPage}
 	text, err := os.ReadFile(filepath.Join(proc, "sys/net/core/rmem_max"))
 	most, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || bad != nil {
-		f.Found = "what the kernel keeps of a socket is not known here"
+		f.Found = "the kernel's socket buffer is unknown here"
 		return f
 	}
-	f.Found = fmt.Sprintf("the kernel keeps %d bytes of a socket, net.core.rmem_max", most)
+	f.Found = fmt.Sprintf("the kernel's socket buffer has %d bytes, net.core.rmem_max", most)
 	if most < leastBuffer {
 		f.Grade = Note
 		f.Found += ": frames of a GigE camera may be lost"

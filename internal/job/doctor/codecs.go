@@ -23,7 +23,7 @@ import (
 //go:embed films
 var films embed.FS
 
-// codecs reads a film of each codec, the way run does.
+// codecs reads a film of each codec, as run does.
 func codecs(ctx context.Context, _ machine) []Finding {
 	f := Finding{Check: "codecs", Grade: Good, Page: console.RecordingsPage}
 	if !slices.Contains(ingest.Kinds(), "video") {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpus says how many cores there are, and whether they have the vector instructions that OpenCV's and oneDNN's fast kernels are written for.
+// cpus reports the number of cores, and whether they have the vector instructions of the fast kernels of OpenCV and oneDNN.
 func cpus(context.Context, machine) []Finding {
 	return []Finding{instructions(runtime.GOARCH, cpu.X86.HasAVX2 && cpu.X86.HasFMA)}
 }

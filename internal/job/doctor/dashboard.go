@@ -12,12 +12,12 @@ import (
 	"driftscope/sinks/web"
 )
 
-// dashboard serves the page that browsers open, on a free port, and fetches it with its program as a browser does.
+// dashboard serves the browser's page on a free port, and fetches it with its script as a browser does.
 func dashboard(ctx context.Context, _ machine) []Finding {
 	f := Finding{Check: "dashboard", Grade: Good, Found: "the page is served: run prints its address", Page: "docs/howto/dashboard.md"}
 	if err := servePage(ctx); err != nil {
 		f.Grade, f.Found = Bad, "the page is not served: "+err.Error()
-		f.Mend = "sudo ip link set lo up; a firewall has to let this computer reach itself, 127.0.0.1"
+		f.Mend = "sudo ip link set lo up; a firewall must let this computer reach itself, 127.0.0.1"
 	}
 	return []Finding{f}
 }

@@ -1,4 +1,4 @@
-// Package doctor looks at the computer as driftscope needs it, and says of each lack the command that mends it.
+// Package doctor checks the computer for driftscope's needs, and names the command that fixes each problem.
 package doctor
 
 import (
@@ -18,20 +18,20 @@ type Grade string
 // The grades.
 const (
 	Good Grade = "good"
-	Note Grade = "note" // worth knowing; a run works without it
+	Note Grade = "note" // worth knowing; runs work without it
 	Bad  Grade = "bad"  // something that runs need fails
 )
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"`          // cpu, build, codecs, cameras, ports, folders, dashboard
 	Grade Grade  `json:"grade"`          //
 	Found string `json:"found"`          // a sentence
-	Mend  string `json:"mend,omitempty"` // a command; empty if nothing has to be done
+	Mend  string `json:"mend,omitempty"` // a command; empty if nothing needs to be done
 	Page  string `json:"page,omitempty"` // page of the documentation, as a path in the repository
 }
 
-// Report is what --json prints.
+// Report is the output of --json.
 type Report struct {
 	Good     bool      `json:"good"` // no finding is bad
 	Findings []Finding `json:"findings"`
@@ -44,7 +44,7 @@ type Command struct {
 }
 
 // errBad ends the command with status 1; the findings have been printed.
-var errBad = errors.New("doctor: something that runs need fails: the lines marked bad say what mends it")
+var errBad = errors.New("doctor: runs will fail: the lines marked bad say how to fix it")
 
 // Run makes the checks and prints the findings. It returns an error if one is bad.
 func (c *Command) Run(ctx context.Context) error {
@@ -80,14 +80,14 @@ func (c *Command) print(w io.Writer, r Report) error {
 	return nil
 }
 
-// machine is where the checks look; tests have others.
+// machine holds the places that the checks read; tests use others.
 type machine struct {
-	devices string   // of cameras: /dev
-	sys     string   // what the kernel knows of them: /sys/class/video4linux
+	devices string   // folder of camera devices: /dev
+	sys     string   // folder of their properties: /sys/class/video4linux
 	proc    string   // who holds a port: /proc
 	ports   []port   // a run's
 	folders []folder // written to
-	network bool     // cameras are asked for on the network, too
+	network bool     // look for cameras on the network, too
 }
 
 // here returns the paths of this computer.
@@ -98,7 +98,7 @@ func here(dir string) machine {
 	}
 }
 
-// examine makes every check, in the order in which a beginner meets what they are about.
+// examine makes every check, in the order of a beginner's first steps.
 func examine(ctx context.Context, m machine) Report {
 	r := Report{Good: true}
 	for _, check := range []func(context.Context, machine) []Finding{cpus, codecs, cameras, ports, folders, dashboard} {

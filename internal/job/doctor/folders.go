@@ -8,22 +8,22 @@ import (
 	"path/filepath"
 )
 
-// folder is one that runs write to.
+// folder is a folder that runs write to.
 type folder struct{ path, use string }
 
-// leastFree is what a run may fill before its disk is noted as small: a minute of 8-bit pictures of a megapixel at 30 a second is 1.9 GB.
+// leastFree is the free space below which a disk counts as small: a minute of 8-bit pictures of a megapixel at 30 a second is 1.9 GB.
 const leastFree = 2 << 30
 
 // runFolders returns the folders of a run without flags, and dir.
 func runFolders(dir string) []folder {
-	all := []folder{{dir, "results and models"}, {os.TempDir(), "what is written for a while"}}
-	if cache, err := os.UserCacheDir(); err == nil { // driftscope work keeps its streams' state there
+	all := []folder{{dir, "results and models"}, {os.TempDir(), "temporary files"}}
+	if cache, err := os.UserCacheDir(); err == nil { // driftscope work stores its streams' state there
 		all = append(all, folder{filepath.Join(cache, "driftscope"), "a worker's state"})
 	}
 	return all
 }
 
-// folders writes a file in each and asks how much more there is room for.
+// folders writes a file in each folder and reads its free space.
 func folders(_ context.Context, m machine) []Finding {
 	all := make([]Finding, 0, len(m.folders))
 	for _, f := range m.folders {
@@ -34,7 +34,7 @@ func folders(_ context.Context, m machine) []Finding {
 
 func (f folder) look() Finding {
 	there := f.path
-	for { // a folder that is not there yet is made in the one that is
+	for { // a missing folder is made in its parent
 		if _, err := os.Stat(there); !errors.Is(err, os.ErrNotExist) || filepath.Dir(there) == there {
 			break
 		}

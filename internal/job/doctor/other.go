@@ -2,8 +2,8 @@
 
 package doctor
 
-// freeBytes is not asked for here.
+// freeBytes is unknown on this system.
 func freeBytes(string) (free uint64, known bool) { return 0, false }
 
-// groupOf is nothing where files have no groups.
+// groupOf returns nothing if files have no groups.
 func groupOf(string) string { return "" }

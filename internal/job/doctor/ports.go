@@ -15,12 +15,12 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// port is one that a run opens unless told otherwise.
+// port is a port that a run opens by default.
 type port struct {
 	address string
 	use     string
-	grade   Grade  // where it is taken
-	mend    string // where it is taken
+	grade   Grade  // meaning, if it is taken
+	mend    string // remedy, if it is taken
 }
 
 // runPorts returns the ports of a run without flags.
@@ -29,13 +29,13 @@ func runPorts() []port {
 	return []port{
 		{
 			address: net.JoinHostPort("127.0.0.1", strconv.Itoa(d.NATS.Port)), use: "the embedded NATS server", grade: Bad,
-			mend: "driftscope run SOURCE --nats-port 0 takes a free one; where a NATS server is meant to be there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
+			mend: "driftscope run SOURCE --nats-port 0 takes a free one; to use a NATS server that runs there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
 		},
 		{address: d.Dashboard.Address, use: "the dashboard", grade: Note, mend: "nothing to do: run uses a free port and prints it; or give --dashboard 127.0.0.1:PORT"},
 	}
 }
 
-// ports tries to open each, and says who has what cannot be opened.
+// ports tries to open each port, and names the process that holds one.
 func ports(ctx context.Context, m machine) []Finding {
 	var all []Finding
 	for _, p := range m.ports {
@@ -61,7 +61,7 @@ func (p port) look(ctx context.Context, proc string) Finding {
 	return f
 }
 
-// holder names the process that listens at an address of this computer, as far as this user may see it.
+// holder names the process that listens at an address of this computer, if this user may see it.
 func holder(proc, address string) string {
 	const unknown = "a process that this user may not see: sudo ss -ltnp shows it"
 	_, number, _ := net.SplitHostPort(address)

@@ -8,7 +8,7 @@ import (
 	"driftscope/ingest/camera"
 )
 
-// support says what of the camera kinds this computer can read.
+// support lists the kinds of camera that this computer can read.
 func support() []string { return camera.Support() }
 
 // networked lists the cameras that Aravis finds, on the network and on USB.

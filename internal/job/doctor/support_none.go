@@ -4,8 +4,8 @@ package doctor
 
 import "context"
 
-// support is nothing: this build has no OpenCV.
+// support returns nothing: this build has no OpenCV.
 func support() []string { return nil }
 
-// networked is nothing: this build has no camera.
+// networked returns nothing: this build has no camera.
 func networked(context.Context) []string { return nil }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes returns what this user may still write below path.
+// freeBytes returns the free space for this user below path.
 func freeBytes(path string) (free uint64, known bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

@@ -10,7 +10,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// Alignment is latents laid over the truth.
+// Alignment maps latents to the truth.
 type Alignment struct {
 	how  string       // eval's --align
 	To   *offline.Map // turns drifts; its offset is 0 where each film has its own
@@ -30,25 +30,26 @@ func Lay(how string, z, truth *mat.Dense, fitted []int) (*Alignment, error) {
 	return &Alignment{how, to, to.Apply(z)}, nil
 }
 
-// places returns where among the latents z the truth's rows lie: each latent, moved the least that brings it over the truth. Under an isometry
+// places returns the positions of the truth's rows among the latents z: each latent moves by the least distance that aligns it with the truth. Under an
+// isometry
 // that is the paper's Qᵀ(x - b).
 func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	var off, step, out mat.Dense
 	off.Sub(truth, a.Laid)
 	if err := step.Solve(a.To.Linear.T(), off.T()); err != nil {
-		return nil, fmt.Errorf("the map onto the truth cannot be turned round: %w", err)
+		return nil, fmt.Errorf("the map to the truth cannot be inverted: %w", err)
 	}
 	out.Add(z, step.T())
 	return &out, nil
 }
 
-// LayFilms lays latents that are places relative to a centre of each film's own affinely over the truth. What is linear holds for all
-// films, and each has its own offset, by least squares on the first halves, over which the means of a film go:
+// LayFilms aligns latents with the truth affinely, if they are positions relative to each film's own centre. Linear holds for all films. Each film has its
+// own offset, by least squares on the first halves, over which its means are taken:
 //
 //	truth ≈ (z - mean z) Linear + mean truth.
 func LayFilms(z, truth *mat.Dense, films [][]int) (*Alignment, error) {
 	if slices.ContainsFunc(films, func(film []int) bool { return len(film) < 2 }) {
-		return nil, errors.New("a film has one frame: expected 2 or more, the first half to be laid over the truth")
+		return nil, errors.New("a film has one frame: expected 2 or more, because the first half determines its map")
 	}
 	from, to := firstMeans(z, films), firstMeans(truth, films)
 	from.Sub(z, from)

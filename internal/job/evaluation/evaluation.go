@@ -1,5 +1,5 @@
-// Package evaluation measures a model against the truth: its latents laid over it by an isometry or an affine map, its drift, and image
-// registration beside it.
+// Package evaluation measures a model against the truth: its latents, aligned by an isometry or an affine map, and its drift; image registration serves as a
+// baseline.
 package evaluation
 
 import (
@@ -22,27 +22,27 @@ import (
 	"driftscope/online/offline"
 )
 
-// Options are eval's flags, as the command documents them.
+// Options are the flags of the command eval.
 type Options struct {
 	Model     string // the model to judge
-	Video     string // the recording to judge it on
+	Video     string // the recording that judges it
 	Truth     string // a truth.csv, or centroid
 	Align     string // isometry or affine
-	Frames    string // A:B, to judge on
-	FitFrames string // A:B, to fit an affine map on
+	Frames    string // A:B, frames to judge
+	FitFrames string // A:B, frames to fit an affine map
 	Baseline  string // registration, or empty
 	DT        float64
 	FPS       float64
 	Assets    string // the folder with the pictures that a simulation draws
 }
 
-// Evaluation is what eval prints.
+// Evaluation is the output of eval.
 type Evaluation struct {
 	LLatent      float64   `json:"l_latent"`
 	LMu          *float64  `json:"l_mu"`
 	LLatentCoord float64   `json:"l_latent_coord"`
 	LMuCoord     *float64  `json:"l_mu_coord"`
-	LMuSeen      *float64  `json:"l_mu_seen,omitempty"` // as l_mu, at the latents in place of the truth
+	LMuSeen      *float64  `json:"l_mu_seen,omitempty"` // like l_mu, but at the latents instead of the truth
 	CRLB         float64   `json:"crlb"`
 	ReconMSE     *float64  `json:"recon_mse"`
 	R2           []float64 `json:"r2"`
@@ -52,18 +52,18 @@ type Evaluation struct {
 
 	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent a coordinate given the whole recording; see smooth
 
-	// With a baseline alone; see compare.
+	// Only with a baseline; see compare.
 	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
 	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
 }
 
-// Split is the rows of a recording that a map is fitted on, and those that it is judged on.
+// Split holds the rows of a recording that fit the map, and the rows that judge it.
 type Split struct{ Fitted, Judged []int }
 
 // Evaluate measures the model.
 func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if c.FitFrames != "" && c.Align != "affine" {
-		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is of --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
+		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is for --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
 	}
 	frames, err := recording.ParseSpan("--frames", c.Frames)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, err
 	}
 	if n := len(Films(seen.Trajectory)); n > 1 && recording.MovesWithFilm(model.Card.Preprocess) {
-		console.Warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
+		console.Warn("%s has %d trajectories, and %s sees each around its own centre, so one map does not fit all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
 	}
 	truth, err := c.ReadTruth(ctx, rec, seen)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, console.Usage(fmt.Errorf("test frames %s and fit frames %s overlap: an affine map needs separate frames, such as --fit-frames 0:50 --frames 50:100", frames, fit))
 	}
 	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
-		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
+		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d for judging and %d for the fit, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
 	}
 	alignment, err := Lay(c.Align, seen.Z, truth.Z, split.Fitted)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	return result, nil
 }
 
-// fitFrames returns the span that an affine map is fitted on.
+// fitFrames returns the span of frames that fits an affine map.
 func (c *Options) fitFrames(k *card.Card) string {
 	if c.FitFrames != "" {
 		return c.FitFrames
@@ -131,8 +131,8 @@ func (c *Options) fitFrames(k *card.Card) string {
 	return k.Training.Frames
 }
 
-// Judge measures the distance of the judged latents, aligned to the truth, from the truth, and the error of the learnt drift. It takes the
-// drift at the places of the truth, as in the paper, and at the latents, where their own distance counts too.
+// Judge measures the distance of the judged latents, aligned to the truth, from the truth, and the error of the learnt drift. It takes the drift at the true
+// positions, as in the paper, and at the latents, where their own error counts too.
 func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
 	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
 	_, k := want.Dims()
@@ -140,7 +140,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 	e.LLatent = Sum(offline.MeanSquares(got, want))
 	e.LLatentCoord = e.LLatent / float64(k)
 	for i, s := range model.Card.Sigma {
-		along := a.To.Linear.RawRowView(i) // of length 1 under an isometry
+		along := a.To.Linear.RawRowView(i) // has length 1 under an isometry
 		e.CRLB += s * s * floats.Dot(along, along) / model.Card.Seconds
 	}
 	if truth.Mu != nil && model.Card.Drift != nil {
@@ -166,7 +166,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 	return e, nil
 }
 
-// Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it again.
+// Smooth adds the error of the latents smoothed over the whole recording under its own law, after another alignment.
 func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	_, d := seen.Z.Dims()
 	z, err := offline.Smooth(seen.Path(seen.Z), offline.Config{Dim: d})
@@ -193,7 +193,7 @@ func DriftAt(network *drift.Network, z *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Encoded is a recording as the model sees it.
+// Encoded is a recording as seen by the model.
 type Encoded struct {
 	recording      *recording.Recording
 	Seq            []uint64
@@ -203,7 +203,7 @@ type Encoded struct {
 	Reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
 }
 
-// EncodeAll runs the model over a whole recording, whatever is judged of it: a model's clock starts with the first frame.
+// EncodeAll runs the model over a whole recording, whichever frames are judged: a model's clock starts with the first frame.
 func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording) (*Encoded, error) {
 	encoder, err := model.NewEncoder()
 	if err != nil {
@@ -241,7 +241,7 @@ func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording
 	return e, nil
 }
 
-// Path is z, one row a frame, as the tracker would have it.
+// Path returns z, one row per frame, as in the tracker.
 func (e *Encoded) Path(z *mat.Dense) []latent.Latent {
 	n, d := z.Dims()
 	path := make([]latent.Latent, n)

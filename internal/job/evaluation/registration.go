@@ -19,9 +19,8 @@ import (
 // registration is the only baseline.
 const registration = "registration"
 
-// Compare adds the mean squared errors, summed over coordinates, of the displacement between consecutive frames of a film: of the model's
-// latents as they are laid over the truth, and of image registration on the raw frames, in pixels, whose affine map to the truth's
-// displacements is fitted on the same frames.
+// Compare adds the mean squared errors of the displacement between consecutive frames of a film, summed over coordinates. One belongs to the model's aligned
+// latents. The other belongs to image registration on the raw frames, in pixels; its affine map to the true displacements is fitted on the same frames.
 func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, split Split, a *Alignment) error {
 	moved, err := register(ctx, seen)
 	if err != nil {
@@ -29,11 +28,11 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	}
 	learnt, pairs := seen.Pairs(split.Fitted), seen.Pairs(split.Judged)
 	if len(pairs) == 0 {
-		return console.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", seen.recording.Arg))
+		return console.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory", seen.recording.Arg))
 	}
 	registered, err := offline.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
 	if err != nil {
-		return console.Usage(fmt.Errorf("--baseline: laying what registration finds over the truth, on %d pairs of frames: %w", len(learnt), err))
+		return console.Usage(fmt.Errorf("--baseline: mapping the registration to the truth, on %d pairs of frames: %w", len(learnt), err))
 	}
 	want := Displaced(truth.Z, pairs)
 	ours := Sum(offline.MeanSquares(Displaced(a.Laid, pairs), want))
@@ -42,7 +41,7 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	return nil
 }
 
-// Pairs lists the rows whose frame follows the row before in the same trajectory. rows increase.
+// Pairs lists the rows whose frame directly follows the previous row's in the same trajectory. rows increase.
 func (e *Encoded) Pairs(rows []int) []int {
 	var later []int
 	for k := 1; k < len(rows); k++ {
@@ -53,7 +52,7 @@ func (e *Encoded) Pairs(rows []int) []int {
 	return later
 }
 
-// Displaced returns how far each of the rows lies from the row before it.
+// Displaced returns the distance of each row from the previous one.
 func Displaced(z *mat.Dense, rows []int) *mat.Dense {
 	out := PickRows(z, rows)
 	for k, i := range rows {
@@ -124,7 +123,7 @@ func (r *registrar) close() {
 	r.window.Close()
 }
 
-// smooth writes the picture less its mean to dst, which has its size and 32-bit pixels, and smooths it as the centre search does.
+// smooth writes the picture minus its mean to dst, which has its size and 32-bit pixels, and smooths it like the centre search.
 func smooth(g *recording.GreyFrame, dst *gocv.Mat) error {
 	const sd = 3 // pixels; the paper's supplement
 	data, err := dst.DataPtrFloat32()
@@ -145,7 +144,7 @@ func smooth(g *recording.GreyFrame, dst *gocv.Mat) error {
 	return nil
 }
 
-// hann is sin(π(x+½)/w) sin(π(y+½)/h), the root of a Hann window, as OpenCV gives it for phase correlation.
+// hann is sin(π(x+½)/w) sin(π(y+½)/h), the root of a Hann window, which OpenCV uses for phase correlation.
 func hann(width, height int) (gocv.Mat, error) {
 	m := gocv.NewMatWithSize(height, width, gocv.MatTypeCV32FC1)
 	data, err := m.DataPtrFloat32()

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Truth is what the latents should be, one row a frame that the model saw; mu is nil if the truth has no drift.
+// Truth holds the true values of the latents, one row per frame that the model saw; mu is nil if the truth has no drift.
 type Truth struct{ Z, Mu *mat.Dense }
 
 // ReadTruth returns the truth of the frames in seen.
@@ -52,7 +52,7 @@ func (c *Options) ReadTruth(ctx context.Context, rec *recording.Recording, seen 
 // maxTruth bounds the rows of a truth file.
 const maxTruth = 10_000_000
 
-// ParseTruth reads columns t, z1..zd and, where there, mu1..mud; one row a frame, in order.
+// ParseTruth reads the columns t, z1..zd and, if present, mu1..mud; one row per frame, in order.
 func ParseTruth(r io.Reader) (*Truth, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true

@@ -36,7 +36,7 @@ func (f *film) exactly(found *Findings, e *exact.Law) {
 		found.Exponent = &m
 	}
 	if e.Bad > 0 {
-		found.Remarks = append(found.Remarks, "Places are located badly for a while: that is no change of state.")
+		found.Remarks = append(found.Remarks, "Some places are located badly for a while: that is no change of state.")
 	}
 	if mixed := e.Kind == exact.Free || e.Kind == exact.Late; mixed && e.Axes == [2]bool{true, true} {
 		return

@@ -91,7 +91,7 @@ func (f *Findings) print(w io.Writer) {
 	for _, left := range []struct {
 		n    int
 		what string
-	}{{f.Single, "tracks of one place tell nothing"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Cuts, "steps left out, less certain than --certain"}, {f.Outside, "steps outside of the map"}} {
+	}{{f.Single, "tracks of one place, which have no step"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Cuts, "steps left out, less certain than --certain"}, {f.Outside, "steps outside of the map"}} {
 		if left.n > 0 {
 			fmt.Fprintf(w, "; %d %s", left.n, left.what)
 		}

@@ -21,23 +21,23 @@ import (
 type Command struct {
 	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, or packed by gzip." placeholder:"TRACKS.csv" type:"path"`
 	DT     float64 `name:"dt" help:"Seconds between frames." placeholder:"S"`
-	FPS    float64 `name:"fps" help:"Frames a second, in place of --dt." placeholder:"N"`
+	FPS    float64 `name:"fps" help:"Frames per second, instead of --dt." placeholder:"N"`
 
-	Columns    map[string]string `mapsep:"," help:"What the table calls the columns frame, particle, x and y, where it calls them otherwise: frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
-	PixelUM    float64           `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then told in µm²/s, otherwise in px²/s." placeholder:"UM"`
-	Exposure   float64           `help:"Seconds of a frame over which the camera takes light: motion within it blurs a place." placeholder:"S"`
-	FocalDepth float64           `help:"Depth of the slab in which objects are seen, µm: fast ones leave it sooner, and are counted for it. Wants --pixel-um." placeholder:"UM"`
-	States     int               `help:"How many states there are; 0 has the evidence choose." default:"0" placeholder:"K"`
-	KeepDrift  bool              `help:"Leave the motion that all objects share, of the stage, in the tracks."`
-	Width      float64           `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
+	Columns    map[string]string `mapsep:"," help:"The table's names of the columns frame, particle, x and y, if they differ: frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
+	PixelUM    float64           `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then in µm²/s, otherwise in px²/s." placeholder:"UM"`
+	Exposure   float64           `help:"Exposure of a frame, seconds: motion during it blurs a place." placeholder:"S"`
+	FocalDepth float64           `help:"Depth in which objects are visible, µm: corrects for fast objects, which leave sooner. Needs --pixel-um." placeholder:"UM"`
+	States     int               `help:"Number of states; 0 lets the evidence choose." default:"0" placeholder:"K"`
+	KeepDrift  bool              `help:"Keep the motion that all objects share, such as the stage's, in the tracks."`
+	Width      float64           `help:"Width of the film, px, for the map; 0 takes the range of the places." placeholder:"PX"`
 	Height     float64           `help:"The same for its height." placeholder:"PX"`
 
-	Certain float64 `help:"Cut tracks where the probability of a step, p_link in a table of run --objects, is below this, or unknown; 0 cuts none." default:"0" placeholder:"P"`
+	Certain float64 `help:"Cut tracks at steps whose probability, p_link in a table of run --objects, is below this or unknown; 0 cuts none." default:"0" placeholder:"P"`
 
 	Interactions bool    `help:"Look for a force between objects by their distance."`
-	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two objects nearer than twice this appear as one." default:"1.5" placeholder:"PX"`
 	Over         string  `help:"Write the probability of every state at every step of every track to this CSV file." placeholder:"OUT.csv" type:"path"`
-	Objects      string  `help:"Write what is known of every track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
+	Objects      string  `help:"Write one row per track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
 	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 
@@ -90,7 +90,7 @@ func (c *Command) checkMore() error {
 			continue
 		}
 		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s: %s is there already, and may hold what somebody wrote: give another file", flag, path)
+			return fmt.Errorf("%s: %s exists already: give another file", flag, path)
 		}
 		if err := system.Writable(path); err != nil {
 			return err

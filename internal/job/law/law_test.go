@@ -181,7 +181,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"60 tracks", "1 tracks of one place tell nothing", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
+	for _, want := range []string{"60 tracks", "1 tracks of one place, which have no step", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("found no %q in\n%s", want, out)
 		}
@@ -251,7 +251,7 @@ func TestAnyones(t *testing.T) {
 	if f.Kind != "free" || !strings.Contains(strings.Join(f.Remarks, " "), "along y") || f.D.Mean < 1.7 || f.D.Mean > 2.3 || (f.Map != nil && len(f.Map.Says) > 0) {
 		t.Errorf("along a line: %+v", f)
 	}
-	if f := printed(t, Command{Tracks: rest, DT: 1}); f.Says != "Nothing moves along x or y: there is no law to tell." || len(f.States) != 0 {
+	if f := printed(t, Command{Tracks: rest, DT: 1}); f.Says != "Nothing moves along x or y: there is no law to find." || len(f.States) != 0 {
 		t.Errorf("at rest: %+v", f)
 	}
 }

@@ -249,7 +249,7 @@ func TestMoreMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, c := range map[string]Command{
-		"is there already":         {Objects: there},
+		"exists already":           {Objects: there},
 		"no file can be made":      {Objects: filepath.Join(there, "below.csv")},
 		"--width: found -1":        {Width: -1},
 		"--height: found NaN":      {Height: math.NaN()},

@@ -20,7 +20,7 @@ const MaxTracks = 100_000
 // smoother. D from x and y would be too small.
 var columns = []string{"marks", "x_located", "y_located", "located", "p_link"}
 
-// track is the places of one object, with its number in the table.
+// track holds the places of one object, with its number in the table.
 type track struct {
 	number int64
 	points []tracking.Point
@@ -69,7 +69,7 @@ func read(path string, as map[string]string, certain float64) (tracks []track, l
 // errNoLinks reports --certain without probabilities.
 var errNoLinks = errors.New("--certain: the table has no column p_link: give a table of run --objects, or leave it out")
 
-// uncertain reports whether the link that leads to a place is less probable than asked for. An unknown one is.
+// uncertain reports whether the link that leads to a place is less probable than required. An unknown one is.
 func uncertain(value string, absent bool, certain float64) (bool, error) {
 	switch {
 	case certain == 0:

@@ -13,16 +13,16 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// Makers make what a configuration names.
+// Makers make the stages that a configuration names.
 type Makers struct {
 	Source, Sink, Step                Make
 	SourceKinds, SinkKinds, StepKinds []string
 }
 
-// Allowed holds the rights that a worker gives to submitted configurations, beside the folder of each stream.
+// Allowed holds the rights that a worker gives to submitted configurations, besides each stream's folder.
 type Allowed struct {
 	makers    Makers
-	said      []string // as the worker was told
+	said      []string // as given to the worker
 	kinds     map[string]bool
 	folders   []string // without links
 	addresses []*url.URL
@@ -87,8 +87,8 @@ func (a *Allowed) refusal(key, found, why, grant string) error {
 	return fmt.Errorf("%s: found %s, %s; this worker allows %s: start it with --allow %s, or have another worker run the stream", key, found, why, allows, grant)
 }
 
-// Hold checks a configuration and returns it with resolved paths. folder is the stream's own: relative paths begin there, and Hold makes it if a path needs it.
-// shown is the configuration before its secrets were put in, for messages. The error joins all refusals.
+// Hold checks a configuration and returns it with resolved paths. folder is the stream's own: relative paths start there, and Hold makes it if a path needs it.
+// shown is the configuration before its secrets were inserted, for messages. The error joins all refusals.
 func (a *Allowed) Hold(cfg, shown config.Config, folder string) (config.Config, error) {
 	h := &holding{allowed: a, folder: folder}
 	var errs []error
@@ -171,7 +171,7 @@ func (h *holding) component(key string, c, shown config.Component, of Make) (con
 	return c, errors.Join(errs...)
 }
 
-// secretsIn refuses a secret in an option that needs none: the value of a name or a path comes back in messages.
+// secretsIn refuses a secret in an option that needs none: messages repeat names and paths.
 func secretsIn(key string, c, shown config.Component, all []reached) error {
 	as := shown.Options()
 	for option, value := range c.Options() {
@@ -213,7 +213,7 @@ func (h *holding) path(key, path string) (string, error) {
 	return path, h.allowed.refusal(key, fmt.Sprintf("%.80q", path), "which is "+real+" on this machine", grant)
 }
 
-// address refuses an address that is not allowed, also one of several with commas between them.
+// address refuses an address that is not allowed, also in a list with commas.
 func (h *holding) address(key, kind, value, shown string) error {
 	for one := range strings.SplitSeq(value, ",") {
 		if !strings.Contains(one, "://") {

@@ -9,13 +9,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// What the name of a model begins with that is part of the program, or kept on the NATS server.
+// Prefixes of models that are part of the program, or stored on the NATS server.
 const (
 	EmbeddedModel = "embedded:"
 	ServerModel   = "nats:"
 )
 
-// DefaultModel is what an empty model means.
+// DefaultModel replaces an empty model name.
 const DefaultModel = "molecule"
 
 // OpenModel loads a model file, or embedded:NAME.
@@ -38,7 +38,7 @@ func openModel(name string) (*infer.Model, error) {
 	return infer.Load(name)
 }
 
-// OpenSceneModel is Open, and refuses a model of objects, which draws and reads what is around one of many.
+// OpenSceneModel is Open, and refuses a model of objects, which reads the surroundings of one object.
 func OpenSceneModel(name string) (*infer.Model, error) {
 	m, err := OpenModel(name)
 	if err == nil && m.Card.Objects != nil {

@@ -24,7 +24,7 @@ func withoutLinks(path string) (string, error) {
 		return real, err
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("%s is a link to nothing", path)
+		return "", fmt.Errorf("%s is a link to a missing file", path)
 	}
 	above := filepath.Dir(path)
 	if above == path {

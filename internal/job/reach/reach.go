@@ -53,7 +53,7 @@ func options(c config.Component, of Make) (all []reached, told bool, err error) 
 	}
 	all, told = fields(seen)
 	written := c.Options()
-	return slices.DeleteFunc(all, func(r reached) bool { // an unwritten default is harmless, except that of a device
+	return slices.DeleteFunc(all, func(r reached) bool { // an unwritten default is harmless, except for a device
 		_, is := written[r.key]
 		return !(is && r.value != "") && r.what != device
 	}), told, nil

@@ -14,13 +14,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Dataset is one recording, or several of the same kind of specimen that are read one after another.
+// Dataset is one recording, or several of the same kind of specimen, read one after another.
 type Dataset []*Recording
 
-// OpenDataset understands what a person types. A span of frames has no meaning over several recordings.
+// OpenDataset opens recordings as a person names them. A span of frames has no meaning over several recordings.
 func OpenDataset(args []string, dt, fps float64, assets string, s Span) (Dataset, error) {
 	if len(args) > 1 && s != Whole {
-		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, a span is of one: leave it out or give one recording", s, len(args)))
+		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, but a span belongs to one: leave it out or give one recording", s, len(args)))
 	}
 	var d Dataset
 	for _, arg := range args {
@@ -58,8 +58,8 @@ func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, erro
 	return s, nil
 }
 
-// Widest surveys every film, one trajectory of a recording, by itself, and gives the survey of the one where objects move over the
-// widest square. It is coloured where any is.
+// Widest surveys every film, one trajectory of a recording, separately, and returns the survey of the film where objects move over the widest square. It is
+// coloured if any film is.
 func (d Dataset) Widest(ctx context.Context) (*Survey, error) {
 	var widest, coloured *Survey
 	size := 0
@@ -86,7 +86,7 @@ func (d Dataset) Widest(ctx context.Context) (*Survey, error) {
 	return widest, nil
 }
 
-// films surveys the recording, each trajectory by itself.
+// films surveys the recording, each trajectory separately.
 func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 	var last uint64
 	var g GreyFrame

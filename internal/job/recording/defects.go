@@ -39,17 +39,17 @@ func (s *singles) add(pixels []float32) {
 	}
 }
 
-// A defective pixel differs from its neighbours in the mean picture, and they do not differ from their own neighbours with it.
+// A defective pixel differs from its neighbours in the mean picture, and the neighbours agree with their own neighbours.
 const (
-	fewSingles   = 20   // frames below which a mean picture shows what moves
+	fewSingles   = 20   // frames below which a mean picture shows moving objects
 	outstanding  = 6    // standard deviations of such differences over the picture: of all pixels none is there by chance
-	leastDefect  = 0.05 // of the range of the mean picture: less hides nothing
-	spread       = 0.2  // of its light, at most, in those around it: optics of 1.6 pixels, at half of their height, leave 0.25
-	maxDefective = 0.01 // of all pixels: more are a pattern
+	leastDefect  = 0.05 // share of the range of the mean picture: a smaller defect hides nothing
+	spread       = 0.2  // share of its light, at most, in the pixels around it: optics with a half width of 1.6 pixels leave 0.25
+	maxDefective = 0.01 // share of all pixels: more defects are a pattern
 )
 
-// defective lists the numbers of the camera's hot and dead pixels, in ascending order. What a pixel shows that lasts from frame to frame comes from
-// the scene, so such a pixel is sound.
+// defective lists the numbers of the camera's hot and dead pixels, in ascending order. A signal that persists from frame to frame comes from the scene, so such
+// a pixel is sound.
 func (s *singles) defective(frames, width, height int) (found []int) {
 	if s.first == nil || frames < fewSingles || width < 3 || height < 3 {
 		return nil
@@ -85,7 +85,7 @@ func (s *singles) lasts(p int, n float64) bool {
 	return float64(s.lagged[p])/n-m*m > variance/2
 }
 
-// ring returns the values of the pixels at so many rows or columns from p, one or two, in order; at edges they are fewer.
+// ring returns the values of the pixels at a distance of one or two rows or columns from p, in order; edges have fewer.
 func ring(picture []float64, width, p, distance int) []float64 {
 	values := make([]float64, 0, 16)
 	x, y := p%width, p/width
@@ -105,7 +105,7 @@ func middleOf(sorted []float64) float64 {
 	return (sorted[len(sorted)/2] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// Defects returns how many of the camera's pixels are defective; step replaces them.
+// Defects returns the number of defective pixels of the camera; step replaces them.
 func (s *Survey) Defects() (n int, step card.Step) {
 	if s.singles == nil {
 		return 0, step

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Findings is what probe prints.
+// Findings is the output of probe.
 type Findings struct {
 	Kind     string   `json:"kind"`
 	Width    int      `json:"width"`
@@ -30,15 +30,15 @@ type Findings struct {
 	High     float64  `json:"p99_9"`  // 0.1 % lie above
 	Frames   int      `json:"frames"` // read
 	Whole    bool     `json:"whole"`  // read to the end
-	Total    int      `json:"total"`  // as the source says; 0 if it does not
+	Total    int      `json:"total"`  // as the source states; 0 if it does not
 	Skipped  int      `json:"skipped"`
 	DT       float64  `json:"dt_s"`                  // median
 	Jitter   float64  `json:"jitter_s"`              // robust standard deviation of the intervals
 	Timed    bool     `json:"timed"`                 // false: the interval is an assumption
-	Live     bool     `json:"live"`                  // frames come whether or not they are read
-	Lost     uint64   `json:"lost"`                  // by the source, as its numbers or times tell
-	Stored   string   `json:"compression,omitempty"` // as the file has them; empty if that is not known
-	Objects  string   `json:"objects,omitempty"`     // what the film shows at first sight; empty if that is not known
+	Live     bool     `json:"live"`                  // frames arrive whether or not they are read
+	Lost     uint64   `json:"lost"`                  // by the source, according to its numbers or times
+	Stored   string   `json:"compression,omitempty"` // as stored in the file; empty if unknown
+	Objects  string   `json:"objects,omitempty"`     // result of the first look; empty if unknown
 	Warnings []string `json:"warnings"`
 
 	source  string    // as a person would type it
@@ -51,10 +51,10 @@ type Findings struct {
 	shown   []float32 // scratch: the values of the last picture
 }
 
-// samplesPerFrame is how many values of a float frame the percentiles rest on.
+// samplesPerFrame is the number of values of a float frame behind the percentiles.
 const samplesPerFrame = 2000
 
-// pixelTypes names what sources give, by OpenCV's type without channels.
+// pixelTypes names the pixels of sources by OpenCV's type without channels.
 var pixelTypes = map[frame.MatType]string{
 	frame.MatTypeCV8U: "uint8", frame.MatTypeCV16U: "uint16", frame.MatTypeCV32F: "float32",
 }
@@ -114,7 +114,7 @@ func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
 // finish sums up. source is still open.
 func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	if p.Frames == 0 {
-		return nil, fmt.Errorf("no frame of %s could be read: check that it is there and the right one", p.source)
+		return nil, fmt.Errorf("no frame of %s could be read: check that it exists and is the right file", p.source)
 	}
 	if p.Min > p.Max {
 		return nil, errors.New("not one pixel is a finite number: check that it is the right file")
@@ -128,7 +128,7 @@ func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	return p, nil
 }
 
-// percentile returns the value below which the share q lies.
+// percentile returns the value with the share q below it.
 func (p *Findings) percentile(q float64) float64 {
 	if p.Pixel == "float32" {
 		slices.Sort(p.sample)
@@ -152,7 +152,7 @@ func quantile(counts []uint64, n uint64) int {
 	return len(counts) - 1
 }
 
-// judgeTimes finds the median interval and warns where it cannot be trusted.
+// judgeTimes finds the median interval and warns if it is unreliable.
 func (p *Findings) judgeTimes() {
 	if len(p.times) < 2 {
 		return
@@ -171,7 +171,7 @@ func (p *Findings) judgeTimes() {
 	}
 }
 
-// judgeRange warns of pictures that tell little.
+// judgeRange warns of pictures with little contrast.
 func (p *Findings) judgeRange() {
 	top := map[string]float64{"uint8": math.MaxUint8, "uint16": math.MaxUint16}[p.Pixel]
 	switch {
@@ -186,7 +186,7 @@ func (p *Findings) judgeRange() {
 	}
 }
 
-// jitter returns the intervals' standard deviation about their median, by the median of their distances from it: a lost frame does not move it. 1.4826 is
+// jitter returns the intervals' standard deviation about their median, from the median of their distances to it: a lost frame does not change it. 1.4826 is
 // the ratio for a Gaussian.
 func jitter(steps []float64, middle float64) float64 {
 	away := make([]float64, len(steps))
@@ -194,7 +194,7 @@ func jitter(steps []float64, middle float64) float64 {
 		away[i] = math.Abs(s - middle)
 	}
 	slices.Sort(away)
-	const nanosecond = 1e-9 // what times are known to
+	const nanosecond = 1e-9 // resolution of the times
 	return math.Round(1.4826*away[len(away)/2]/nanosecond) * nanosecond
 }
 
@@ -205,7 +205,7 @@ var lossless = []string{"ffv1", "hfyu", "ffvh", "png", "mpng", "rgba", "dib", "r
 func (p *Findings) judgeStorage() {
 	lossy := p.Kind == "video" && p.Stored != "" && !slices.Contains(lossless, strings.ToLower(p.Stored)) || p.Stored == "JPEG"
 	if lossy {
-		p.warn("stored as %s, which loses detail: what moves by less than a pixel moves with the compression too; record TIFF, or FFV1 in MKV", p.Stored)
+		p.warn("stored as %s, which loses detail: motion of less than a pixel is distorted; record TIFF, or FFV1 in MKV", p.Stored)
 	}
 }
 
@@ -216,7 +216,7 @@ func (p *Findings) Close() {
 	}
 }
 
-// leastUnreadable is how many frames may be unreadable where few are wanted: a camera may begin with some.
+// leastUnreadable bounds the unreadable frames if few frames are wanted: a camera may begin with some.
 const leastUnreadable = 100
 
 // Probe reads up to limit frames of a source. The caller closes the findings.
@@ -260,7 +260,7 @@ func Probe(ctx context.Context, component config.Component, limit int) (_ *Findi
 	return found.finish(source)
 }
 
-// FirstFrame reads one frame's size: what an adapted region of interest is fitted to.
+// FirstFrame reads one frame's size, to which an adapted region of interest is fitted.
 func FirstFrame(ctx context.Context, component config.Component) (width, height int, err error) {
 	found, err := Probe(ctx, component, 1)
 	if err != nil {
@@ -311,14 +311,14 @@ func (p *Findings) count() string {
 	return read
 }
 
-// Interval says how far apart frames are, and how that is known.
+// Interval returns the distance of frames, and its origin.
 func (p *Findings) Interval() string {
 	if p.DT == 0 {
 		return "unknown: one frame has none"
 	}
-	from := "as the source says"
+	from := "as the source states"
 	if !p.Timed {
-		from = "assumed: the source does not say, give --dt or --fps"
+		from = "assumed: the source states none, give --dt or --fps"
 	}
 	return fmt.Sprintf("%.6g s, %.6g frames/s, jitter %.2g s, %s", p.DT, 1/p.DT, p.Jitter, from)
 }
@@ -331,7 +331,7 @@ func (p *Findings) skip(err *pipeline.ErrSkip) {
 	p.Skipped++
 }
 
-// notice keeps what the source noticed about a frame, each kind of notice once.
+// notice stores the source's events about a frame, each kind once.
 func (p *Findings) notice(events []frame.Event) {
 	for _, e := range events {
 		if e.Warn && !p.noticed[e.Code] {
@@ -341,7 +341,7 @@ func (p *Findings) notice(events []frame.Event) {
 	}
 }
 
-// Preview returns the first picture between the grey values that 99.8 % of all lie within, as PNG.
+// Preview returns the first picture as PNG, between the grey values that contain 99.8 % of all values.
 func (p *Findings) Preview() ([]byte, error) {
 	low, high := p.Low, p.High
 	if !(high > low) {

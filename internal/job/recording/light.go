@@ -9,11 +9,11 @@ import (
 	"driftscope/preprocess/illumination"
 )
 
-// film holds thumbnails for the estimate of the lamp: some frames of one trajectory, evenly over all of them.
+// film holds thumbnails for the estimate of the lamp: frames of one trajectory, evenly spaced.
 type film struct {
 	small      *illumination.Thumbnail
 	thumbnails [][]float32
-	stride     int // between frames that are kept
+	stride     int // distance of stored frames
 	seen       int
 	trajectory uint64
 	unclear    bool // several trajectories, each with a background of its own, or too few pixels
@@ -22,7 +22,7 @@ type film struct {
 // maxThumbnails is when every other one is given up.
 const maxThumbnails = 256
 
-// add keeps a thumbnail where it is the turn of one.
+// add stores a thumbnail of a frame if one is due.
 func (l *film) add(f *frame.Frame, g *GreyFrame) {
 	if l.seen == 0 {
 		var err error
@@ -45,10 +45,10 @@ func (l *film) add(f *frame.Frame, g *GreyFrame) {
 	l.thumbnails = append(l.thumbnails, one)
 }
 
-// fewThumbnails is where a film is too short to tell its lamp from what moves.
+// fewThumbnails is the length below which a film cannot separate its lamp from motion.
 const fewThumbnails = 20
 
-// Illumination returns how the recording's light changes, its model nil if it is steady, or where that is not to be told. step takes it off.
+// Illumination returns how the recording's light changes; its model is nil if the light is steady, or if the film cannot show it. step removes the change.
 func (s *Survey) Illumination() (light illumination.Choice, step card.Step) {
 	if s.film.unclear || len(s.film.thumbnails) < fewThumbnails {
 		return light, step

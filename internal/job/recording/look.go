@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Bounds on the frames of a recording that Look reads; lookPixels sets the number between them.
+// Bounds on the frames of a recording that Look reads; lookPixels sets the number between the bounds.
 const (
 	leastLook  = 60
 	mostLook   = 600
@@ -41,8 +41,8 @@ func Of(c config.Component) *Recording {
 // ErrUnread reports a recording without a frame that can be read.
 var ErrUnread = errors.New("found no frame that can be read")
 
-// Look reads the beginning of the recording's span through the steps, or the first seconds of a live source, and learns the objects. It says nothing
-// of unreadable frames: the next reader does.
+// Look reads the beginning of the recording's span through the steps, or the first seconds of a live source, and learns the objects. It does not
+// report unreadable frames: the next reader does.
 func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finder.Force) (*finder.Finder, error) {
 	source, err := r.open(ctx)
 	if err != nil {

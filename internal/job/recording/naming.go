@@ -12,13 +12,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Kinds of source that are treated apart.
+// Kinds of source with special treatment.
 const (
 	SimSource  = "sim"
 	NatsSource = "nats"
 )
 
-// Source makes the component for what a person typed.
+// Source makes the component for a source as a person names it.
 func Source(arg string, dt, fps float64) (config.Component, error) {
 	if dt < 0 || fps < 0 || (dt > 0 && fps > 0) {
 		return config.Component{}, console.Usage(errors.New("--dt and --fps: give one of them, as a positive number"))
@@ -38,7 +38,7 @@ func Source(arg string, dt, fps float64) (config.Component, error) {
 	return component, console.Usage(err)
 }
 
-// SourceName returns what a person would type for a source.
+// SourceName returns the name of a source as a person would type it.
 func SourceName(c config.Component) string {
 	options := c.Options()
 	for _, key := range []string{"name", "camera", "device", "subject"} {
@@ -57,8 +57,8 @@ func SourceName(c config.Component) string {
 	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
-// chosenOf returns which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, a Zarr's level, too, and an HDF5's dataset and the letters of its
-// axes.
+// chosenOf returns the chosen series of a recording: the axes of an NDTiff, the channel and slice of a TIFF, also the level of a Zarr, and the dataset and axis
+// letters of an HDF5.
 func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
 	axes, _ := options["axes"].(map[string]any)
@@ -76,7 +76,7 @@ func chosenOf(options map[string]any) url.Values {
 	return chosen
 }
 
-// IsConfig reports whether a source is given by its configuration.
+// IsConfig reports whether a configuration names the source.
 func IsConfig(source string) bool {
 	ext := strings.ToLower(filepath.Ext(source))
 	return ext == ".yaml" || ext == ".yml"
@@ -85,7 +85,7 @@ func IsConfig(source string) bool {
 // StreamName makes a stream's name of a source: see config.StreamName.
 var StreamName = config.StreamName
 
-// ShellWord quotes a path for a shell where it needs that.
+// ShellWord quotes a path for a shell, if needed.
 func ShellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == "" {
 		return s

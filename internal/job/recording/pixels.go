@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Planes copies a preprocessed frame out of its Mat: CHW in [0,1], red first where it is coloured. shape is C, H, W.
+// Planes copies a preprocessed frame out of its Mat: CHW in [0,1], red first if coloured. shape is C, H, W.
 func Planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 	m := f.Mat()
 	channels := m.Channels()
@@ -40,11 +40,11 @@ type GreyFrame struct {
 	low, high     float32   // extremes over all channels
 	coloured      bool      // some pixel's channels differ by more than an eighth of the frame's range
 	real          bool      // of float pixels
-	values        []float32 // of all channels, one pixel's after another's
+	values        []float32 // of all channels, pixel by pixel
 	mean          []float32 // memory of Pixels if there are several channels
 }
 
-// Grey copies a raw frame of any pixel type that sources give.
+// Grey copies a raw frame of any pixel type of the sources.
 func Grey(f *frame.Frame) (g GreyFrame, err error) {
 	err = g.Read(f)
 	return g, err
@@ -83,7 +83,7 @@ func (g *GreyFrame) Read(f *frame.Frame) error {
 	return nil
 }
 
-// wide copies the values of a frame of 8 or 16 bits or float32, into dst where they fit.
+// wide copies the values of a frame of 8 or 16 bits or float32, into dst if they fit.
 func wide(dst []float32, m *frame.Mat) ([]float32, error) {
 	to := resized(dst, m.Total()*m.Channels())
 	switch m.Type() & 7 { // the low three bits are the depth
@@ -100,7 +100,7 @@ func wide(dst []float32, m *frame.Mat) ([]float32, error) {
 	return nil, fmt.Errorf("pixels of OpenCV type %v, expected uint8, uint16 or float32", m.Type())
 }
 
-// resized is n values, of any content, in dst's memory where they fit.
+// resized returns n undefined values, in dst's memory if they fit.
 func resized(dst []float32, n int) []float32 { return slices.Grow(dst[:0], n)[:n] }
 
 func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error {
@@ -113,7 +113,7 @@ func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error 
 	return nil
 }
 
-// window makes a picture of 8 bits of one's values times scale plus shift; the caller owns it.
+// window makes an 8-bit picture from a picture's values times scale plus shift; the caller owns it.
 func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
 	from, err := wide(nil, m)
 	if err != nil {
@@ -134,7 +134,7 @@ func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
 	return shown, nil
 }
 
-// Planar is a picture whose channels, one or three, lie one after another.
+// Planar is a picture whose channels, one or three, follow one another.
 type Planar struct {
 	Pixels          []float32
 	Channels, Width int

@@ -23,17 +23,17 @@ import (
 
 // Recording is a source that is read from its first frame to its last, as often as needed.
 type Recording struct {
-	Arg     string // as the user named it, without a password
+	Arg     string // as named by the user, without a password
 	kind    string
 	options map[string]any
 	span    Span
 	told    map[string]bool // notices that the user has been given, by code
 }
 
-// SimulatedFrames is the length of a simulation that is read as a recording: the paper's.
+// SimulatedFrames is the length of a simulation that is read as a recording; it equals the paper's.
 const SimulatedFrames = 1000
 
-// Open understands what a person types and fixes the frame interval where one is given. assets is a folder with the pictures
+// Open opens a source as a person names it, and fixes the frame interval if one is given. assets is a folder with the pictures
 // that a simulation draws; empty if it draws its own.
 func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error) {
 	kind, options, err := ingest.Guess(arg)
@@ -48,11 +48,11 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	}
 	if assets != "" {
 		if kind != SimSource {
-			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation draws them: leave --assets out or give sim:NAME", assets, arg))
+			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation uses them: leave --assets out or give sim:NAME", assets, arg))
 		}
 		options["assets"] = assets
 	}
-	if kind == SimSource { // a simulation is endless and paced unless told otherwise; its scale may depend on its length
+	if kind == SimSource { // a simulation is endless and paced by default; its scale may depend on its length
 		options["realtime"] = false
 		if _, given := options["frames"]; !given {
 			options["frames"] = max(s.endOr(SimulatedFrames), SimulatedFrames)
@@ -66,7 +66,7 @@ func Simulation(name string, options map[string]any) *Recording {
 	return &Recording{Arg: SimSource + ":" + name, kind: SimSource, options: options, span: Whole, told: map[string]bool{}}
 }
 
-// Live reports whether r is a live source, whose frames do not wait, such as a camera.
+// Live reports whether r is a live source, such as a camera, whose frames do not wait.
 func (r *Recording) Live() (bool, error) {
 	source, err := ingest.New(r.kind, Decoder(r.kind, r.options)) // holds nothing before Open
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Recording) open(ctx context.Context) (pipeline.Source, error) {
 }
 
 // Each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
-// A frame that cannot be read is warned of and left out. Steps that suit themselves to films see each film whole, whatever the span.
+// It warns of an unreadable frame and skips it. Steps that adapt to films see each whole film, whatever the span.
 func (r *Recording) Each(ctx context.Context, steps []card.Step, fn func(*frame.Frame) error) (timed bool, err error) {
 	source, err := r.open(ctx)
 	if err != nil {
@@ -130,13 +130,13 @@ func (r *Recording) Each(ctx context.Context, steps []card.Step, fn func(*frame.
 	}
 }
 
-// fewSkips is how many of the frames that cannot be read, of each cause, are named; unread is before a cause in told.
+// fewSkips bounds the unreadable frames of each cause that are named; unread precedes a cause in told.
 const (
 	fewSkips = 10
 	unread   = "unread "
 )
 
-// count tells how many frames of each cause could not be read beyond those that were named: once, however often the recording is read.
+// count reports the number of further unreadable frames of each cause, once, however often the recording is read.
 func (r *Recording) count(skips map[string]int) {
 	for _, cause := range slices.Sorted(maps.Keys(skips)) {
 		if n := skips[cause] - fewSkips; n > 0 && !r.told[unread+cause] {
@@ -146,7 +146,7 @@ func (r *Recording) count(skips map[string]int) {
 	}
 }
 
-// hand runs one frame through the chain to fn, and says when the span is over.
+// hand runs one frame through the chain to fn, and reports the end of the span.
 func (r *Recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chain chain, fn func(*frame.Frame) error) (done bool, err error) {
 	defer f.Close()
 	if r.span.after(f.Seq) {
@@ -172,10 +172,10 @@ func (r *Recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chai
 
 // Untimed returns the error of a recording whose frames have no times.
 func (r *Recording) Untimed() error {
-	return console.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
+	return console.Usage(fmt.Errorf("%s does not state its frame interval: give --dt SECONDS or --fps N", r.Arg))
 }
 
-// Naming puts the recording's name before an error about one of its frames.
+// Naming adds the recording's name to an error about one of its frames.
 func (r *Recording) Naming(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -183,7 +183,7 @@ func (r *Recording) Naming(err error) error {
 	return fmt.Errorf("%s: %w", r.Arg, err)
 }
 
-// Seconds returns the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.
+// Seconds returns the frame's acquisition time since the Unix epoch, exact to the nanosecond for times near the epoch, as in recordings.
 func Seconds(f *frame.Frame) float64 { return float64(f.Time.UnixNano()) / 1e9 }
 
 // chain is a list of preprocessing steps.
@@ -215,13 +215,13 @@ func Decoder(kind string, options map[string]any) func(any) error {
 	}
 }
 
-// Span is a range of frame numbers A:B, B not included; either may be left out.
+// Span is a range of frame numbers A:B without B; either may be omitted.
 type Span struct{ From, To uint64 }
 
 // Whole is every frame.
 var Whole = Span{0, math.MaxUint64}
 
-// ParseSpan reads what a flag was given; nothing is every frame.
+// ParseSpan parses a flag; an empty text means every frame.
 func ParseSpan(flag, text string) (Span, error) {
 	s := Whole
 	if text == "" {
@@ -245,7 +245,7 @@ func ParseSpan(flag, text string) (Span, error) {
 func (s Span) Holds(k uint64) bool { return k >= s.From && k < s.To }
 func (s Span) after(k uint64) bool { return k >= s.To }
 
-// endOr returns the span's end, or n where it is open.
+// endOr returns the span's end, or n if it is open.
 func (s Span) endOr(n uint64) uint64 {
 	if s.To == math.MaxUint64 {
 		return n

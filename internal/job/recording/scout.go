@@ -13,11 +13,11 @@ import (
 // scout reads a recording a second time, a film ahead of its reader, for the steps that suit themselves to whole films. A film is one
 // trajectory, in one piece.
 type scout struct {
-	looks  []func(*frame.Frame) error // of the steps that look
+	looks  []func(*frame.Frame) error // steps that look ahead
 	source pipeline.Source            // nil if no step looks
-	next   *frame.Frame               // the first of the film to come
+	next   *frame.Frame               // first frame of the next film
 	begun  bool
-	film   uint64 // trajectory of the one shown last
+	film   uint64 // trajectory of the last shown frame
 }
 
 func (r *Recording) scout(ctx context.Context, chain chain) (s *scout, err error) {
@@ -53,7 +53,7 @@ func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 		case err == nil:
 			s.drop()
 		default:
-			err = fmt.Errorf("frame %d, of trajectory %d, is not there when read again: the recording changed while it was read", f.Seq, s.film)
+			err = fmt.Errorf("frame %d, of trajectory %d, is missing when read again: the recording changed meanwhile", f.Seq, s.film)
 		}
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 	}
 }
 
-// read makes next the next frame, unless there is one. Frames that cannot be read are the reader's to tell of.
+// read makes next the next frame, unless there is one. The reader reports frames that cannot be read.
 func (s *scout) read(ctx context.Context) (err error) {
 	var skip *pipeline.ErrSkip
 	for s.next == nil && (err == nil || errors.As(err, &skip)) {
@@ -70,7 +70,7 @@ func (s *scout) read(ctx context.Context) (err error) {
 	return err
 }
 
-// show shows the steps the next frame, and is done with it.
+// show shows the next frame to the steps, and then drops it.
 func (s *scout) show() error {
 	defer s.drop()
 	for _, look := range s.looks {

@@ -31,9 +31,9 @@ type Survey struct {
 	sum, squares  []float64 // of the reduced pictures
 	lagged        []float64 // sum of products with the frame before
 	previous      []float64
-	behind        []card.Step // steps that the frames have had
+	behind        []card.Step // steps that the frames have passed
 	film          film
-	singles       *singles // nil where defective pixels are not looked for
+	singles       *singles // nil if defective pixels are not searched
 }
 
 // maxMap bounds the sides of the variance map.
@@ -90,7 +90,7 @@ func (s *Survey) add(f *frame.Frame, g *GreyFrame) error {
 	return nil
 }
 
-// Behind returns the steps that the frames have had.
+// Behind returns the steps that the frames have passed.
 func (s *Survey) Behind() []card.Step { return slices.Clone(s.behind) }
 
 // box returns the mean over k × k pixels from (x, y).
@@ -104,11 +104,11 @@ func (g *GreyFrame) box(x, y, k int) float64 {
 	return sum / float64(k*k)
 }
 
-// tail is the share of a high-bit recording's pixels left outside its grey window on either side: hot pixels and spikes.
+// tail is the share of a high-bit recording's pixels outside its grey window on either side: hot pixels and spikes.
 const tail = 1e-4
 
-// Window returns the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
-// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range; others leave out spikes and what hides the rest.
+// Window returns the grey range of the whole recording: its extremes, as in the paper, and for integer recordings beyond 8 bits the percentiles that exclude
+// hot pixels. Float pictures in [0,1] keep that range; others exclude spikes, which would hide the rest.
 func (s *Survey) Window() (low, high float64, err error) {
 	switch {
 	case s.low == s.high:
@@ -137,7 +137,7 @@ func (s *Survey) Window() (low, high float64, err error) {
 	return low, high, nil
 }
 
-// Coloured reports whether things have a colour, not their noise alone.
+// Coloured reports whether objects have a colour, not only their noise.
 func (s *Survey) Coloured() bool { return s.tinted && (s.frames < 2 || s.hue.lasts()) }
 
 // lowSNR reports whether less than a tenth of the pictures' variance lasts from one frame to the next.
@@ -151,14 +151,14 @@ func (s *Survey) lowSNR() bool {
 	return lasting < all/10
 }
 
-// Region is a square cut out of the frame, or out of each film around its own object; then x and y mean nothing.
+// Region is a square in the frame, or in each film around its own object; then x and y are unused.
 type Region struct {
 	X, Y, Size int
 	Film       bool
 }
 
-// Moving finds the square that holds what moves: 99 % of the variance in time beyond the noise's, with a margin of a third
-// for the object's own extent, at least the encoder's input. ok is false if that is about the whole frame, or not to be told.
+// Moving finds the square that holds the motion: 99 % of the variance in time beyond the noise, with a margin of a third for the object's extent, and at least
+// the encoder's input. ok is false if that is about the whole frame, or unknown.
 func (s *Survey) Moving() (r Region, ok bool) {
 	excess := s.excess()
 	if slices.Max(excess) == 0 {
@@ -180,7 +180,7 @@ func (s *Survey) Moving() (r Region, ok bool) {
 	return Region{place((x0+x1)*s.reduce/2, s.Width), place((y0+y1)*s.reduce/2, s.Height), size, false}, true
 }
 
-// excess is each reduced pixel's variance in time less that of the still background, the median.
+// excess is each reduced pixel's variance in time minus the median, which is the still background's.
 func (s *Survey) excess() []float64 {
 	variance := s.variance()
 	sorted := slices.Sorted(slices.Values(variance))
@@ -200,8 +200,8 @@ func (s *Survey) variance() []float64 {
 	return variance
 }
 
-// lingers reports whether something moves which noise hides in every single pixel: from one frame to the next the picture's covariance, summed
-// over pixels, is 5 standard errors beyond what white noise of the pixels' variances v leaves, -Σv/n ± √(Σv²/n).
+// lingers reports whether something moves that noise hides in every single pixel: the picture's covariance between successive frames, summed over pixels,
+// exceeds white noise of the pixels' variances v, -Σv/n ± √(Σv²/n), by 5 standard errors.
 func (s *Survey) lingers() bool {
 	n := float64(s.frames)
 	var covariance, white, mean float64
@@ -234,7 +234,7 @@ func middle(mass []float64) (from, to int) {
 	return from, to
 }
 
-// Check returns an error that says why a recording is useless for training.
+// Check returns an error if a recording is useless for training, with the reason.
 func (s *Survey) Check() error {
 	var moved float64
 	for _, v := range s.excess() {
@@ -261,7 +261,7 @@ func (s *Survey) saturated() float64 {
 	return float64(s.counts[int(s.high)]) / float64(total)
 }
 
-// Steps returns the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input. A region of each film comes
+// Steps returns the preprocessing for a recording: grey window, CLAHE if wanted, region, encoder's input. A region of each film comes
 // with its own window.
 func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step {
 	normalise := map[string]any{"window": []any{low, high}}
@@ -285,7 +285,7 @@ func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step 
 	return append(steps, card.Step{Kind: "resize", Options: map[string]any{"width": Side, "height": Side}})
 }
 
-// MovesWithFilm reports whether some step places a new region in each film.
+// MovesWithFilm reports whether a step chooses a new region in each film.
 func MovesWithFilm(steps []card.Step) bool {
 	return slices.ContainsFunc(steps, func(s card.Step) bool {
 		search, _ := s.Options["search"].(map[string]any)

@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Of each frame, valuesAFrame values are looked at, always at the same places, and in all at most maxValues.
+// It reads valuesAFrame values of each frame, always at the same positions, and at most maxValues in all.
 const (
 	valuesAFrame = 2048
 	maxValues    = 1 << 20
@@ -20,13 +20,13 @@ type values struct {
 	seen, changes []float32 // of every stride-th pixel, frame after frame
 	stride        int
 	frames        int
-	size, step    int       // of a frame, and from place to place
-	sum           []float64 // of each place
+	size, step    int       // per frame, and step between positions
+	sum           []float64 // per position
 	previous      []float32
 }
 
-// add folds in a frame's values, unless it has more or fewer than the first. Places lie an odd number of values apart that is no multiple
-// of three: they are of all channels, and of most columns.
+// add folds in a frame's values, unless it has more or fewer than the first. Positions lie an odd number of values apart that is no multiple of three: they
+// cover all channels, and most columns.
 func (v *values) add(all []float32) {
 	if v.frames == 0 {
 		v.size, v.stride, v.step = len(all), 1, max(len(all)/valuesAFrame, 1)|1
@@ -56,7 +56,7 @@ func (v *values) add(all []float32) {
 	v.previous, v.frames = now, v.frames+1
 }
 
-// thin leaves out every second frame, and of those to come as many.
+// thin removes every second frame, also of those to come.
 func (v *values) thin() {
 	n := len(v.sum)
 	every := func(all []float32, from int) []float32 {
@@ -72,7 +72,7 @@ func (v *values) thin() {
 
 // window returns the range of grey values from low to high, the extremes. It cuts spikes: if the range is more than spiky times that between
 // the tails, it leaves the spikes out. For pictures that are almost only noise it returns the range of the mean picture plus reach standard
-// deviations of the noise on either side, estimated by the median for normal noise. Values beyond that say little and widen the range much.
+// deviations of the noise on either side, estimated by the median for normal noise. Values beyond it carry little information and widen the range much.
 func (v *values) window(low, high float64, lowSNR bool) (float64, float64) {
 	if noise := v.noise(); lowSNR && noise > 0 {
 		dark, bright := slices.Min(v.sum)/float64(v.frames), slices.Max(v.sum)/float64(v.frames)
@@ -104,7 +104,7 @@ func (v *values) noise() float64 {
 	return numeric.NormalSD(sizes, math.Sqrt2)
 }
 
-// hue tells the colour of objects from that of noise, by the products of the channels' differences in consecutive frames.
+// hue separates the colour of objects from noise, by the products of the channels' differences in consecutive frames.
 type hue struct {
 	previous        []float32
 	product, square float64

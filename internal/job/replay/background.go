@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Of a picture that shows nothing: its longest side, px, and its grey, on which light and dark marks are seen.
+// Replacement for a picture that shows nothing: its longest side, px, and a grey on which light and dark marks are visible.
 const (
 	emptySide = 768
 	emptyGrey = 40

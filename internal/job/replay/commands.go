@@ -50,7 +50,7 @@ func (p *player) rest(ctx context.Context) (again bool, err error) {
 	return false, err
 }
 
-// obey carries out a command about the showing. What steers tracking is refused: that is over.
+// obey carries out a command about the showing. Commands that steer tracking are refused: tracking is over.
 func (p *player) obey(ctx context.Context, c latent.Command) error {
 	switch c.Name {
 	case "pause":
@@ -66,7 +66,7 @@ func (p *player) obey(ctx context.Context, c latent.Command) error {
 	return p.applied(ctx, c)
 }
 
-// applied answers a command and tells everyone of it, as a run does.
+// applied answers a command and publishes it, as a run does.
 func (p *player) applied(ctx context.Context, c latent.Command) error {
 	c.Reply(nil)
 	return p.write(ctx, &latent.Event{

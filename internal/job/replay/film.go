@@ -14,16 +14,16 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// film gives the frames that results were made of, one in memory at a time.
+// film returns the frames behind the results, one in memory at a time.
 type film struct {
-	ctx       context.Context // of the reading
+	ctx       context.Context // error of the reading
 	recording *recording.Recording
 	next      func() (*frame.Frame, bool)
 	stop      func()
-	err       error        // of the reading that has ended
+	err       error        // error of an ended reading
 	at        *frame.Frame // lent until next; nil behind the last
 	first     uint64       // the number of the first frame
-	seq       uint64       // of the frame that was read last
+	seq       uint64       // number of the last frame read
 	told      bool
 
 	picture *field.Picture
@@ -39,7 +39,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 	}
 	live, err := r.Live()
 	if err == nil && live {
-		err = console.Usage(fmt.Errorf("--film %s: frames that come once are no film: give the recording", name))
+		err = console.Usage(fmt.Errorf("--film %s: a live source cannot be replayed: give the recording", name))
 	}
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *film) rewind() {
 	})
 }
 
-// read takes the next frame; false behind the last, or where f.err says why there is none.
+// read takes the next frame. It returns false after the last one, or if f.err says why there is none.
 func (f *film) read() (ok bool) {
 	if f.at, ok = f.next(); ok {
 		f.seq = f.at.Seq
@@ -104,7 +104,7 @@ func (f *film) frame(seq uint64) (*frame.Frame, error) {
 	return f.at, nil
 }
 
-// end tells that the results go on behind the film's last frame.
+// end reports that the results continue beyond the film's last frame.
 func (f *film) end() {
 	if f.err == nil && !f.told {
 		f.told = true
@@ -112,7 +112,7 @@ func (f *film) end() {
 	}
 }
 
-// show is frame at as a picture, lent until the next call; nil if it has none.
+// show returns frame at as a picture, lent until the next call; nil if there is none.
 func (f *film) show(at *frame.Frame) (*latent.View, error) {
 	var skip *pipeline.ErrSkip
 	err := f.picture.Apply(f.ctx, at)

@@ -16,10 +16,10 @@ import (
 // lines are the records of a JSON Lines file, one in memory at a time.
 type lines struct {
 	path   string
-	name   string // of the stream
+	name   string // name of the stream
 	file   *os.File
 	reader *bufio.Reader
-	number int // of the line that was read last
+	number int // number of the last line read
 	told   bool
 	record record
 }
@@ -38,10 +38,10 @@ func openLines(path string) (results, error) {
 	return l, nil
 }
 
-// begin wants a record.
+// begin requires a record.
 func (l *lines) begin() error {
 	if _, err := l.next(); errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: no record in it: give what run --out wrote", l.path)
+		return fmt.Errorf("%s: no record in it: give a file from run --out", l.path)
 	} else if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (l *lines) rewind() error {
 func (l *lines) stream() string { return l.name }
 func (l *lines) close() error   { return l.file.Close() }
 
-// next returns the next record. An incomplete last line without an end was torn when the run was killed: next reports and skips it.
+// next returns the next record. A kill of the run tore an incomplete last line: next reports and skips it.
 func (l *lines) next() (*record, error) {
 	line, err := l.reader.ReadSlice('\n')
 	l.number++
@@ -87,7 +87,7 @@ func (l *lines) next() (*record, error) {
 
 // wrong adds the place in the file to an error.
 func (l *lines) wrong(err error) error {
-	return fmt.Errorf("%s:%d: %w: give what run --out wrote", l.path, l.number, err)
+	return fmt.Errorf("%s:%d: %w: give a file from run --out", l.path, l.number, err)
 }
 
 // take reads one line.
@@ -104,7 +104,7 @@ func (l *lines) take(line []byte) error {
 		l.name = of.Stream
 	}
 	if of.Stream != l.name {
-		return fmt.Errorf("a record of stream %.40q behind those of %.40q, and one is shown at a time", of.Stream, l.name)
+		return fmt.Errorf("a record of stream %.40q after records of %.40q: only one stream can be shown at a time", of.Stream, l.name)
 	}
 	l.record = record{kind: of.Kind, line: line}
 	l.record.place(r)

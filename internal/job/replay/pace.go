@@ -4,20 +4,20 @@ import "time"
 
 const (
 	longestWait = 10 * time.Second       // longest wait for a frame, so that viewers skip the pauses of a film
-	mostLate    = 100 * time.Millisecond // what is made up for; where reading is slower than the pace, the pace gives way
+	mostLate    = 100 * time.Millisecond // largest delay that is made up; if reading is slower than the pace, the pace yields
 )
 
-// pace says when frames are due.
+// pace computes when frames are due.
 type pace struct {
 	speed float64 // times the film's own
-	fps   float64 // in place of that; 0 goes by the times
+	fps   float64 // instead of that; 0 uses the times
 	begun bool
-	seq   uint64    // of the last frame
-	at    time.Time // when it was taken
-	due   time.Time // when it was due
+	seq   uint64    // number of the last frame
+	at    time.Time // its acquisition time
+	due   time.Time // its due time
 }
 
-// next returns when frame seq, taken at at, is due. A first frame, or the first of a film that restarts, is due now.
+// next returns when frame seq with acquisition time at is due. A first frame, or the first of a film that restarts, is due now.
 func (p *pace) next(seq uint64, at, now time.Time) time.Time {
 	if !p.begun {
 		p.begun, p.due = true, now
@@ -31,7 +31,7 @@ func (p *pace) next(seq uint64, at, now time.Time) time.Time {
 	return p.due
 }
 
-// step returns how long after the last frame the next one is shown.
+// step returns the time between the last frame and the next one.
 func (p *pace) step(seq uint64, at time.Time) time.Duration {
 	seconds := at.Sub(p.at).Seconds() / p.speed
 	if p.fps > 0 {

@@ -17,29 +17,29 @@ const (
 	longestStep = 9e9              // s from frame to frame, which a time.Duration holds
 	usualPace   = 25               // frames a second of a table without a film
 	viewEvery   = time.Second / 25 // the eye follows no more pictures
-	healthEvery = time.Second      // as of a run
+	healthEvery = time.Second      // as in a run
 )
 
-// player shows one replay. All of it happens on one goroutine.
+// player shows one replay. All methods run on one goroutine.
 type player struct {
 	options  Options
 	results  results
 	film     *film // nil if there is none
 	sink     *natsink.Sink
 	health   *time.Ticker
-	estimate latent.Estimate // of a table's frame
+	estimate latent.Estimate // number of a table's frame
 	counted  uint64          // frames at the last health message
-	heard    time.Time       // when that was
+	heard    time.Time       // its time
 
-	// Of one showing:
+	// State of one showing:
 	pace      pace
 	began     time.Time
-	frames    uint64 // that were shown
+	frames    uint64 // number of shown records
 	published uint64 // messages
-	seq       uint64 // of the frame that is shown
+	seq       uint64 // number of the shown frame
 	at        time.Time
-	size      extent    // of the film, or of the field
-	viewed    time.Time // when the last picture was shown
+	size      extent    // size of the film, or of the field
+	viewed    time.Time // time of the last shown picture
 	paused    bool
 	stopped   bool // by command
 }
@@ -111,7 +111,7 @@ func (p *player) begin() error {
 	return p.results.rewind()
 }
 
-// end wants that something was shown.
+// end requires that a record was shown.
 func (p *player) end() error {
 	if p.frames > 0 {
 		return nil
@@ -119,7 +119,7 @@ func (p *player) end() error {
 	return console.Usage(fmt.Errorf("%s: no frame from %d on in it: give a smaller --from, or results of a run", p.options.Results, p.options.From))
 }
 
-// wanted leaves out the frames before the first, the health of the run that is long over, and its pictures where the film gives better ones.
+// wanted excludes the frames before the first, the health of the past run, and its pictures if the film has better ones.
 func (p *player) wanted(r *record) bool {
 	return r.seq >= p.options.From && r.kind != latent.KindHealth && (r.kind != latent.KindView || p.film == nil)
 }
@@ -154,7 +154,7 @@ func (p *player) turn(ctx context.Context, r *record) error {
 	return nil
 }
 
-// taken returns when the frame of r was: as the results say, or the film, or at a pace of the table's own.
+// taken returns the acquisition time of r's frame: from the results, from the film, or from a table's own pace.
 func (p *player) taken(r *record, f *frame.Frame) time.Time {
 	switch {
 	case !r.at.IsZero():
@@ -212,7 +212,7 @@ func (p *player) write(ctx context.Context, m latent.Message) error {
 	return p.sink.Write(ctx, m)
 }
 
-// tell sends health: the replay's own, for that of the run says how it went then.
+// tell sends the replay's health, because the run's health describes the past.
 func (p *player) tell(ctx context.Context, state string) error {
 	now := time.Now()
 	h := &latent.Health{Time: now, State: state, UptimeS: now.Sub(p.began).Seconds(), Frames: p.frames, Tracked: p.frames, Published: p.published,

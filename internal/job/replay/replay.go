@@ -1,5 +1,5 @@
-// Package replay shows again what a run wrote: it publishes the records of a result file, and the pictures of the film that they were made of, at the
-// film's pace, so that the dashboard and every other subscriber see them as they saw the run.
+// Package replay shows the results of a run again: it publishes the records of a result file and the pictures of their film at the film's pace. The dashboard
+// and every other subscriber see them as they saw the run.
 package replay
 
 import (
@@ -17,16 +17,16 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// Options say what is shown, and how.
+// Options say what to show, and how.
 type Options struct {
-	Results string  // what run --out wrote: JSON Lines, or where the name ends in .csv a table of tracks
+	Results string  // output of run --out: JSON Lines or, if the name ends in .csv, a table of tracks
 	Film    string  // a recording that provides the pictures; if empty, the JSON Lines' pictures, or an even background
 	Speed   float64 // times the film's own pace
-	FPS     float64 // frames a second in place of that; 0 goes by the times
+	FPS     float64 // frames per second instead of that; 0 uses the times
 	From    uint64  // the first frame
-	Frames  uint64  // how many; 0 is all
-	Loop    bool    // begins again at the end
-	Exit    bool    // ends at the end, in place of waiting for the command start
+	Frames  uint64  // number of frames; 0 means all
+	Loop    bool    // restart at the end
+	Exit    bool    // return at the end, instead of waiting for the command start
 }
 
 // The bounds on a pace: a frame in 100 s, and more than any screen shows.
@@ -44,7 +44,7 @@ func (o Options) check() error {
 	case o.FPS != 0 && o.Speed != 1:
 		return errors.New("--fps and --speed: give one of them")
 	case o.Loop && o.Exit:
-		return errors.New("--loop and --exit: what begins again has no end: leave one of them out")
+		return errors.New("--loop and --exit: a loop has no end: leave one of them out")
 	}
 	return nil
 }
@@ -61,17 +61,17 @@ type results interface {
 type record struct {
 	kind  latent.Kind
 	seq   uint64
-	at    time.Time      // acquisition; zero if the results do not say it
-	frame bool           // it belongs to the moment of frame seq: it is shown when that is
-	size  extent         // of the frame, where objects say it
-	line  []byte         // the JSON, as the run wrote it; nil if it comes from a table
-	field latent.Objects // of a table's frame, without its size
+	at    time.Time      // acquisition; zero if the results lack it
+	frame bool           // it belongs to frame seq and is shown with it
+	size  extent         // of the frame, if objects state it
+	line  []byte         // the JSON of the run; nil if it comes from a table
+	field latent.Objects // for a table's frame, without its size
 }
 
 // extent is a size in px.
 type extent struct{ width, height int }
 
-// mostSide bounds a picture, px, as where objects are looked for.
+// mostSide bounds a picture, px, as in the search for objects.
 const mostSide = 16384
 
 // Replay is a result file and its film, open. It is for one goroutine.
@@ -81,7 +81,7 @@ type Replay struct {
 	film    *film // nil if there is none
 }
 
-// Open reads how the results begin, and opens the film.
+// Open reads the beginning of the results, and opens the film.
 func Open(ctx context.Context, o Options) (_ *Replay, err error) {
 	if err := o.check(); err != nil {
 		return nil, console.Usage(err)
@@ -101,21 +101,21 @@ func Open(ctx context.Context, o Options) (_ *Replay, err error) {
 	return r, err
 }
 
-// openResults wants a regular file, which can be read more than once.
+// openResults requires a regular file, which can be read more than once.
 func openResults(path string) (results, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: give what run --out wrote", err)
+		return nil, fmt.Errorf("%w: give a file from run --out", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is no file: give what run --out wrote", path)
+		return nil, fmt.Errorf("%s: is no file: give a file from run --out", path)
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		return openTable(path)
 	}
 	return openLines(path)
 }
 
-// Stream returns the stream's name: that of the records, or the file's.
+// Stream returns the name of the stream in the records, or the file's name.
 func (r *Replay) Stream() string { return r.results.stream() }
 
 // Close frees the files.

@@ -349,7 +349,7 @@ func TestHostile(t *testing.T) {
 		{"another film", "r.jsonl", strings.ReplaceAll(good, `"width_px":160`, `"width_px":161`), Options{Film: simulated}, "give the film that was tracked"},
 		{"none from there on", "r.jsonl", good, Options{From: 4}, "no frame from 4 on"},
 		{"no film", "r.jsonl", good, Options{Film: "gone.tif"}, "gone.tif does not exist"},
-		{"no recording", "r.jsonl", good, Options{Film: "camera:0"}, "come once"},
+		{"no recording", "r.jsonl", good, Options{Film: "camera:0"}, "a live source cannot be replayed"},
 		{"no columns", "t.csv", "a,b\n1,2\n", Options{}, "expected frame, particle, x and y"},
 		{"no rows", "t.csv", "frame,particle,x,y\n", Options{}, "no row in it"},
 		{"no number", "t.csv", "frame,particle,x,y\n0,1,2,abc\n", Options{}, "line 2: y is"},

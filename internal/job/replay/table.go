@@ -13,23 +13,23 @@ import (
 	"driftscope/sinks/message"
 )
 
-// place is where an object was in a frame.
+// place is the position of an object in a frame.
 type place struct {
 	frame int32
 	id    int64
 	x, y  float64 // px
 }
 
-// table is a table of tracks, all of it in memory: at most tracking.MaxRows places of 32 bytes.
+// table is a table of tracks, fully in memory: at most tracking.MaxRows places of 32 bytes.
 type table struct {
 	path   string
-	places []place // by frames, then by numbers
-	size   extent  // that all places lie in
+	places []place // by frame, then by number
+	size   extent  // box that contains all places
 	begun  int     // the first place of the next frame
 	record record
 }
 
-// openTable reads a table in any order of its rows; it counts them first, for a list that grows takes several times the memory.
+// openTable reads a table with rows in any order. It counts the rows first, because a growing list takes several times the memory.
 func openTable(path string) (results, error) {
 	rows := 0
 	if err := tracking.Rows(path, func(int64, tracking.Point) error { rows++; return nil }); err != nil {
@@ -56,7 +56,7 @@ func (t *table) add(particle int64, at tracking.Point) error {
 		return fmt.Errorf("particle %d, expected numbers from 0", particle)
 	}
 	if most := max(math.Abs(at.X), math.Abs(at.Y)); most >= mostSide {
-		return fmt.Errorf("a place at %g, %g, and a picture has at most %d px a side: give places in px", at.X, at.Y, mostSide)
+		return fmt.Errorf("a place at %g, %g, but a picture has at most %d px a side: give places in px", at.X, at.Y, mostSide)
 	}
 	t.places = append(t.places, place{int32(at.Frame), particle, at.X, at.Y})
 	t.size = extent{max(t.size.width, int(at.X)+1), max(t.size.height, int(at.Y)+1)}

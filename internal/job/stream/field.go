@@ -205,7 +205,7 @@ type firstBuilder struct {
 // plan reads the beginning of the recording.
 func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	if m != nil {
-		return plan{}, console.Usage(fmt.Errorf("model %s: what was found at first sight is followed without a model: start again with --objects --model", m.name))
+		return plan{}, console.Usage(fmt.Errorf("model %s: the objects of the first look are followed without a model: start again with --objects --model", m.name))
 	}
 	seen, err := lookFirst(ctx, b.cfg)
 	if err != nil {
@@ -273,9 +273,9 @@ func (s *Stream) conclude() error {
 	case f.Kind == finder.Nothing:
 		return errors.New(f.String())
 	case found == 0:
-		return fmt.Errorf("nothing: no object in any of %d frames, though the look at the film found %v: it may have changed, or show something else after its beginning", frames, f.Kind)
+		return fmt.Errorf("nothing: no object in any of %d frames, although the first look at the film found %v: the film may have changed, or show other things after its beginning", frames, f.Kind)
 	case 2*found < frames:
-		console.Warn("verdict: doubtful: objects were found in %d of %d frames, in none after frame %d: where the film shows more, name it with --one, --bodies or --objects", found, frames, t.Last.Load())
+		console.Warn("verdict: doubtful: objects were found in %d of %d frames, in none after frame %d: if the film shows more, say what with --one, --bodies or --objects", found, frames, t.Last.Load())
 	default:
 		console.Say("verdict: %s", f)
 	}

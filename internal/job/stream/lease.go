@@ -66,7 +66,7 @@ func (s *Stream) takeOver() error {
 	}
 	if at.Frames == 0 && kept.Frames > 0 {
 		if s.anew == nil {
-			s.anew = errors.New("the newest that is as old is of no frames")
+			s.anew = errors.New("the newest one that is old enough has no frame number")
 		}
 		console.Warn("stream %s: no saved law is as old as the results: a new law starts after frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
@@ -86,7 +86,7 @@ func (s *Stream) takenOver(before string) string {
 	text := fmt.Sprintf("the stream is taken over from %s, at epoch %d", before, s.lease.Epoch())
 	switch {
 	case s.standing == nil:
-		return text + ": frames that came between are missing, and frames are counted from 0 again"
+		return text + ": frames in between are missing, and frame numbers start at 0 again"
 	case s.standing.At.Frames > s.from.Frames:
 		return text + fmt.Sprintf(": the law learns frames %d to %d again, results continue at frame %d", s.from.Frames, s.standing.At.Frames-1, s.standing.At.Frames)
 	}

@@ -40,9 +40,9 @@ func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 func (m *Model) fits(objects bool) error {
 	switch ofObjects := m.Net.Card.Objects != nil; {
 	case objects && !ofObjects:
-		return fmt.Errorf("model %s: is one of a whole scene, and objects are to be followed: train one of theirs with pretrain --objects, or leave the model out", m.name)
+		return fmt.Errorf("model %s: is for a whole scene, but objects should be followed: train one with pretrain --objects, or leave the model out", m.name)
 	case ofObjects && !objects:
-		return fmt.Errorf("model %s: is one of objects: run it with --objects, or objects: {enabled: true} in a configuration", m.name)
+		return fmt.Errorf("model %s: is for objects: run it with --objects, or objects: {enabled: true} in a configuration", m.name)
 	}
 	return nil
 }

@@ -35,14 +35,14 @@ func ReadEarlier(path string) (*Earlier, error) {
 	for lines.Scan() {
 		number++
 		if err := e.take(lines.Bytes()); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w: give what run --out wrote", path, number, err)
+			return nil, fmt.Errorf("%s:%d: %w: give a file from run --out", path, number, err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w: give what run --out wrote", path, number+1, err)
+		return nil, fmt.Errorf("%s:%d: %w: give a file from run --out", path, number+1, err)
 	}
 	if len(e.tracked) == 0 {
-		return nil, fmt.Errorf("%s: no latent in it: give what run --out wrote", path)
+		return nil, fmt.Errorf("%s: no latent in it: give a file from run --out", path)
 	}
 	return e, nil
 }
@@ -73,7 +73,7 @@ func (e *Earlier) take(line []byte) error {
 		case r.DriftRevision == known+1:
 			e.applied = append(e.applied, r.DriftFrame)
 		case r.DriftRevision != known:
-			return fmt.Errorf("drift revision %d after %d: the run was reset, went on from a kept state or refined faster than it told, and cannot be repeated", r.DriftRevision, known)
+			return fmt.Errorf("drift revision %d after %d: the run was reset, continued a saved state or refined faster than it reported, and cannot be repeated", r.DriftRevision, known)
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ type repeated struct {
 // repeat limits a source to the frames that the earlier run tracked. It refuses live sources.
 func (e *Earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
 	if s.Info().Live {
-		return nil, errors.New("--repeat: a live source cannot be seen again: give the recording, or a simulation with realtime: false")
+		return nil, errors.New("--repeat: a live source cannot be read again: give the recording, or a simulation with realtime: false")
 	}
 	return &repeated{Source: s, earlier: e}, nil
 }

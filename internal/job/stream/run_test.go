@@ -121,9 +121,9 @@ func TestAssembleRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"source: {sim: {name: nothing}}\n":                                                      `"nothing" is not known`,
 		molecule + "model: missing.onnx\n":                                                      "missing.onnx",
-		molecule + "model: embedded:molecule\nobjects: {enabled: true}\n":                       "is one of a whole scene",
+		molecule + "model: embedded:molecule\nobjects: {enabled: true}\n":                       "is for a whole scene",
 		molecule + "preprocess: [clahe]\n":                                                      "the model was trained with",
-		molecule + "online: {lead: auto}\n":                                                     "auto is measured by the clock",
+		molecule + "online: {lead: auto}\n":                                                     "auto needs the clock",
 		molecule + "triggers: [{flash: {name: a}}]\n":                                           `kind "flash" is not known`,
 		molecule + "online: {state: " + broken + "}\n":                                          "or delete the file to start with a new law",
 		molecule + "online: {state: " + filepath.Join(folder, "none", "s") + "}\n":              "online.state, or --state",
@@ -254,10 +254,10 @@ func TestSideBySide(t *testing.T) {
 func TestOfProcess(t *testing.T) {
 	own := configured(t, "source: sim\n")
 	for want, change := range map[string]func(*config.Config){
-		"":                                   func(c *config.Config) { c.NATS, c.Dashboard = config.Default().NATS, config.Default().Dashboard },
-		"stream: found a, expected bead":     func(c *config.Config) { c.Stream = "a" },
-		"nats: is not what the process":      func(c *config.Config) { c.NATS.Site = "attic" },
-		"dashboard: is not what the process": func(c *config.Config) { c.Dashboard.Address = "127.0.0.1:1" },
+		"":                                      func(c *config.Config) { c.NATS, c.Dashboard = config.Default().NATS, config.Default().Dashboard },
+		"stream: found a, expected bead":        func(c *config.Config) { c.Stream = "a" },
+		"nats: differs from the process's":      func(c *config.Config) { c.NATS.Site = "attic" },
+		"dashboard: differs from the process's": func(c *config.Config) { c.Dashboard.Address = "127.0.0.1:1" },
 	} {
 		cfg := own
 		change(&cfg)

@@ -57,7 +57,7 @@ func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream 
 // maxProblems bounds the bytes of problems in an answer.
 const maxProblems = 16 << 10
 
-// notStarted returns the answer for a stream that did not start: whose fault it is, and all problems on one line.
+// notStarted returns the answer for a stream that did not start, with the party at fault, and all problems on one line.
 func notStarted(err error) error {
 	var refusal *latent.Refusal
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -150,11 +150,11 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	usual := config.Default()
 	switch {
 	case cfg.Stream != own.Stream:
-		return fmt.Errorf("stream: found %s, expected %s: another name is another stream, for a run of its own", cfg.Stream, own.Stream)
+		return fmt.Errorf("stream: found %s, expected %s: another name needs a run of its own", cfg.Stream, own.Stream)
 	case cfg.NATS != own.NATS && cfg.NATS != usual.NATS:
-		return errors.New("nats: is not what the process runs with, which has one bus: leave it out, or run the configuration apart")
+		return errors.New("nats: differs from the process's, and a process has one bus: leave it out, or run the configuration in another process")
 	case cfg.Dashboard != own.Dashboard && cfg.Dashboard != usual.Dashboard:
-		return errors.New("dashboard: is not what the process runs with, which has one dashboard: leave it out, or run the configuration apart")
+		return errors.New("dashboard: differs from the process's, and a process has one dashboard: leave it out, or run the configuration in another process")
 	}
 	cfg.NATS, cfg.Dashboard = own.NATS, own.Dashboard
 	return nil

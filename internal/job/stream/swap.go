@@ -64,7 +64,7 @@ func (t *tracking) swap(ctx context.Context, payload []byte, like *frame.Frame) 
 	}
 	if w.Back {
 		if !t.changed {
-			return nil, latent.Refuse(latent.Conflict, `model: there is none to go back to, the run began with this one: send {"name": ...}`)
+			return nil, latent.Refuse(latent.Conflict, `model: there is no earlier model, the run began with this one: send {"name": ...}`)
 		}
 		return t.ready(t.before)
 	}
@@ -97,9 +97,9 @@ func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 	case err != nil:
 		return plan{}, refusal(err)
 	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
-		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the right one", m.name, m.Net.Digest, w.SHA256)
 	case now != nil && m.Net.Digest == now.Net.Digest:
-		return plan{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", m.name, m.Net.Digest)
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, already tracks: name another", m.name, m.Net.Digest)
 	}
 	if err := m.fits(t.cfg.Objects.Enabled); err != nil {
 		return plan{}, latent.Refuse(latent.Conflict, "%v", err)
@@ -131,7 +131,7 @@ func refusal(err error) error {
 // try encodes a copy of a frame with separate steps and a separate encoder, so that the stream's own see no frame before their first.
 func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
-		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", p.about.name)
+		return latent.Refuse(latent.NotNow, "model: no frame has arrived yet on which %s could be tried: try again when one has", p.about.name)
 	}
 	encoder, err := t.encoder(p)
 	if err != nil {

@@ -87,10 +87,10 @@ func TestSwapRefused(t *testing.T) {
 		{`{"name": "spot", "sha256": "12"}`, like, false, latent.Malformed, "model: found"},
 		{`{"name": "a/b"}`, like, false, latent.Malformed, "a/b"},
 		{`{"name": "missing"}`, like, false, latent.Unknown, "missing"},
-		{`{"back": true}`, like, false, latent.Conflict, "none to go back to"},
-		{`{"name": "spot"}`, like, false, latent.Conflict, "is the one that tracks"},
+		{`{"back": true}`, like, false, latent.Conflict, "there is no earlier model"},
+		{`{"name": "spot"}`, like, false, latent.Conflict, "already tracks"},
 		{`{"name": "spot", "sha256": "` + strings.Repeat("1", 64) + `"}`, like, false, latent.Conflict, "expected 1111"},
-		{`{"name": "spot"}`, nil, true, latent.NotNow, "no frame has come yet"},
+		{`{"name": "spot"}`, nil, true, latent.NotNow, "no frame has arrived yet"},
 	} {
 		if c.other {
 			track.renamed()
@@ -154,7 +154,7 @@ func TestSwap(t *testing.T) {
 func TestSwapField(t *testing.T) {
 	s, like := onBus(t, "source: {sim: {name: vesicle, frames: 5, realtime: false, density: 5, width: 64, height: 64}}\nobjects: {enabled: true}\n")
 	track := s.tracking
-	if _, err := track.swap(t.Context(), []byte(`{"name": "spot"}`), like); !refusedWith(err, latent.Conflict, "is one of a whole scene") {
+	if _, err := track.swap(t.Context(), []byte(`{"name": "spot"}`), like); !refusedWith(err, latent.Conflict, "is for a whole scene") {
 		t.Errorf("found %v", err)
 	}
 	if err := track.try(t.Context(), track.now, like); err != nil {

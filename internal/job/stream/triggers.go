@@ -63,7 +63,7 @@ func newLead(cfg config.Config, waits bool) (*lead, error) {
 	case err != nil:
 		return nil, err
 	case auto && waits:
-		return nil, errors.New("online.lead: auto is measured by the clock, and this source's frames do not come by it: give a duration, such as 12ms, and the same frames give the same triggers")
+		return nil, errors.New("online.lead: auto needs the clock, and this source's frames do not follow it: give a duration, such as 12ms, and the same frames give the same triggers")
 	case !auto && fixed == 0 || len(cfg.Triggers) == 0:
 		return nil, nil
 	}

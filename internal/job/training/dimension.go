@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// auto is --latent's word for as many as the clip calls for.
+// auto is the value of --latent for as many latents as the clip needs.
 const auto = "auto"
 
 // dimension reads --latent; it returns 0 for auto, and for a dimension taken from --from.

@@ -12,11 +12,11 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// leastLasting is what has to last from picture to picture of an object beyond the mean picture, nats: with less no latent pays for itself. Simulated objects
-// that are alike have 0.2, those that bleach or leave the focus 40 and more, at SNR 6.
+// leastLasting is the least persistent signal of an object beyond the mean picture, nats per picture: with less no latent is worth its cost. At SNR 6,
+// simulated objects that are alike have 0.2, and objects that bleach or leave the focus have 40 and more.
 const leastLasting = 1
 
-// firstLook is the number of frames in which the light of an object is looked for.
+// firstLook is the number of frames in which to look for the light of an object.
 const firstLook = 40
 
 // prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
@@ -41,18 +41,18 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	side := p.side()
 	p.keep(float64(side) / 2 * p.scale)
 	if len(p.of) < fewPictures {
-		return nil, fmt.Errorf("%s: found %d pictures of objects that are alone within %.0f px for %d frames or more, expected at least %d: give a longer film, or one with fewer objects",
+		return nil, fmt.Errorf("%s: found %d pictures of objects that are isolated within %.0f px for %d frames or more, expected at least %d: give a longer film, or one with fewer objects",
 			data, len(p.of), float64(side)/2*p.scale, leastTrack, fewPictures)
 	}
 	p.trim(side)
 	low, high := p.levels()
 	if !(high > low) {
-		return nil, fmt.Errorf("%s: all objects are even squares: is the film saturated?", data)
+		return nil, fmt.Errorf("%s: all objects are uniform squares: is the film saturated?", data)
 	}
 	clip := p.clip(side, low, high)
-	console.Say("%d pictures of %d objects, %dx%d px of %.3g px of the film each, grey levels %.4g to %.4g above what is around", clip.Len(), clip.Trajectory[clip.Len()-1]+1, side, side, p.scale, low, high)
+	console.Say("%d pictures of %d objects, %dx%d px of %.3g px of the film each, grey levels %.4g to %.4g above the surroundings", clip.Len(), clip.Trajectory[clip.Len()-1]+1, side, side, p.scale, low, high)
 	if nats := clip.LastingNats(); nats < leastLasting {
-		return nil, fmt.Errorf("%s: all objects look alike but for noise, %.2g nats a picture: a model has nothing to learn of them: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
+		return nil, fmt.Errorf("%s: all objects look alike except for noise, %.2g nats a picture: a model can learn nothing: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
 	}
 	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: light.SD, Dark: light.Dark, Scale: p.scale, Low: low, High: high}}
 	if o.left.from != nil {
@@ -66,13 +66,13 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	return found, err
 }
 
-// checkObjects refuses flags that choose how a scene is prepared.
+// checkObjects refuses flags for the preparation of a scene.
 func (c *Options) checkObjects() error {
 	switch {
 	case !c.Objects:
 		return nil
 	case c.From != "":
-		return errors.New("--objects: a model of objects is not continued: leave --from out")
+		return errors.New("--objects: a model of objects cannot be continued: leave --from out")
 	case c.Crop != "auto" || c.CLAHE != "auto":
 		return errors.New("--objects: squares are cut out around each object, and not equalised: leave --crop and --clahe out")
 	case c.Clock:

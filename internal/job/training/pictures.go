@@ -14,25 +14,25 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// The pictures around objects that a model of objects is learnt from.
+// The pictures around objects that train a model of objects.
 const (
-	widest       = 32   // px a side at which they are cut out first, the most that an encoder of objects has
-	lightReach   = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
+	widest       = 32   // px per side at first, the most of an encoder of objects
+	lightReach   = 4    // sds of an object's light from its place to the edge of the widest picture: a Gaussian has 3 parts in 10,000 beyond
 	mostPictures = 8000 // 300 steps of 50 pairs see each twice
-	fewPictures  = 200  // with fewer nothing can be held out
-	leastTrack   = 10   // pictures of one object: shorter tracks say little about changes
+	fewPictures  = 200  // fewer cannot be split for held-out pictures
+	leastTrack   = 10   // pictures of one object: shorter tracks hardly show changes
 	held         = 0.98 // fraction of the square of an object's light, and of its changes, within the encoder's square: 200 pictures fix it to 0.014
-	levels       = 1e-3 // share of the pixels that may lie beyond either end of the grey levels
+	levels       = 1e-3 // share of the pixels that may lie outside the grey levels, on either side
 )
 
-// sides are what an encoder of objects may see, px: its decoder doubles an eighth of them three times.
+// sides lists the possible inputs of an encoder of objects, px: its decoder doubles an eighth of them three times.
 var sides = []int{16, 24, widest}
 
-// picture is one object in one frame, in grey levels above what is around it.
+// picture is one object in one frame, in grey levels above its surroundings.
 type picture struct {
 	object uint64 // of all recordings
 	at     float64
-	alone  float64 // how far around it nothing else is, px of the frame
+	alone  float64 // radius without other light, px of the frame
 	values []float32
 }
 
@@ -46,7 +46,7 @@ type pictures struct {
 // collect follows the objects of all recordings, until there are enough pictures.
 func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	for i, r := range data {
-		most := 4 * mostPictures * (i + 1) / len(data) // of which those that are alone are kept
+		most := 4 * mostPictures * (i + 1) / len(data) // the isolated ones of these are used
 		err := follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(f *frame.Frame, o *latent.Objects) bool {
 			p.add(uint64(i)<<48, recording.Seconds(f), o)
 			return len(p.of) < most
@@ -58,7 +58,7 @@ func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	return nil
 }
 
-// add takes the pictures of a frame's objects: of those that are detected and themselves.
+// add takes the pictures of a frame's objects, if they are detected and not merged.
 func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
 	const unsure = latent.Predicted | latent.Merged | latent.Doubtful
 	for i, id := range o.ID {
@@ -73,7 +73,7 @@ func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
 	}
 }
 
-// alone returns how far an object is from the light of the nearest other, two sds about it, and from the frame's edge.
+// alone returns the distance of an object from the light of the nearest other object, about two sds wide, and from the frame's edge.
 func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	x, y := o.X[i], o.Y[i]
 	nearest := math.Inf(1)
@@ -85,7 +85,7 @@ func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	return min(nearest, x, y, float64(o.Width-1)-x, float64(o.Height-1)-y)
 }
 
-// side returns the smallest square that holds an object and what changes of it, by the pictures of objects that are alone; if none are, the smallest.
+// side returns the smallest square that holds an object and its changes, from the pictures of isolated objects; the smallest of all if none are isolated.
 func (p *pictures) side() int {
 	n, size := 0, widest*widest
 	square := make([]float64, size)
@@ -101,7 +101,7 @@ func (p *pictures) side() int {
 	if n < fewPictures {
 		return sides[0]
 	}
-	light := make([]float64, size) // mean square beyond the noise, which is what the border has
+	light := make([]float64, size) // mean square beyond the noise, which the border shows
 	for k := range light {
 		light[k] = square[k] / float64(n)
 	}
@@ -118,7 +118,7 @@ func (p *pictures) side() int {
 	return widest
 }
 
-// inside returns the sum over a square in the middle of one of the widest side.
+// inside returns the sum over a central square of a picture of the widest side.
 func inside(v []float64, side int) (sum float64) {
 	from := (widest - side) / 2
 	for row := from; row < from+side; row++ {
@@ -129,7 +129,7 @@ func inside(v []float64, side int) (sum float64) {
 	return sum
 }
 
-// keep leaves the pictures of objects that are alone within a distance, and were often enough; in the order of objects and times.
+// keep selects the pictures of objects that are isolated within a distance and occur often enough, in the order of objects and times.
 func (p *pictures) keep(distance float64) {
 	p.of = slices.DeleteFunc(p.of, func(one picture) bool { return one.alone < distance })
 	slices.SortStableFunc(p.of, func(a, b picture) int { return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.at, b.at)) })
@@ -141,7 +141,7 @@ func (p *pictures) keep(distance float64) {
 	p.thin((len(p.of) + mostPictures - 1) / mostPictures)
 }
 
-// thin leaves every nth object, so that all films and all of each are seen.
+// thin keeps every nth object, so that all films and all their parts remain.
 func (p *pictures) thin(n int) {
 	if n < 2 {
 		return
@@ -155,7 +155,7 @@ func (p *pictures) thin(n int) {
 	})
 }
 
-// trim cuts the pictures to a side, and takes the border's median off again, as the encoder will have them.
+// trim cuts the pictures to a side, and subtracts the border's median again, as for the encoder.
 func (p *pictures) trim(side int) {
 	from := (widest - side) / 2
 	for i := range p.of {
@@ -172,7 +172,7 @@ func (p *pictures) trim(side int) {
 	}
 }
 
-// levels returns the grey levels between which nearly all pixels lie.
+// levels returns grey levels that contain nearly all pixels.
 func (p *pictures) levels() (low, high float64) {
 	var all []float32
 	for _, one := range p.of {

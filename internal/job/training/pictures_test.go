@@ -144,7 +144,7 @@ func TestPrepareObjects(t *testing.T) {
 		t.Errorf("squares of %d px, %d latents, %+v", found.clip.Width, found.latent, o)
 	}
 	for film, want := range map[string]string{
-		"sim:trapped" + small + "100":                        "all objects look alike but for noise",
+		"sim:trapped" + small + "100":                        "all objects look alike except for noise",
 		"sim:focus" + small + "12":                           "expected at least 200",
 		"sim:vesicle?density=0&width=64&height=64&frames=40": "no object is visible",
 	} {

@@ -14,23 +14,23 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// choice is how recordings are prepared for training.
+// choice is the preparation of recordings for training.
 type choice struct {
 	steps  []card.Step
 	clip   *video.Clip
 	tau    float64
-	latent int // dimension; 0 if it is still to be found
+	latent int // number of latents; 0 if it must still be found
 
-	objects *card.Objects // how the clip's pictures were cut out around objects; nil if they are whole frames
+	objects *card.Objects // how the clip's pictures were cut out around objects; nil for whole frames
 }
 
-// origin is what a training begins with.
+// origin is the starting point of a training.
 type origin struct {
 	from *card.File  // the model to continue; nil if there is none
-	left *unfinished // what an earlier run left
+	left *unfinished // checkpoint of an earlier run
 }
 
-// prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
+// prepare reads the recordings with the preparation of the resumed run, or of the model to continue, or with the best one for them.
 func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
 	from, left := o.from, o.left
 	if c.Objects {
@@ -76,17 +76,17 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 	return &choice{steps: from.Card.Preprocess, clip: clip, tau: c.tau(clip), latent: latent}, nil
 }
 
-// sound replaces the camera's defective pixels, and surveys what is left.
+// sound replaces the camera's defective pixels, and surveys the result.
 func (c *Options) sound(ctx context.Context, data recording.Dataset, s *recording.Survey) (*recording.Survey, error) {
 	n, step := s.Defects()
 	if n == 0 {
 		return s, nil
 	}
-	console.Say("hot or dead pixels of the camera: %d; each is replaced by the median of those around it", n)
+	console.Say("hot or dead pixels of the camera: %d; each is replaced by the median of its neighbours", n)
 	return data.Survey(ctx, step)
 }
 
-// steady takes off what the lamp does, and surveys what is left, where the light of a film changes and is not to be kept.
+// steady removes changes of the lamp and surveys the result, if the light of a film changes and should not be kept.
 func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recording.Survey) (*recording.Survey, error) {
 	if c.KeepLight {
 		return s, nil
@@ -95,7 +95,7 @@ func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recordi
 	if light.Model == nil {
 		return s, nil
 	}
-	console.Say("illumination: %s: %.1f nats a frame; it is taken off, --keep-light keeps it", light.Model.Form, light.Nats)
+	console.Say("illumination: %s: %.1f nats a frame; it is removed, --keep-light keeps it", light.Model.Form, light.Nats)
 	return data.Survey(ctx, append(s.Behind(), step)...)
 }
 
@@ -145,7 +145,7 @@ func (c *Options) candidates(s *recording.Survey) []bool {
 	return []bool{false, true}
 }
 
-// tau returns the observation noise asked for, or the published code's effective value, or what suits the clip.
+// tau returns the requested observation noise, or the published code's effective value, or the best one for the clip.
 func (c *Options) tau(clip *video.Clip) float64 {
 	switch {
 	case c.Tau > 0:
@@ -159,7 +159,7 @@ func (c *Options) tau(clip *video.Clip) float64 {
 // byFilm reports whether --crop asks for a region of each film.
 func (c *Options) byFilm() bool { return c.Crop == "film" || strings.HasPrefix(c.Crop, "film,") }
 
-// filmRegion returns a square that holds what moves in s, the film that needs the widest, or has the side asked for.
+// filmRegion returns a square that holds the motion in s, the film with the widest motion, or a square of the requested side.
 func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
 	size, given := strings.CutPrefix(c.Crop, "film,")
 	r, ok := s.Moving()
@@ -171,7 +171,7 @@ func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
 		}
 		r.Size = n
 	case !ok:
-		return nil, console.Usage(errors.New("--crop film: what moves fills a film's frame, or cannot be told from its noise: give film,SIZE in pixels, such as film,96"))
+		return nil, console.Usage(errors.New("--crop film: the motion fills a film's frame, or cannot be separated from noise: give film,SIZE in pixels, such as film,96"))
 	}
 	return &recording.Region{Size: r.Size, Film: true}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// bar shows training's progress with the time left: redrawn in place on a terminal, a line a look elsewhere.
+// bar shows training's progress with the remaining time: redrawn in place on a terminal, otherwise one line per look.
 type bar struct {
 	bar *progressbar.ProgressBar // nil where standard error is not a terminal
 }

@@ -16,15 +16,15 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// unfinished is a training's checkpoint in a file beside the model to come.
+// unfinished is a training's checkpoint in a file beside the future model.
 type unfinished struct {
 	path  string
 	step  int                // step of the checkpoint in the file; 0 if there is none
-	from  *sdevae.Checkpoint // checkpoint of an earlier run; nil if there is none
+	from  *sdevae.Checkpoint // checkpoint of an earlier run, or nil
 	notes notes
 }
 
-// notes is what pretrain keeps in a checkpoint beside the training itself.
+// notes is the data of pretrain in a checkpoint, besides the training itself.
 type notes struct {
 	Settings Options     `json:"settings"`
 	Steps    []card.Step `json:"steps"` // preprocessing as chosen
@@ -32,7 +32,7 @@ type notes struct {
 	Latent   int         `json:"latent"` // dimension, chosen or given
 }
 
-// Unfinished looks for what an earlier run of the same command left behind.
+// Unfinished looks for the checkpoint of an earlier run of the same command.
 func (c *Options) Unfinished() (*unfinished, error) {
 	u := &unfinished{path: c.training()}
 	data, err := system.ReadBounded(u.path, sdevae.MaxCheckpoint)
@@ -48,21 +48,21 @@ func (c *Options) Unfinished() (*unfinished, error) {
 	d := json.NewDecoder(bytes.NewReader(u.from.Notes))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&u.notes); err != nil {
-		return nil, u.refuse(fmt.Errorf("its notes are not those of this build: %w", err))
+		return nil, u.refuse(fmt.Errorf("its notes belong to another build: %w", err))
 	}
 	if was := u.notes.Settings.differs(*c); was != "" {
-		return nil, u.refuse(fmt.Errorf("it was begun with %s", was))
+		return nil, u.refuse(fmt.Errorf("it was started with %s", was))
 	}
 	u.step = u.from.Step
 	return u, nil
 }
 
-// refuse says what to do about a checkpoint that cannot be used.
+// refuse says what to do about an unusable checkpoint.
 func (u *unfinished) refuse(err error) error {
 	return console.Usage(fmt.Errorf("%s: %w: delete it or give another --out", u.path, err))
 }
 
-// interrupted says what is left of a training that was stopped.
+// interrupted says what remains of a stopped training.
 func (u *unfinished) interrupted() error {
 	if u.step == 0 {
 		return errors.New("interrupted, no model was written")
@@ -70,7 +70,7 @@ func (u *unfinished) interrupted() error {
 	return fmt.Errorf("interrupted, no model was written; the same command continues from step %d", u.step)
 }
 
-// differs names a flag that differs between two commands, with both values; empty if none does. The path of the model may differ.
+// differs names a flag that differs between two commands, with both values; empty if none differs. The path of the model may differ.
 func (c Options) differs(now Options) string {
 	was, is := reflect.ValueOf(c), reflect.ValueOf(now)
 	for i := range is.NumField() {
@@ -92,13 +92,13 @@ func (u *unfinished) save(data []byte, step int) error {
 	return nil
 }
 
-// complete writes the model, and removes the checkpoint once a power cut can no longer take the model away.
+// complete writes the model, and removes the checkpoint once a power cut can no longer lose the model.
 func (u *unfinished) complete(path string, model []byte) error {
 	if err := console.WriteFile(path, model); err != nil {
 		return err
 	}
 	if err := u.remove(); err != nil {
-		console.Warn("the model is whole, its checkpoint could not be removed: %v", err)
+		console.Warn("the model is complete, but its checkpoint could not be removed: %v", err)
 	}
 	return nil
 }

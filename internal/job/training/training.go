@@ -1,4 +1,4 @@
-// Package training is what pretrain does between its flags and infer/sdevae: it chooses how recordings are prepared, trains, and keeps checkpoints.
+// Package training connects pretrain's flags with infer/sdevae: it chooses the preparation of recordings, trains, and writes checkpoints.
 package training
 
 import (
@@ -25,26 +25,26 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Options are pretrain's flags, as the command documents them. Checkpoints keep them under these names: training resumes only with the same.
+// Options are the flags of the command pretrain. Checkpoints store them under these names: a training resumes only with the same.
 type Options struct {
 	Source         []string // the recordings
 	Latent         string   // the dimension, or auto; empty if From sets it
-	Objects        bool     // of the objects of a field, in place of a scene
-	Out            string   // the model to write; its report goes beside it
+	Objects        bool     // train on the objects of a field instead of a scene
+	Out            string   // model file to write; its report lies beside it
 	From           string   // the model to continue
 	TrainFrames    string   `flag:"train-frames"` // A:B
 	Seed           uint64
 	Recipe         string  // fast or paper
 	Crop           string  // auto, film, film,SIZE, none or X,Y,SIZE
 	CLAHE          string  // auto, on or off
-	KeepLight      bool    `flag:"keep-light"` // what the lamp does may be a latent
+	KeepLight      bool    `flag:"keep-light"` // changes of the lamp may become a latent
 	Tau            float64 // 0 is chosen from the clip
 	Steps          int
 	Pairs          int
 	Rate           float64
 	Restarts       int
 	Patience       int
-	Posterior      string // diagonal or cholesky; empty is the recipe's
+	Posterior      string // diagonal or cholesky; empty uses the recipe's
 	Diffusion      string // profiled, diagonal or isotropic
 	L1             float64
 	Nu             float64
@@ -63,7 +63,7 @@ func Defaults() Options {
 	return Options{Seed: 1, Recipe: "fast", Crop: "auto", CLAHE: "auto", Diffusion: "profiled"}
 }
 
-// Learn trains, writes the model and its report, and says what was chosen and why.
+// Learn trains, writes the model and its report, and prints the choices with their reasons.
 func (c *Options) Learn(ctx context.Context) error {
 	frames, err := c.check()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	}
 	clip := choice.clip
 	if clip.Len() < fewFrames {
-		console.Warn("%s: %d frames are few to learn from, the encoder may learn them by heart: record %d or more", data, clip.Len(), fewFrames)
+		console.Warn("%s: %d frames are few, the encoder may memorise them: record %d or more", data, clip.Len(), fewFrames)
 	}
 	config := c.config(choice)
 	console.Say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
@@ -109,7 +109,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		err = c.serves(result.Best.Explained, seen)
 	}
 	if c.Objects && errors.Is(err, sdevae.ErrMean) {
-		return fmt.Errorf("%s: all objects look alike but for noise, a model of them has nothing to say: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
+		return fmt.Errorf("%s: all objects look alike except for noise, so a model of them is useless: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
 	}
 	if errors.Is(err, sdevae.ErrMean) && seen != nil && seen.Crowd() {
 		err = fmt.Errorf("%w; %s", err, c.proposal(seen))
@@ -136,7 +136,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		err = console.WriteFile(page, text)
 	}
 	if err != nil {
-		return fmt.Errorf("the model is whole, its report is not: %w", err)
+		return fmt.Errorf("the model is complete, but its report is not: %w", err)
 	}
 	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
@@ -167,14 +167,14 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.
 // proposal says what to do with a film of many objects.
 func (c *Options) proposal(seen *finder.Finder) string {
 	flag := map[bool]string{true: "--bodies", false: "--objects"}[seen.Kind == finder.Bodies]
-	return fmt.Sprintf("the film shows %.0f objects a frame: driftscope run %s %s follows every one of them, without a training", seen.Count, recording.ShellWord(c.Source[0]), flag)
+	return fmt.Sprintf("the film shows %.0f objects per frame: driftscope run %s %s follows each of them without training", seen.Count, recording.ShellWord(c.Source[0]), flag)
 }
 
 // leastServed is the least fraction of the motion that a model of a film of many objects must explain: with less it does not model the scene.
 // A model of 30 trapped spots has 0.04.
 const leastServed = 0.5
 
-// serves refuses a model that explains next to nothing of a film of many objects: follow it object by object. A user who sets the number of
+// serves refuses a model that explains almost nothing of a film of many objects, and suggests following every object. A user who sets the number of
 // latents gets the model.
 func (c *Options) serves(explained float64, seen *finder.Finder) error {
 	if c.Latent != auto || seen == nil || !seen.Crowd() || explained >= leastServed {
@@ -183,25 +183,25 @@ func (c *Options) serves(explained float64, seen *finder.Finder) error {
 	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, c.proposal(seen))
 }
 
-// training returns where the checkpoint lies until the model is whole; report is where the report goes.
+// training returns the path of the checkpoint until the model is complete; report returns the report's path.
 func (c *Options) training() string { return c.Out + ".training" }
 func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") + ".html" }
 
-// fewFrames is where a recording begins to be long enough.
+// fewFrames is the least length of a recording without a warning.
 const fewFrames = 60
 
 // straightened describes the origin of the latents.
 func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
 	case result.SpriteShare > 0:
-		return fmt.Sprintf("%s, which explain %.1f %% of what moves", located(result), 100*result.SpriteShare)
+		return fmt.Sprintf("%s, which explain %.1f %% of the motion", located(result), 100*result.SpriteShare)
 	case r == nil:
-		return "left as they came"
+		return "unchanged"
 	}
 	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
 }
 
-// check refuses flags that contradict themselves or each other, and reads --train-frames.
+// check refuses contradictory flags, and parses --train-frames.
 func (c *Options) check() (frames recording.Span, err error) {
 	numbers := []float64{c.Tau, c.Rate, c.DT, c.FPS, c.L1, c.Nu}
 	if _, err = c.dimension(); err == nil {
@@ -214,7 +214,7 @@ func (c *Options) check() (frames recording.Span, err error) {
 	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto" || c.KeepLight):
-		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop, --clahe and --keep-light out")
+		err = errors.New("--from: the model determines the preparation of pictures: leave --crop, --clahe and --keep-light out")
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:
@@ -228,7 +228,7 @@ func (c *Options) check() (frames recording.Span, err error) {
 	return recording.ParseSpan("--train-frames", c.TrainFrames)
 }
 
-// origin reads the model to continue, nil if there is none.
+// origin reads the model to continue, or returns nil.
 func (c *Options) origin() (*card.File, error) {
 	if c.From == "" {
 		return nil, nil
@@ -250,7 +250,7 @@ func (c *Options) origin() (*card.File, error) {
 	return f, nil
 }
 
-// train learns the model, leaving checkpoints behind.
+// train learns the model and writes checkpoints.
 func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Config, from *card.File, left *unfinished) (*sdevae.Result, error) {
 	notes, err := json.Marshal(notes{Settings: *c, Steps: choice.steps, Tau: choice.tau, Latent: choice.latent})
 	if err != nil {
@@ -286,7 +286,7 @@ func (c *Options) config(choice *choice) sdevae.Config {
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}
-	if c.Objects { // each is in the middle of its picture: no rigid object is to be located there
+	if c.Objects { // each object is in the middle of its picture: there is no rigid object to locate
 		config.SpriteSteps = -1
 	}
 	if config.Steps == 0 {

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// measured returns where the centroid of the clip's one object is in each frame, px of the prepared pictures, x and y; nil if none is to be found.
+// measured returns the centroid of the clip's single object in each frame, px of the prepared pictures, x and y; nil if none is found.
 func (c *Options) measured(clip *video.Clip) []float64 {
 	if c.Objects {
 		return nil

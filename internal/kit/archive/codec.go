@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Largest bounds what Float reads, so that no product of two overflows.
+// Largest bounds the numbers that Float reads, so that no product of two overflows.
 const Largest = 1e100
 
 // Codec appends values to its bytes, or sets values from its bytes, in the order of the calls. A writing Codec changes no value: other
@@ -126,7 +126,7 @@ func (c *Codec) Singles(v []float32) {
 	}
 }
 
-// Float passes on a number, which must be within ±Largest where it is read.
+// Float reads or writes a number; a number that is read must be within ±Largest.
 func (c *Codec) Float(v *float64) {
 	bits := math.Float64bits(*v)
 	c.Uint(&bits)

@@ -13,7 +13,7 @@ type Format struct {
 	Magic    string
 	Version  uint32
 	Limit    int   // bytes of a payload, at most: a header with a larger length is refused before any memory is allocated
-	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind. Errors say what was found; callers add what to do
+	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind. Errors describe the data; callers add what to do
 }
 
 // HeaderSize returns the number of bytes before the payload.

@@ -48,7 +48,7 @@ func (p *Program) Execute(ctx context.Context, args []string) (status int) {
 		return exited
 	}
 	if err != nil {
-		err = Usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(p.Name, err)))
+		err = Usage(fmt.Errorf("%w: %s --help lists the options", err, mistaken(p.Name, err)))
 	} else if err = intervals(command); err == nil {
 		err = interrupted(ctx, command.Run())
 	}

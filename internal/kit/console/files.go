@@ -18,10 +18,10 @@ func Sweep(paths ...string) {
 	for _, path := range paths {
 		removed, err := system.Sweep(path)
 		for _, name := range removed {
-			Say("removed %s, which a process that was killed had not written to its end", name)
+			Say("removed %s, an incomplete file of a process that was killed", name)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			Warn("%s: what killed processes may have left beside it stays: %v", path, err)
+			Warn("%s: leftovers of killed processes may remain beside it: %v", path, err)
 		}
 	}
 }

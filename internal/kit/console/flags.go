@@ -39,7 +39,7 @@ func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
 		return err
 	}
-	return errors.New("stopped before it was done")
+	return errors.New("interrupted before the end")
 }
 
 // placeholders gives the flags of a command and those below it a placeholder that a person knows, if they have none.

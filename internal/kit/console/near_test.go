@@ -87,7 +87,7 @@ func TestInterrupted(t *testing.T) {
 		err  error
 		want string
 	}{
-		{ended, fmt.Errorf("film: %w", context.Canceled), "stopped before it was done"},
+		{ended, fmt.Errorf("film: %w", context.Canceled), "interrupted before the end"},
 		{ended, real, real.Error()},
 		{ended, errors.Join(real, context.Canceled), "the disk is full\ncontext canceled"},
 		{t.Context(), context.Canceled, "context canceled"},

@@ -10,8 +10,8 @@ import (
 
 // Build is the build information from the linker.
 type Build struct {
-	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty if the build knows neither
-	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty if it is not known
+	Version string `json:"version,omitempty"` // a tag, or Go's name of the commit; empty if the build knows neither
+	Commit  string `json:"commit,omitempty"`  // with a + if files have changed since; empty if unknown
 	Date    string `json:"date,omitempty"`    // the commit's
 	Go      string `json:"go"`
 	OpenCV  string `json:"opencv"` // the library's, which the caller fills in; empty if it is built without

@@ -84,7 +84,7 @@ func Writable(path string) error {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner // without the temporary name
 		}
-		return fmt.Errorf("%s: no file can be made there: %w: give one in a folder that is there and can be written to", path, err)
+		return fmt.Errorf("%s: no file can be made there: %w: give one in an existing folder that can be written to", path, err)
 	}
 	return errors.Join(os.Remove(f.Name()), f.Close(), real.syncFolder(path))
 }

@@ -37,7 +37,7 @@ func ChildOutput() *os.File {
 // StartChild starts this program's hidden command with an extended environment. The child ends with its parent. The caller closes or kills it.
 func StartChild(command string, environment ...string) (*Child, error) {
 	if os.Getenv(inChild) != "" {
-		return nil, errors.New("a process that works for another starts none: unset " + inChild)
+		return nil, errors.New("a child process may start no other: unset " + inChild)
 	}
 	path, err := executable()
 	if err != nil {

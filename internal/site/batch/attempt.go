@@ -22,8 +22,8 @@ type fate string
 
 const (
 	done      fate = "done"      // there is a record, of a result or of a failure
-	retry     fate = "failed"    // the film's fault, as far as one can tell
-	postponed fate = "postponed" // the worker's or the server's
+	retry     fate = "failed"    // the film's fault, as far as known
+	postponed fate = "postponed" // the fault of the worker or the server
 	returned  fate = "returned"  // the worker ends
 )
 
@@ -81,7 +81,7 @@ func (w *Worker) attempt(ctx context.Context, m jetstream.Msg, j *job) (fate, er
 	return retry, errors.Join(err, failed)
 }
 
-// withdraw takes an attempt back that was not the film's: the worker ends, or has no room.
+// withdraw takes back an attempt that failed for other reasons than the film: the worker ends, or has no room.
 func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
 	defer cancel()
@@ -94,7 +94,7 @@ func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
 	return err
 }
 
-// changes is how often a change of a shared record is tried.
+// changes is the number of attempts to change a shared record.
 const changes = 10
 
 // tries changes the record of a job's attempts. A read may be stale, so only a compare-and-set counts.
@@ -127,7 +127,7 @@ func (w *Worker) tries(ctx context.Context, j *job, change func([]try) []try) (t
 		if err == nil {
 			return t, nil
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) { // of an update, too: it had changed
+		if !errors.Is(err, jetstream.ErrKeyExists) { // also of an update: the record had changed
 			return nil, explain(err)
 		}
 		time.Sleep(again / changes)
@@ -145,7 +145,7 @@ func (w *Worker) fail(ctx context.Context, j *job, why []string) (fate, error) {
 	return done, nil
 }
 
-// keep records a result that is in the store. Where another was first, it is that one's.
+// keep records a result that is in the store. If another worker was first, the outcome is its.
 func (w *Worker) keep(ctx context.Context, j *job, r *record) (fate, error) {
 	first, err := w.site.end(context.WithoutCancel(ctx), j, r)
 	switch {
@@ -158,7 +158,7 @@ func (w *Worker) keep(ctx context.Context, j *job, r *record) (fate, error) {
 	return done, nil
 }
 
-// discard removes a result that another worker has, too.
+// discard removes a result that another worker has stored, too.
 func (w *Worker) discard(ctx context.Context, j *job, object string) error {
 	store, err := w.site.objects(ctx, j.Batch)
 	if err == nil {
@@ -194,7 +194,7 @@ func (w *Worker) do(ctx context.Context, j *job) (*record, error) {
 	return r, w.put(ctx, store, j, filepath.Join(folder, resultName+j.Ending), r)
 }
 
-// put stores a result under a name that is this attempt's own: what another worker stores for the same job at the same time stays whole.
+// put stores a result under a name of this attempt's own, so another worker's result for the same job stays whole.
 func (w *Worker) put(ctx context.Context, store jetstream.ObjectStore, j *job, path string, r *record) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {

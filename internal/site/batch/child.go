@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// filmFlag has batch track one film on behalf of a worker, which starts this program for it: what crashes OpenCV ends no worker.
+// filmFlag makes batch track one film for a worker, which starts this program for it: a crash of OpenCV ends no worker.
 const filmFlag = "--film"
 
 // Files of a film's folder, beside the film itself.
@@ -38,7 +38,7 @@ type order struct {
 	Model string `json:"model"` // a file, embedded:NAME or nothing
 }
 
-// trackHere tracks the film of an order in a folder, and leaves the result and the account there. What the film is to blame for the account says.
+// trackHere tracks the film of an order in a folder, and leaves the result and the account there. The account says whether the film is to blame.
 func trackHere(ctx context.Context, folder string) error {
 	data, err := system.ReadBounded(filepath.Join(folder, orderName), 2*maxJob)
 	if err != nil {
@@ -71,7 +71,7 @@ func (o *order) blame(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// track does what run FILM --nats off --no-status --out RESULT does.
+// track does the same as run FILM --nats off --no-status --out RESULT.
 func (o *order) track(ctx context.Context, folder string) (a account, err error) {
 	cfg, err := o.Job.configuration()
 	if err != nil {
@@ -115,7 +115,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {
-		return account{}, errors.New("the film gave no message at all")
+		return account{}, errors.New("the film gave no message")
 	}
 	if err != nil {
 		return account{}, err

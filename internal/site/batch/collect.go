@@ -25,8 +25,8 @@ const (
 	// server's restart would stay silent for ever.
 	silence = time.Minute
 
-	fetches = 3           // of a result, before it counts as lost
-	again   = time.Second // before what failed, a film or a question, is tried again
+	fetches = 3           // time without a result before it counts as lost
+	again   = time.Second // time before a failed film or request is tried again
 )
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -82,7 +82,7 @@ func (s *sending) watch(ctx context.Context) (over bool, err error) {
 			if !more {
 				return false, nil
 			}
-			if e == nil { // all that was there has been told
+			if e == nil { // all existing records have been handled
 				continue
 			}
 			if err := s.told(ctx, e); err != nil {
@@ -122,7 +122,7 @@ func (s *sending) told(ctx context.Context, e jetstream.KeyValueEntry) error {
 	return s.fetch(ctx, w, r)
 }
 
-// fetch puts a job's result where its films' results are to be, and the server's room to use.
+// fetch writes a job's result to the places of its films' results, and frees the server's room.
 func (s *sending) fetch(ctx context.Context, w *waited, r *record) error {
 	s.mu.Lock()
 	delete(s.waiting, w.job.ID) // a later copy of the film is a new job

@@ -23,10 +23,10 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// patience is how long a network may take nothing more: films are sent, not frames.
+// patience is how long a network may accept nothing more: films are sent, not frames.
 const patience = 10 * time.Second
 
-// Command tracks many films, or works at them.
+// Command tracks many films, or works on films of other clients.
 type Command struct {
 	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores, or folders of films." placeholder:"FILM"`
 	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
@@ -55,7 +55,7 @@ type Command struct {
 	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker counts as dead, if the queue is new."`
 }
 
-// check refuses what cannot be meant.
+// check refuses contradictory options.
 func (c *Command) check() error {
 	switch {
 	case c.Work && len(c.Films) > 0:
@@ -118,7 +118,7 @@ func (c *Command) connect(ctx context.Context, name string, level slog.Level) (*
 	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
 }
 
-// base returns the configuration of every film, but for the film.
+// base returns the configuration of every film, without the film.
 func (c *Command) base() (config.Config, error) {
 	cfg := config.Default()
 	if c.Config != "" {
@@ -135,17 +135,17 @@ func (c *Command) base() (config.Config, error) {
 	return cfg, nil
 }
 
-// Options of a base's source that hold for a film of the same kind; the others are its place and its growth.
+// Options of a base's source that also hold for other films of the same kind; the others name the film or say that it grows.
 var carried = []string{"dt", "fps", "channel", "slice", "axes", "dataset"}
 
-// of returns the configuration of one film, its source without a path.
+// of returns the configuration of one film; its source has no path.
 func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	cfg := alone(base)
 	options := map[string]any{}
 	if base.Source.Kind == f.kind {
 		given := base.Source.Options()
 		if _, led := given["frames_csv"]; led {
-			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: is of one film: put a frames.csv beside the pictures of each", c.Config))
+			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: belongs to one film: put a frames.csv beside the pictures of each", c.Config))
 		}
 		for _, name := range carried {
 			if v, set := given[name]; set {
@@ -174,7 +174,7 @@ func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	return cfg, stream.SettleSeeds(&cfg, nil)
 }
 
-// job returns a film's, once its digest is known.
+// job returns the job of a film, once its digest is known.
 func (c *Command) job(base config.Config, f *film, m chosen, s sum) (*job, error) {
 	cfg, err := c.of(base, f)
 	if err != nil {
@@ -193,10 +193,10 @@ func (c *Command) job(base config.Config, f *film, m chosen, s sum) (*job, error
 	return j, nil
 }
 
-// chosen is a model as jobs name it.
+// chosen is a model under the name in jobs.
 type chosen struct{ name, digest string }
 
-// keep has the server keep the model, where it is a file, under a name that says which one it is.
+// keep stores the model on the server, if it is a file, under a name that identifies it.
 func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen, error) {
 	if name == "" || strings.HasPrefix(name, reach.EmbeddedModel) {
 		_, err := reach.OpenModel(cmp.Or(name, reach.EmbeddedModel+reach.DefaultModel))

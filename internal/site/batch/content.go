@@ -21,7 +21,7 @@ import (
 // maxFiles bounds the files of one film.
 const maxFiles = 2_000_000
 
-// sum is what identifies bytes.
+// sum is the digest that identifies bytes.
 type sum struct {
 	digest string // SHA-256
 	bytes  int64
@@ -30,7 +30,7 @@ type sum struct {
 // identity reads a film whole for its digest.
 func (f *film) identity(ctx context.Context) (sum, error) { return f.write(ctx, io.Discard) }
 
-// write copies a film's bytes, or a tar of its folder, and says what they were.
+// write copies a film's bytes, or a tar of its folder, and returns their digest and number.
 func (f *film) write(ctx context.Context, to io.Writer) (sum, error) {
 	h := sha256.New()
 	counted := &counter{to: io.MultiWriter(h, to), ctx: ctx}
@@ -43,7 +43,7 @@ func (f *film) write(ctx context.Context, to io.Writer) (sum, error) {
 	return sum{hex.EncodeToString(h.Sum(nil)), counted.n}, err
 }
 
-// counter counts what goes through, until ctx ends.
+// counter counts the bytes that pass, until ctx ends.
 type counter struct {
 	to  io.Writer
 	ctx context.Context
@@ -70,7 +70,7 @@ func copyFile(to io.Writer, path string) error {
 	return err
 }
 
-// pack writes a tar that holds nothing but the files' names and bytes, in the order of the names: the same film, wherever it lies, the same bytes.
+// pack writes a tar with only the files' names and bytes, in the order of the names: the same film gives the same bytes anywhere.
 func (f *film) pack(to io.Writer) error {
 	names, err := f.files()
 	if err != nil {
@@ -96,7 +96,7 @@ func packFile(t *tar.Writer, folder, name string) error {
 		return err
 	}
 	if _, err := io.CopyN(t, file, size); err != nil {
-		return fmt.Errorf("%s: has fewer than the %d bytes that it had: is it being written? (%w)", file.Name(), size, err)
+		return fmt.Errorf("%s: has fewer than its earlier %d bytes: is it being written? (%w)", file.Name(), size, err)
 	}
 	return nil
 }
@@ -110,13 +110,13 @@ func (f *film) files() (names []string, err error) {
 			return err
 		case e.IsDir() && path != f.path && (f.kind == "directory" || strings.HasPrefix(e.Name(), ".")):
 			return fs.SkipDir
-		case e.IsDir(), strings.HasPrefix(e.Name(), ".") && f.kind != "zarr" && f.kind != "recording": // of which the metadata of Zarr are called so
+		case e.IsDir(), strings.HasPrefix(e.Name(), ".") && f.kind != "zarr" && f.kind != "recording": // for example the metadata of Zarr
 			return nil
 		case f.kind == "directory" && !format.IsPicture(path) && name != timing.TimetableName:
 			return nil
 		}
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			return err // of a link to a folder, nothing
+			return err // nothing for a link to a folder
 		}
 		if names = append(names, name); len(names) > maxFiles {
 			return fmt.Errorf("%s: more than %d files", f.path, maxFiles)

@@ -21,7 +21,7 @@ func room(folder string, bytes int64) error {
 		return fmt.Errorf("%s: %w", folder, err)
 	}
 	if free := int64(s.Bavail) * int64(s.Bsize); bytes > free-spare {
-		return fmt.Errorf("%s: %d MiB are free, %d and %d to spare are needed: %w: make some, or give --temp with another disk", folder, free>>20, bytes>>20, spare>>20, errNoRoom)
+		return fmt.Errorf("%s: %d MiB are free, %d and a reserve of %d are needed: %w: free some, or give --temp with another disk", folder, free>>20, bytes>>20, spare>>20, errNoRoom)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"driftscope/internal/job/reach"
 )
 
-// fetch brings a film to where it can be tracked, and compares its digest: a path that two machines share by mistake alone is found so.
+// fetch brings a film to the worker, and compares its digest: this detects two machines whose equal paths hold different films.
 func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job, folder string) (path string, err error) {
 	if j.Path != "" {
 		path := j.Path
@@ -43,7 +43,7 @@ func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job,
 		case err != nil:
 			return "", errFilm{fmt.Errorf("%w: does every worker see the film there? Without --shared it is sent", err)}
 		case s.digest != j.Digest:
-			return "", errFilm{fmt.Errorf("%s: is another film here, or was changed since: without --shared it is sent", j.Path)}
+			return "", errFilm{fmt.Errorf("%s: is another film here, or has changed: without --shared it is sent", j.Path)}
 		}
 		return path, nil
 	}
@@ -80,11 +80,11 @@ func receive(from io.Reader, path string, j *job) error {
 	if err := unpack(from, path, j.Bytes); err != nil {
 		return err
 	}
-	_, err := io.Copy(io.Discard, from) // what stands behind a tar's end counts in its digest
+	_, err := io.Copy(io.Discard, from) // bytes behind a tar's end count in its digest
 	return err
 }
 
-// whole reports whether what came is what was sent.
+// whole reports whether the received bytes equal the sent ones.
 func (w *Worker) whole(h hash.Hash, j *job) error {
 	if found := hex.EncodeToString(h.Sum(nil)); found != j.Digest {
 		return errFilm{fmt.Errorf("the film on the server has the SHA-256 %s, %s expected: give the same command again", found, j.Digest)}
@@ -100,7 +100,7 @@ type models struct {
 	mu sync.Mutex
 }
 
-// file returns the job's model: a file where the server keeps it, else what the job says.
+// file returns the job's model: a file if the server stores it, otherwise the name in the job.
 func (m *models) file(ctx context.Context, j *job) (string, error) {
 	name, kept := strings.CutPrefix(j.Model, reach.ServerModel)
 	if !kept {

@@ -14,11 +14,11 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// Bounds on what is looked through.
+// Bounds on the search for films.
 const (
 	maxFilms = 100_000
 	maxDepth = 8 // folders within the one that was given
-	looked   = 3 // of a folder's TIFFs, from each end, that say whether they are films or pictures of one
+	looked   = 3 // TIFFs of a folder, from each end, that decide whether they are films or pictures of one film
 )
 
 // film is a finished recording.
@@ -26,15 +26,15 @@ type film struct {
 	name    string         // of its result, without the ending; folders stay
 	path    string         // from the root
 	kind    string         // of source
-	options map[string]any // what was chosen of it; no path
+	options map[string]any // chosen series; no path
 	folder  bool
 }
 
 // search is the finding of films.
 type search struct {
-	out    string // from the root; not looked into
+	out    string // from the root; not searched
 	films  []film
-	passed []string // what is no film, and why
+	passed []string // entries that are no films, and why
 }
 
 // find returns the films among the arguments. An argument is a film, or a folder of films: files and folders that are films.
@@ -55,7 +55,7 @@ func find(args []string, out string) ([]film, []string, error) {
 	return s.films, s.passed, s.named()
 }
 
-// argument takes in what was named.
+// argument adds a film or folder that the user named.
 func (s *search) argument(arg string) error {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		folder, err := filepath.Abs(arg)
@@ -75,7 +75,7 @@ func (s *search) argument(arg string) error {
 	path, _ := options["path"].(string)
 	info, err := os.Stat(path)
 	if !slices.Contains(kinds, kind) || err != nil {
-		return fmt.Errorf("%s: is read as %s, a batch is of finished recordings: give files or folders", arg, kind)
+		return fmt.Errorf("%s: is read as %s, but a batch needs finished recordings: give files or folders", arg, kind)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return err
@@ -126,13 +126,13 @@ func (s *search) folder(path, name string, depth int) error {
 	pictures := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && format.IsPicture(e.Name()) })
 	if kind != "directory" || pictures && !holdsFilms(path, entries) {
 		if kind == "directory" && slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
-			s.pass("%s: its pictures are one film, and its folders no part of it: give those by themselves", path)
+			s.pass("%s: its pictures are one film, and its folders do not belong to it: give those separately", path)
 		}
 		return s.add(film{name: name, path: path, kind: kind, options: options, folder: true})
 	}
 	inside := name
 	if depth == 0 {
-		inside = "" // results of a folder's films lie in --out as they lie in the folder
+		inside = "" // results of a folder's films lie in --out as the films lie in the folder
 	}
 	single := 0
 	for _, e := range entries {
@@ -160,7 +160,7 @@ func (s *search) folder(path, name string, depth int) error {
 	return nil
 }
 
-// file takes in a file of a folder, where it is a film.
+// file adds a file of a folder, if it is a film.
 func (s *search) file(path, name string) error {
 	kind, options, err := ingest.Guess(path)
 	if err != nil || !slices.Contains(kinds, kind) {
@@ -171,8 +171,8 @@ func (s *search) file(path, name string) error {
 	return s.add(film{name: name, path: path, kind: kind, options: options})
 }
 
-// holdsFilms reports whether a folder's files are films, and not the pictures of one: some are of a kind that is always a film, or have several pages, or
-// none is a picture that can be read.
+// holdsFilms reports whether a folder's files are films rather than the pictures of one film: some are of a kind that is always a film, or have several pages,
+// or no file is a readable picture.
 func holdsFilms(folder string, entries []fs.DirEntry) bool {
 	var tiffs []string
 	others := false
@@ -203,12 +203,12 @@ func holdsFilms(folder string, entries []fs.DirEntry) bool {
 	return !single
 }
 
-// isPage reports whether a file is one picture. A TIFF that cannot be read is a film that will be said to be none.
+// isPage reports whether a file is one picture. An unreadable TIFF counts as a film, and is then reported as none.
 func isPage(path string) bool {
 	return format.IsPicture(path) && (!slices.Contains(format.TiffExtensions, format.Extension(path)) || pages(path) == 1)
 }
 
-// pages returns how many a TIFF has; 0 if it cannot be read.
+// pages returns the number of pages of a TIFF, or 0 if it cannot be read.
 func pages(path string) int {
 	file, size, err := format.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // errTracksNothing is why films are tracked elsewhere.
 var errTracksNothing = errors.New("this build is without OpenCV and tracks no film: give --nats, a server whose workers do, or use a build with OpenCV (docs/howto/desk.md)")
 
-// able reports whether this build can do what was asked for.
+// able reports whether this build can do the requested work.
 func (c *Command) able() error {
 	if c.URL == "" {
 		return errTracksNothing

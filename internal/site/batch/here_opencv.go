@@ -16,10 +16,10 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// able reports whether this build can do what was asked for.
+// able reports whether this build can do the requested work.
 func (*Command) able() error { return nil }
 
-// work tracks the films of others.
+// work tracks the films of other clients.
 func (c *Command) work(ctx context.Context) error {
 	conn, err := c.connect(ctx, "driftscope batch worker", slog.LevelInfo)
 	if err != nil {
@@ -29,20 +29,20 @@ func (c *Command) work(ctx context.Context) error {
 	return errors.Join(c.worker(conn).Run(ctx), conn.Close())
 }
 
-// slots returns how many films are tracked at once: one a core, because small ones leave cores idle while their processes start and their files are read.
+// slots returns the number of concurrent films: one per core, because small films leave cores idle while their processes start and their files are read.
 func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
 
 func (c *Command) worker(conn *bus.Conn) *Worker {
 	return &Worker{Conn: conn, Site: c.Site, Slots: c.slots(), Temp: c.Temp, Replicas: c.Replicas, AckWait: c.AckWait, Log: c.log(slog.LevelInfo)}
 }
 
-// localStore is the folder within --out in which a batch without a server has its own. What matters of it lies in --out.
+// localStore is the folder within --out for a batch without a server. Everything important in it also lies in --out.
 const localStore = ".batch"
 
 // serve starts the server and the worker of a batch without another server; end ends both.
 func (c *Command) serve(ctx context.Context) (conn *bus.Conn, end func() error, err error) {
 	store := filepath.Join(c.Out, localStore)
-	if err := os.RemoveAll(store); err != nil { // of a batch that was killed
+	if err := os.RemoveAll(store); err != nil { // from a batch that was killed
 		return nil, nil, err
 	}
 	const most = 1 << 50 // bytes: the disk is the limit

@@ -17,7 +17,7 @@ import (
 // jobVersion is the version of the format of jobs and records. Every id contains it: another format makes another job.
 const jobVersion = 1
 
-// maxJob bounds a job, whose configuration is nearly all of it.
+// maxJob bounds a job, which is nearly all configuration.
 const maxJob = bus.MostJob
 
 // kinds are the sources that are finished recordings. A job may name no other: a worker opens no camera and no pipeline for anyone.
@@ -26,7 +26,7 @@ var kinds = []string{"czi", "directory", "fits", "hdf5", "nd2", "ndtiff", "recor
 // endings of results, as run --out writes them.
 var endings = []string{".jsonl", ".csv", ".parquet"}
 
-// job is one film and how it is tracked.
+// job is one film with its settings.
 type job struct {
 	V     int    `json:"v"`
 	ID    string `json:"id"`
@@ -35,9 +35,9 @@ type job struct {
 	Film   string `json:"film"`   // the result's name, for people
 	File   string `json:"file"`   // the film's own name, without folders
 	Digest string `json:"digest"` // SHA-256 of its bytes, or of a tar of its folder
-	Bytes  int64  `json:"bytes"`  // of the same
+	Bytes  int64  `json:"bytes"`  // digest of the same
 	Folder bool   `json:"folder"`
-	Path   string `json:"path,omitempty"` // where worker and client see the same; empty: in the batch's object store
+	Path   string `json:"path,omitempty"` // path that worker and client share; empty: the film is in the batch's object store
 
 	Config string `json:"config"` // YAML, its source without a path
 	Model  string `json:"model,omitempty"`
@@ -46,7 +46,7 @@ type job struct {
 	Ending      string `json:"ending"`
 }
 
-// settings returns the digest of all that decides the result but the film.
+// settings returns the digest of everything but the film that determines the result.
 func (j *job) settings() string {
 	model := j.Model
 	if j.ModelDigest != "" {
@@ -67,7 +67,7 @@ func digestOf(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// parseJob reads what a queue holds, which anyone may have written who may publish there.
+// parseJob reads a queued job; anyone with the right to publish there may have written it.
 func parseJob(data []byte) (*job, error) {
 	var j job
 	if len(data) > maxJob {
@@ -77,7 +77,7 @@ func parseJob(data []byte) (*job, error) {
 		return nil, fmt.Errorf("a job that cannot be read: %w", err)
 	}
 	if j.V != jobVersion {
-		return nil, fmt.Errorf("a job of version %d, this build does %d: use the release that sent it", j.V, jobVersion)
+		return nil, fmt.Errorf("a job of version %d, this build supports %d: use the release that sent it", j.V, jobVersion)
 	}
 	return &j, j.check()
 }
@@ -88,7 +88,7 @@ func (j *job) check() error {
 	j.identify()
 	switch {
 	case id != j.ID:
-		return fmt.Errorf("job %.40q: its id is not that of its film and settings", id)
+		return fmt.Errorf("job %.40q: its id does not match its film and settings", id)
 	case !filepath.IsLocal(j.File) || j.File != filepath.Base(j.File) || j.File == ".":
 		return fmt.Errorf("job %s: file %.80q, expected a name without folders", j.ID, j.File)
 	case j.Path != "" && !filepath.IsAbs(j.Path):
@@ -110,8 +110,8 @@ func checkToken(name string) error {
 	return nil
 }
 
-// configuration returns what the job's film is tracked with, once its source has a path. Whatever it says, it publishes nothing, keeps nothing and
-// writes nothing but what the caller adds.
+// configuration returns the settings for the job's film, once its source has a path. Whatever it contains, it publishes, stores and writes nothing except what
+// the caller adds.
 func (j *job) configuration() (config.Config, error) {
 	cfg, err := config.Parse("job "+j.ID, []byte(j.Config))
 	if err != nil {
@@ -126,7 +126,7 @@ func (j *job) configuration() (config.Config, error) {
 	return alone(cfg), nil
 }
 
-// alone leaves nothing in cfg that reaches out of one film's tracking.
+// alone removes from cfg everything that reaches beyond the tracking of one film.
 func alone(cfg config.Config) config.Config {
 	plain := config.Default()
 	cfg.NATS, cfg.Dashboard, cfg.Record = plain.NATS, plain.Dashboard, plain.Record
@@ -135,14 +135,14 @@ func alone(cfg config.Config) config.Config {
 	return cfg
 }
 
-// record is what is known of a job that has ended: one of them a job, the first that was created.
+// record is the outcome of an ended job: one per job, the first that was created.
 type record struct {
 	V        int      `json:"v"`
 	Film     string   `json:"film"`
 	Failed   []string `json:"failed,omitempty"` // reasons, one per attempt; empty if there is a result
 	Attempts int      `json:"attempts"`
 	Worker   string   `json:"worker"`
-	Build    string   `json:"build"` // of the worker
+	Build    string   `json:"build"` // name of the worker
 	Seconds  float64  `json:"seconds"`
 	Object   string   `json:"object,omitempty"` // the result's name in the batch's store; empty if a table has no row
 	Bytes    int64    `json:"bytes"`
@@ -150,7 +150,7 @@ type record struct {
 	Account  account  `json:"account"`
 }
 
-// account says where a film's frames went, and what was said of them.
+// account lists a film's frames and events.
 type account struct {
 	Error   string            `json:"error,omitempty"`
 	In      uint64            `json:"frames_in"`
@@ -167,7 +167,7 @@ type try struct {
 	Why    string `json:"why,omitempty"` // it failed; empty while it lasts, and where its worker died
 }
 
-// reasons says in words why each of the attempts came to nothing.
+// reasons explains why each attempt failed.
 func reasons(tries []try) (why []string) {
 	for _, t := range tries {
 		if t.Why == "" {

@@ -19,11 +19,11 @@ import (
 
 const (
 	ledgerName = "batch.jsonl" // in --out
-	heldName   = ".batch.lock" // there, too, while a batch writes there
+	heldName   = ".batch.lock" // exists while a batch writes there
 	maxLedger  = 1 << 30
 )
 
-// entry is what is known of one film whose result lies in --out, or that failed.
+// entry is the outcome of one film: its result lies in --out, or it failed.
 type entry struct {
 	Film     string   `json:"film"`
 	Path     string   `json:"path"`
@@ -41,7 +41,7 @@ type entry struct {
 	account
 }
 
-// ledger is the account of a batch in its folder: by it the same command again knows what is there.
+// ledger is the account of a batch in its folder: the same command reads it to find existing results.
 type ledger struct {
 	folder string
 	held   *os.File
@@ -50,7 +50,7 @@ type ledger struct {
 	entries map[string]entry // by film
 }
 
-// openLedger reads what there is, and keeps other batches from the folder.
+// openLedger reads the existing ledger, and keeps other batches out of the folder.
 func openLedger(folder string) (*ledger, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
@@ -80,7 +80,7 @@ func (l *ledger) close() {
 
 func (l *ledger) path() string { return filepath.Join(l.folder, ledgerName) }
 
-// read takes the lines that are there.
+// read reads the existing lines.
 func (l *ledger) read() error {
 	data, err := system.ReadBounded(l.path(), maxLedger)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func (l *ledger) sorted() []entry {
 	return all
 }
 
-// has reports whether a film's result is there, whole: made of the same film by the same settings.
+// has reports whether a film's complete result exists, from the same film and settings.
 func (l *ledger) has(ctx context.Context, name string, j *job) bool {
 	l.mu.Lock()
 	e, found := l.entries[name]

@@ -18,7 +18,7 @@ const lineEvery = 10 * time.Second
 // progress displays the progress of a batch: in place on a terminal, in lines elsewhere.
 type progress struct {
 	mu                sync.Mutex
-	all, there        int // films; of them those whose results were there before
+	all, there        int // films; of these, the ones with an existing result
 	done, failed      int
 	started, lastLine time.Time
 	bar               *progressbar.ProgressBar // nil where standard error is no terminal
@@ -33,7 +33,7 @@ func newProgress(films int) *progress {
 	return p
 }
 
-// had counts a film whose result was there.
+// had counts a film with an existing result.
 func (p *progress) had() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

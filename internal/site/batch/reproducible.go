@@ -15,16 +15,16 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Bounds on what an account keeps of a film's events.
+// Bounds on an account's data about a film's events.
 const (
 	maxEvents    = 32
 	maxEventText = 300 // bytes
 )
 
-// latency is the one field of the kept records that a clock beside the film decides.
+// latency is the only stored field that depends on a clock besides the film's.
 var latency = []byte(`,"latency_ms":`)
 
-// timeless copies the messages of a run, one a line, without what would differ in another run of the same film. Health and events depend on
+// timeless copies the messages of a run, one per line, without the parts that would differ in another run of the same film. Health and events depend on
 // this process and its clock: timeless adds them to the account. It sets the latency of a frame to 0.
 func timeless(to io.Writer, from io.Reader) (account, error) {
 	a, in := account{}, bufio.NewReaderSize(from, 1<<16)
@@ -44,7 +44,7 @@ func timeless(to io.Writer, from io.Reader) (account, error) {
 	}
 }
 
-// copy writes a line, or takes it into the account.
+// copy writes a line, or adds it to the account.
 func (a *account) copy(to io.Writer, line []byte) error {
 	kind, err := kindOf(line)
 	switch {
@@ -65,7 +65,7 @@ func (a *account) copy(to io.Writer, line []byte) error {
 	return err
 }
 
-// kindOf returns the kind of a line; every one begins alike, so that the large ones are not parsed for it.
+// kindOf returns the kind of a line. Every line begins alike, so large ones need no parsing.
 func kindOf(line []byte) (latent.Kind, error) {
 	rest, ok := bytes.CutPrefix(line, fmt.Appendf(nil, `{"v":%d,"kind":"`, latent.Version))
 	kind, _, closed := bytes.Cut(rest, []byte{'"'})
@@ -75,7 +75,7 @@ func kindOf(line []byte) (latent.Kind, error) {
 	return latent.Kind(kind), nil
 }
 
-// health takes the counts. The last message has the counts of the whole film.
+// health adds the counts. The last message has the counts of the whole film.
 func (a *account) health(line []byte) error {
 	var r message.HealthRecord
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -85,7 +85,7 @@ func (a *account) health(line []byte) error {
 	return nil
 }
 
-// event keeps what was said, but that the film ended.
+// event stores an event, except the film's end.
 func (a *account) event(line []byte) error {
 	var r message.EventRecord
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -34,11 +34,11 @@ type sending struct {
 	failed  int
 }
 
-// waited is a job whose record is waited for.
+// waited is a job whose record has not arrived yet.
 type waited struct {
 	job   *job
 	films []film // the same bytes may lie in several places
-	since uint64 // records of this revision and before are of an earlier command
+	since uint64 // records up to this revision belong to an earlier command
 	sent  int64  // bytes
 }
 
@@ -77,7 +77,7 @@ func (c *Command) send(ctx context.Context, films []film, base config.Config) (e
 	return s.run(ctx, films)
 }
 
-// implied names a batch by its settings: more films by the same ones are of the same batch.
+// implied names a batch by its settings: more films with the same settings belong to the same batch.
 func (s *sending) implied() (string, error) {
 	j, err := s.c.job(s.base, &film{path: "any", kind: "directory"}, s.model, sum{})
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *sending) implied() (string, error) {
 	return "batch-" + j.settings()[:12], nil
 }
 
-// run offers every film, and meanwhile fetches what is done.
+// run offers every film, and meanwhile fetches finished results.
 func (s *sending) run(ctx context.Context, films []film) error {
 	s.progress = newProgress(len(films))
 	ctx, cancel := context.WithCancel(ctx)
@@ -152,13 +152,13 @@ func (s *sending) poke() {
 	}
 }
 
-// offer puts a film's job in the queue, unless its result is there.
+// offer puts a film's job into the queue, unless its result exists.
 func (s *sending) offer(ctx context.Context, f *film) error {
 	found, err := f.identity(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // the others go on
+	if err != nil { // the other films continue
 		return s.conclude(&entry{Film: f.name, Path: f.path, Failed: []string{err.Error()}})
 	}
 	j, err := s.c.job(s.base, f, s.model, found)
@@ -167,7 +167,7 @@ func (s *sending) offer(ctx context.Context, f *film) error {
 	}
 	if s.ledger.has(ctx, f.name, j) {
 		s.progress.had()
-		return s.release(ctx, &waited{job: j}, &record{}) // of a client that was killed between the two
+		return s.release(ctx, &waited{job: j}, &record{}) // of a client that was killed between both steps
 	}
 	if s.joined(j, f) {
 		return nil
@@ -196,7 +196,7 @@ func (s *sending) offer(ctx context.Context, f *film) error {
 	return s.site.enqueue(ctx, j, revision)
 }
 
-// stored reports whether a record's result is still there.
+// stored reports whether a record's result still exists.
 func (s *sending) stored(ctx context.Context, r *record) bool {
 	if r.Object == "" {
 		return true
@@ -205,7 +205,7 @@ func (s *sending) stored(ctx context.Context, r *record) bool {
 	return err == nil
 }
 
-// joined has a film that is the same as another wait for that one's result.
+// joined makes a film that equals another one wait for that film's result.
 func (s *sending) joined(j *job, f *film) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *sending) joined(j *job, f *film) bool {
 	return true
 }
 
-// upload puts a film into the store, once there is room for it, and gives how many bytes it put there; 0 if it was there.
+// upload puts a film into the store, once there is room, and returns the number of bytes; 0 if the film was there.
 func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	name := filmObject(j.Digest)
 	if info, err := s.store.GetInfo(ctx, name); err == nil && info.Size == uint64(j.Bytes) {
@@ -236,12 +236,12 @@ func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	_, err := s.store.Put(ctx, jetstream.ObjectMeta{Name: name, Description: j.Film}, from)
 	from.CloseWithError(io.ErrClosedPipe)
 	if w := <-written; err == nil && w != (sum{j.Digest, j.Bytes}) {
-		return j.Bytes, errors.Join(errors.New("was changed while it was sent: give the same command again when it is finished"), s.store.Delete(ctx, name))
+		return j.Bytes, errors.Join(errors.New("changed while it was sent: give the same command again when it is finished"), s.store.Delete(ctx, name))
 	}
 	return j.Bytes, explain(err)
 }
 
-// reserve waits until so many bytes more may lie on the server.
+// reserve waits until the server has room for so many more bytes.
 func (s *sending) reserve(ctx context.Context, bytes int64) error {
 	const giga = 1_000_000_000
 	for {

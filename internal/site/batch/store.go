@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// ackWait is how long a worker may be silent before its film is another's. Shorter ones flap where the server is busy.
+	// ackWait is how long a worker may be silent before another worker gets its film. Shorter times fail if the server is busy.
 	ackWait = 30 * time.Second
 
 	// maxDeliver bounds how often the server delivers a job in any case. At mostDeliveries a worker reports a failure instead, so that the job
@@ -26,7 +26,7 @@ const (
 )
 
 // ErrNoStore reports a server that cannot keep jobs.
-var ErrNoStore = errors.New("the server keeps nothing, JetStream is off there: write jetstream {} in its configuration")
+var ErrNoStore = errors.New("the server stores nothing, because JetStream is off: write jetstream {} in its configuration")
 
 // site is the server's data for all batches of one prefix and site.
 type site struct {
@@ -35,7 +35,7 @@ type site struct {
 	names   bus.Subject
 	queue   jetstream.Stream
 	records jetstream.KeyValue
-	copies  int // of everything that is made
+	copies  int // copies of everything that is made
 }
 
 // open finds, or makes, the queue and the records of the connection's site.
@@ -99,7 +99,7 @@ func (j *job) tried() string { return j.Batch + "." + j.ID + ".tried" }
 // filmObject returns a film's name in the batch's store.
 func filmObject(digest string) string { return "film/" + digest }
 
-// enqueue puts a job in the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. With it the server
+// enqueue puts a job into the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. With it the server
 // accepts a job that it would otherwise reject as a copy of one sent minutes ago.
 func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	data, err := json.Marshal(j)
@@ -118,7 +118,7 @@ func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	return explain(err)
 }
 
-// alreadyQueued is how the server refuses a second message of a subject that holds one (ErrMaximumMessagesPerSubject; JSStreamStoreFailedF wraps it).
+// alreadyQueued is the server's error for a second message of a subject that holds one (ErrMaximumMessagesPerSubject; JSStreamStoreFailedF wraps it).
 const alreadyQueued = 10077
 
 // ended returns a job's record with its revision, nil if it has not ended.
@@ -183,5 +183,5 @@ func explain(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, bus.ErrForbidden):
 		return err
 	}
-	return fmt.Errorf("the NATS server did not do it (%w): is it there, with room for more, and may this user use JetStream?", err)
+	return fmt.Errorf("the NATS server did not do it (%w): does it run, with room for more, and may this user use JetStream?", err)
 }

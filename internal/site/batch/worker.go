@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// attempts is how often a film is tried before it is reported.
+	// attempts is the number of attempts before a film's failure is reported.
 	attempts = 3
 
-	later    = 10 * time.Second // before a film for which there was no room is offered again
+	later    = 10 * time.Second // time before a film that found no room is offered again
 	pulling  = 2 * time.Second  // lifetime of a request for a film; a worker that stops waits for its end, or the film would be delivered to it and lie unused for ackWait
 	restart  = time.Second      // between two looks for a server, or a queue, that is away
 	parting  = 5 * time.Second  // to give a film back at the end
@@ -36,12 +36,12 @@ const (
 // Worker tracks the films of a site's queue.
 type Worker struct {
 	Conn     *bus.Conn
-	Site     string        // for people: it is the connection's
-	Name     string        // of this worker, in records; the host's where empty
+	Site     string        // for people: the connection's name
+	Name     string        // name of this worker in records; the host's if empty
 	Slots    int           // films at once; 1 where 0
 	Temp     string        // folder for films while they are tracked; the system's where empty
-	Replicas int           // of the queue and the records, if they are not there yet; 1 where 0
-	AckWait  time.Duration // silence after which a worker is taken for dead, where the queue is not there yet; ackWait where 0
+	Replicas int           // copies of the queue and the records, if they do not exist yet; 0 means 1
+	AckWait  time.Duration // silence after which a worker counts as dead, if the queue does not exist yet; 0 means ackWait
 	Log      *slog.Logger  // nil is silent
 
 	// Allow resolves the path of a film that was not sent, or refuses it; nil allows any.
@@ -54,7 +54,7 @@ type Worker struct {
 	models models
 }
 
-// Run works until ctx ends; then it gives back the films that it had.
+// Run works until ctx ends; then it gives back its films.
 func (w *Worker) Run(ctx context.Context) (err error) {
 	if w.Log == nil {
 		w.Log = slog.New(slog.DiscardHandler)
@@ -94,7 +94,7 @@ func (w *Worker) own() (lock *os.File, err error) {
 	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is good
 	for _, folder := range left {
 		if f := system.Take(filepath.Join(folder, lockName)); f != nil {
-			w.Log.Info("removed what a worker left that was killed", "folder", folder, "err", os.RemoveAll(folder))
+			w.Log.Info("removed leftovers of a killed worker", "folder", folder, "err", os.RemoveAll(folder))
 			f.Close()
 		}
 	}
@@ -122,7 +122,7 @@ func (w *Worker) pull(ctx context.Context) {
 			w.Log.Warn("no films available, trying again", "err", err)
 		}
 		away = true
-		_ = sleep(ctx, restart) // the loop asks
+		_ = sleep(ctx, restart) // the loop sends the next request
 	}
 }
 
@@ -160,10 +160,10 @@ func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
 	}
 }
 
-// heard logs that the queue could not be told.
+// heard logs that a report did not reach the queue.
 func (w *Worker) heard(film string, err error) {
 	if err != nil {
-		w.Log.Warn("film "+film+": the queue was not told what became of it, so it comes again", "err", err)
+		w.Log.Warn("film "+film+": the outcome did not reach the queue, so the job comes again", "err", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *Worker) hold(m jetstream.Msg, j *job) (stop func()) {
 				return
 			case <-tick.C:
 				if err := m.InProgress(); err != nil {
-					w.Log.Warn("film "+j.Film+": the server was not told that it is worked at", "err", err)
+					w.Log.Warn("film "+j.Film+": the server did not learn that the film is being tracked", "err", err)
 				}
 			}
 		}

@@ -1,5 +1,5 @@
 // Package orders is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
-// It is driftscope site, too: init.go makes what a site keeps on its server.
+// It is driftscope site, too: init.go makes a site's records on its server.
 package orders
 
 import (
@@ -23,7 +23,7 @@ import (
 	"driftscope/internal/site"
 )
 
-// Command says what should run, one field a thing to do.
+// Command changes which streams should run, with one field per sub-command.
 type Command struct {
 	Add    addCommand    `cmd:"" help:"Add a stream to the site; a worker runs it."`
 	List   listCommand   `cmd:"" help:"List the streams and workers of the site."`
@@ -32,7 +32,7 @@ type Command struct {
 	Remove removeCommand `cmd:"" help:"End a stream and remove it from the site."`
 }
 
-// server says which site it is.
+// server names the site.
 type server struct {
 	NATS     string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the site, several of a cluster separated by commas, or context:NAME." placeholder:"URL"`
 	Creds    string `help:"Credentials for that server." placeholder:"FILE.creds"`
@@ -42,7 +42,7 @@ type server struct {
 	Replicas int    `default:"1" help:"Copies of the site's records in a cluster, if they are new."`
 }
 
-// reading is how long the records of a site may take to come.
+// reading bounds the time until the records of a site arrive.
 const reading = 10 * time.Second
 
 // connect finds the server.
@@ -60,7 +60,7 @@ func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// use calls do with the site, which is made if it is not there and makes says so.
+// use calls do with the site; it makes a missing site if makes allows it.
 func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func read(ctx context.Context, s *site.Site) error {
 	for !s.Now().Read {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the site's records did not come within %v: look at the server", reading)
+			return fmt.Errorf("the site's records did not arrive within %v: check the server", reading)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -102,13 +102,13 @@ type addCommand struct {
 	Model   string   `help:"Encoder: nats:NAME, a model on the server, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
 	Labels  []string `help:"Labels that its worker must have, such as the camera's name." placeholder:"LABEL"`
-	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames tells."`
+	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames measures them."`
 	Worker  string   `help:"Worker that should run it (default: any suitable worker)." placeholder:"WORKER"`
 	Replace bool     `help:"Replace the configuration of an existing stream."`
 	server
 }
 
-// configuration returns what should run, as text.
+// configuration returns the stream's configuration as text.
 func (c *addCommand) configuration() (cfg config.Config, text string, err error) {
 	if recording.IsConfig(c.Source) {
 		cfg, err = config.Load(c.Source)
@@ -140,7 +140,7 @@ func (c *addCommand) Run(ctx context.Context) error {
 		return console.Usage(err)
 	}
 	if m := cfg.Model; m != "" && !strings.HasPrefix(m, reach.ServerModel) && !strings.HasPrefix(m, reach.EmbeddedModel) {
-		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, for any worker to have it", m, m)
+		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, so that any worker has it", m, m)
 	}
 	desired := site.Stream{Name: cfg.Stream, Config: text, Labels: c.Labels, Cores: c.Cores, Worker: c.Worker}
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error {
@@ -170,16 +170,16 @@ func (c *addCommand) put(ctx context.Context, s *site.Site, desired site.Stream)
 	return err
 }
 
-// listCommand lists what should run.
+// listCommand lists the streams that should run.
 type listCommand struct {
 	JSON bool `name:"json" help:"Print JSON instead of text."`
 	server
 }
 
-// row is a stream as it is listed.
+// row is a stream in the list.
 type row struct {
 	Name    string    `json:"name"`
-	Worker  string    `json:"worker,omitempty"` // that runs it
+	Worker  string    `json:"worker,omitempty"` // worker that runs it
 	Epoch   uint64    `json:"epoch,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Cores   float64   `json:"cores"`
@@ -189,7 +189,7 @@ type row struct {
 	Problem string    `json:"problem,omitempty"` // why its worker does not run it
 }
 
-// listed is what is listed of a site.
+// listed is the list of a site.
 type listed struct {
 	Streams []row         `json:"streams"`
 	Workers []site.Worker `json:"workers"`

@@ -121,10 +121,10 @@ func TestStream(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &all); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if err != nil || len(all.Streams) != 2 || all.Streams[0].Name != "bead" || all.Streams[0].Cores != 2 || all.Streams[0].Waiting != "no worker is there" || all.Streams[1].Name != "toy" {
+	if err != nil || len(all.Streams) != 2 || all.Streams[0].Name != "bead" || all.Streams[0].Cores != 2 || all.Streams[0].Waiting != "there is no worker" || all.Streams[1].Name != "toy" {
 		t.Errorf("listed are %+v, %v", all, err)
 	}
-	if out, err = typed(t, "list", server); err != nil || !strings.Contains(out, "bead    -       -      -      2      gpu,hall  no worker is there") || !strings.Contains(out, "gpu,hall") {
+	if out, err = typed(t, "list", server); err != nil || !strings.Contains(out, "bead    -       -      -      2      gpu,hall  there is no worker") || !strings.Contains(out, "gpu,hall") {
 		t.Errorf("found %v\n%s", err, out)
 	}
 	if out, err = typed(t, "show", "bead", server); err != nil {

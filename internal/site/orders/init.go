@@ -18,7 +18,7 @@ type SiteCommand struct {
 	Init initCommand `cmd:"" help:"Make the JetStream streams and buckets of a site, as its admin."`
 }
 
-// initCommand makes what a site keeps on its server.
+// initCommand makes a site's records on its server.
 type initCommand struct {
 	Camera []string      `help:"Camera of the site: makes the JetStream streams for frames on camera.NAME and for results of the stream NAME." placeholder:"NAME"`
 	Stream []string      `help:"Stream of the site: makes the JetStream stream for its results. Streams of stream add need no flag." placeholder:"NAME"`
@@ -31,7 +31,7 @@ func (c *initCommand) Help() string {
 	return "The command changes no existing stream or bucket. Run it again after stream add, to make what the new streams need. Workers and operators then need no right to make streams."
 }
 
-// Run makes what is missing, and prints what there is.
+// Run makes missing resources, and prints all.
 func (c *initCommand) Run(ctx context.Context) error {
 	conn, err := c.connect(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// camera is what is kept of a record.
+// camera is the stored part of a record.
 type camera struct {
 	combine.Camera
 	counts
@@ -32,7 +32,7 @@ type counts struct {
 // mostCounted bounds the counts, so that sums of them are numbers.
 const mostCounted = 1 << 48
 
-// read reads a stream's record, and holds it to what can be. A record without a law is one: the law comes later.
+// read parses a stream's record and checks its bounds. A record without a law is valid: the law comes later.
 func read(stream string, data []byte) (c camera, err error) {
 	decoded, err := message.Decode(latent.KindPopulation, data)
 	if err != nil {
@@ -40,7 +40,7 @@ func read(stream string, data []byte) (c camera, err error) {
 	}
 	r := decoded.(*message.PopulationRecord)
 	if r.Stream != stream {
-		return c, fmt.Errorf("the message says its stream is %.70q", r.Stream)
+		return c, fmt.Errorf("the message gives its stream as %.70q", r.Stream)
 	}
 	if most := max(r.Count, r.Spots, r.Directed); min(r.Count, r.Spots, r.Directed) < 0 || most > mostCounted || max(r.Births, r.Deaths, r.Tracks, r.Steps) > mostCounted {
 		return c, fmt.Errorf("counts of %d objects, %d spots, %d births and %d steps, expected 0 to %d", r.Count, r.Spots, r.Births, r.Steps, uint64(mostCounted))
@@ -52,10 +52,10 @@ func read(stream string, data []byte) (c camera, err error) {
 	case l == nil:
 		return c, nil
 	case len(l.Cameras) > 0:
-		c.pooled, c.refused = true, "its law is one of several cameras already"
+		c.pooled, c.refused = true, "its law is already pooled from several cameras"
 		return c, nil
 	case len(l.UM) == 0:
-		c.refused = "its pixel size is not known, and D is pooled in µm²/s: give online.pixel_um in its configuration"
+		c.refused = "its pixel size is unknown, and D is pooled in µm²/s: give online.pixel_um in its configuration"
 		return c, nil
 	}
 	c.law = l.Seq + 1

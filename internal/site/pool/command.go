@@ -24,7 +24,7 @@ import (
 // everyone in place of the streams is every one of the site.
 const everyone = "*"
 
-// waiting is how many messages may wait while a law is made; what comes beyond is lost, and the next record makes up for it.
+// waiting bounds the messages that wait while a law is computed; further ones are lost, and the next record replaces them.
 const waiting = 64
 
 // Command pools the laws of several streams.
@@ -40,7 +40,7 @@ type Command struct {
 	JSON    bool     `name:"json" help:"Print each published record as one JSON object per line, instead of text."`
 }
 
-// check refuses what cannot be meant.
+// check refuses contradictory options.
 func (c *Command) check() error {
 	if c.NATS == bus.Embedded {
 		return errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise")
@@ -57,7 +57,7 @@ func (c *Command) check() error {
 	named := map[string]bool{}
 	for _, stream := range c.Streams {
 		if stream == everyone {
-			return errors.New("found * beside other streams, expected it alone: it is every stream of the site")
+			return errors.New("found * beside other streams, expected it alone: it means every stream of the site")
 		}
 		if _, err := bus.NewSubject(c.Prefix, c.Site, stream); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (c *Command) check() error {
 			return fmt.Errorf("%s is the experiment and one of its streams: give --name another name", stream)
 		}
 		if named[stream] {
-			return fmt.Errorf("stream %s is there twice: its objects would count twice", stream)
+			return fmt.Errorf("stream %s is given twice: its objects would count twice", stream)
 		}
 		named[stream] = true
 	}
@@ -79,7 +79,7 @@ func (c *Command) check() error {
 // Run pools until ctx ends.
 func (c *Command) Run(ctx context.Context) error { return c.run(ctx, os.Stdout, os.Stderr) }
 
-// run pools, and prints laws on out and what hinders on notes.
+// run pools laws, and prints them on out and problems on notes.
 func (c *Command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.check(); err != nil {
 		return console.Usage(err)
@@ -128,12 +128,12 @@ type pooling struct {
 	out           io.Writer
 	conn          *bus.Conn
 	messages      chan *nats.Msg
-	subscriptions []*nats.Subscription // that fill it
+	subscriptions []*nats.Subscription // messages that fill the queue
 	seq, law      uint64               // records and laws that were published
 	published     uint64               // messages
 	lost          bool                 // the last message did not reach the server
 
-	started, rated time.Time // when it began, and when the rate of records was taken last:
+	started, rated time.Time // start time, and time of the last rate of records:
 	before         uint64    // records until then
 }
 
@@ -148,7 +148,7 @@ func (p *pooling) loop(ctx context.Context) error {
 		case m := <-p.messages:
 			p.members.take(m.Subject, m.Data, time.Now())
 		case <-tick.C:
-			now := time.Now() // not the tick's, which may be before what was heard last
+			now := time.Now() // not the tick's time, which may precede the last record
 			p.members.expire(now)
 			events := p.members.tell(now)
 			if err := p.publish(); err != nil {
@@ -166,7 +166,7 @@ func (p *pooling) loop(ctx context.Context) error {
 	}
 }
 
-// publish publishes the law of those that are in, where any has told something new.
+// publish publishes the law of the included members, if any has sent a new one.
 func (p *pooling) publish() error {
 	fresh, law := p.members.fresh()
 	in := p.members.in()

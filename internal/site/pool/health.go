@@ -11,7 +11,7 @@ import (
 
 // Codes of an experiment's events.
 const (
-	CameraLeftOut = "camera_left_out" // a warning; how many there were stands under alarms in health
+	CameraLeftOut = "camera_left_out" // a warning; health has its count under alarms
 	CameraBack    = "camera_back"
 )
 
@@ -56,7 +56,7 @@ func (p *pooling) end(why error) error {
 	return p.send(latent.KindHealth, h)
 }
 
-// cameras returns all members by name, as health tells of them.
+// cameras returns all members by name, for health.
 func (m *members) cameras() (list []message.CameraRecord) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		of := m.all[stream]

@@ -27,11 +27,11 @@ const tellEvery = 10 * time.Second
 // member is one stream.
 type member struct {
 	camera
-	heard     time.Time // or expected, where it has told nothing yet
-	records   uint64    // that were read
+	heard     time.Time // time of its last record; or of the start, if it has sent none
+	records   uint64    // records that were read
 	silences  uint64
-	known     bool   // it has told its law
-	out, told string // why it is left out, and was when a person was told; empty if it is not
+	known     bool   // it has sent its law
+	out, told string // why it is left out, and the reason that was last reported; empty if it is included
 }
 
 // in reports whether a member's law counts.
@@ -39,14 +39,14 @@ func (m *member) in() bool { return m.known && m.out == "" }
 
 // members are the streams that are heard.
 type members struct {
-	name  string // of the experiment, whose own records are not heard
+	name  string // name of the experiment, whose own records are ignored
 	any   bool   // every stream of the site counts, once it is heard
 	stale time.Duration
 	notes io.Writer
 	all   map[string]*member
 	told  bus.Seldom
-	news  bool // something has changed since fresh was asked
-	law   bool // and the law with it
+	news  bool // something has changed since the last call of fresh
+	law   bool // and so has the law
 	counters
 }
 
@@ -54,7 +54,7 @@ type members struct {
 type counters struct {
 	taken, tracked uint64
 	dropped        map[string]uint64 // by cause
-	outs           uint64            // how often it was told that a camera is left out
+	outs           uint64            // number of reports that a camera is left out
 }
 
 // lawless is the reason to leave out a stream that reports objects but no law.
@@ -85,7 +85,7 @@ func (m *members) say(format string, args ...any) {
 	fmt.Fprintln(m.notes, message.Printable(fmt.Sprintf(format, args...)))
 }
 
-// note is say for what may come often: a kind of it once in tellEvery, with how many there were between.
+// note is say for frequent lines: one of a kind per tellEvery, with the number of the others.
 func (m *members) note(kind, format string, args ...any) {
 	before, due := m.told.Due(kind)
 	if !due {
@@ -114,11 +114,11 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 	known := m.all[stream]
 	if known == nil {
 		if _, err := bus.NewSubject("", "", stream); err != nil || !m.any {
-			m.lose(unreadable, "%.200s: left out: not a stream that was asked for", subject)
+			m.lose(unreadable, "%.200s: left out: this stream was not named", subject)
 			return
 		}
 		if len(m.all) >= combine.MostCameras && !m.forget(now) {
-			m.lose(noRoom, "%s: left out: there are %d streams already, the most that are pooled", stream, len(m.all))
+			m.lose(noRoom, "%s: left out: there are %d streams already, the maximum", stream, len(m.all))
 			return
 		}
 		known = &member{}
@@ -205,7 +205,7 @@ func (m *members) tell(now time.Time) (events []latent.Event) {
 	return events
 }
 
-// fresh reports whether anything has changed since it was asked last, and whether the law has.
+// fresh reports whether anything has changed since its last call, and whether the law has.
 func (m *members) fresh() (news, law bool) {
 	news, law = m.news, m.law
 	m.news, m.law = false, false

@@ -176,7 +176,7 @@ func TestPool(t *testing.T) {
 	}
 	e.law("a law of two again", both, cameras(2))
 	until(t, "what was told", func() bool {
-		for _, want := range []string{"left: left out: silent for 2s", "left: back in", "bare: left out: its pixel size is not known",
+		for _, want := range []string{"left: left out: silent for 2s", "left: back in", "bare: left out: its pixel size is unknown",
 			"all law 1: ", "D 2 (1."} {
 			if !strings.Contains(e.notes.String(), want) {
 				return false
@@ -231,7 +231,7 @@ func TestEveryone(t *testing.T) {
 		t.Error(err)
 	}
 	until(t, "the other experiment", func() bool {
-		return strings.Contains(e.notes.String(), "other: left out: its law is one of several cameras already")
+		return strings.Contains(e.notes.String(), "other: left out: its law is already pooled from several cameras")
 	})
 	h := health(t, seen, "health without the other experiment", func() {}, func(h *message.HealthRecord) bool { return h.Dropped[leftOut] > 0 })
 	if len(h.Cameras) != 2 || h.Cameras[0].Stream != "left" || h.Cameras[1].Stream != "right" || len(h.Alarms) != 0 {
@@ -291,7 +291,7 @@ func TestMistakes(t *testing.T) {
 		`nats stream: found "b.c"`:               func(c *Command) { c.Streams[1] = "b.c" },
 		"found * beside other streams":           func(c *Command) { c.Streams[1] = "*" },
 		"left is the experiment and one of its":  func(c *Command) { c.Name = "left" },
-		"stream left is there twice":             func(c *Command) { c.Streams[1] = "left" },
+		"stream left is given twice":             func(c *Command) { c.Streams[1] = "left" },
 		"found 1 stream, expected 2 to 32":       func(c *Command) { c.Streams = c.Streams[:1] },
 		"found 0 stream, expected 2 to 32":       func(c *Command) { c.Streams = nil },
 		"nats://127.0.0.1:1: no NATS server ans": func(c *Command) {},

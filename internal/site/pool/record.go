@@ -11,10 +11,10 @@ import (
 // unknown is null in JSON.
 var unknown = math.NaN()
 
-// alike is by how much pixels of one size may differ: by how numbers are written.
+// alike bounds the difference between pixels of one size: rounding in records.
 const alike = 1e-6
 
-// recordOf pools the laws of members, and makes the record of an experiment of them.
+// recordOf pools the laws of members, and makes the experiment's record.
 func recordOf(name string, in []*member) *message.PopulationRecord {
 	cameras := make([]combine.Camera, len(in))
 	for i, m := range in {
@@ -40,7 +40,7 @@ func recordOf(name string, in []*member) *message.PopulationRecord {
 	return r
 }
 
-// addUp adds the counts of all.
+// addUp adds up the counts of all.
 func addUp(r *message.PopulationRecord, in []*member) {
 	detected := 0.0
 	for _, m := range in {
@@ -55,7 +55,7 @@ func addUp(r *message.PopulationRecord, in []*member) {
 	r.Detected = message.Number(detected / float64(r.Count))
 }
 
-// pixelOf returns the square of a pixel's side where all have the same, µm²; otherwise px²/s mean nothing, and it is NaN.
+// pixelOf returns the square of a pixel's side if all cameras share it, µm²; otherwise px²/s have no meaning, and it returns NaN.
 func pixelOf(in []*member) float64 {
 	for _, m := range in {
 		if !(math.Abs(m.pixel/in[0].pixel-1) < alike) {
@@ -74,7 +74,7 @@ func lawRecord(l *combine.Law, pixel float64) *message.LawRecord {
 		r.UM, r.UMLow, r.UMHigh = append(r.UM, s.D.Value), append(r.UMLow, s.D.Low), append(r.UMHigh, s.D.High)
 		r.Share, r.ShareLow, r.ShareHigh = append(r.Share, s.Share.Value), append(r.ShareLow, s.Share.Low), append(r.ShareHigh, s.Share.High)
 	}
-	if len(l.Rates) <= message.MaxLatent { // what a list may have
+	if len(l.Rates) <= message.MaxLatent { // bound on a list
 		r.Rates = l.Rates
 	}
 	return r

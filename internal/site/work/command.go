@@ -37,7 +37,7 @@ type Command struct {
 	TTL      time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead one, if this worker makes the site."`
 }
 
-// options returns what the flags say.
+// options returns the options of the flags.
 func (c *Command) options() (o Options, err error) {
 	cfg := config.Default()
 	cfg.NATS.URL, cfg.NATS.Creds, cfg.NATS.CA, cfg.NATS.Prefix, cfg.NATS.Site = c.NATS, c.Creds, c.CA, c.Prefix, c.Site
@@ -81,7 +81,7 @@ func (c *Command) options() (o Options, err error) {
 	return o, nil
 }
 
-// Run works until ctx ends, and then hands over what runs here.
+// Run works until ctx ends, and then hands over its streams.
 func (c *Command) Run(ctx context.Context) error {
 	o, err := c.options()
 	if err != nil {

@@ -31,7 +31,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg.NATS.Durable, cfg.NATS.Store, cfg.NATS.Replicas = true, filepath.Join(w.o.Store, name), w.o.Replicas
 	cfg.NATS.MaxAge, cfg.NATS.MaxBytes = kept.MaxAge, kept.MaxBytes
 	cfg.Stream, cfg.Dashboard = name, config.Dashboard{Address: config.DashboardOff}
-	cfg.Online.State = "" // a file of this machine: the law goes with the stream
+	cfg.Online.State = "" // a file of this machine: the law moves with the stream
 	cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == stream.TerminalSink })
 	written.Sinks = slices.DeleteFunc(slices.Clone(written.Sinks), func(c config.Component) bool { return c.Kind == stream.TerminalSink })
 	if cfg, err = w.o.Allow.Hold(cfg, written, filepath.Join(w.o.Store, name, "files")); err != nil {
@@ -45,7 +45,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	return cfg, console.Usage(errors.Join(stream.SettleSeeds(&cfg, nil), cfg.Validate()))
 }
 
-// reading returns a source on NATS that names no server the worker's.
+// reading gives the worker's server to a source on NATS that names none.
 func (w *Worker) reading(source config.Component) (_ config.Component, err error) {
 	if _, named := source.Options()["url"]; named {
 		return source, nil
@@ -61,10 +61,10 @@ func (w *Worker) reading(source config.Component) (_ config.Component, err error
 	return source, nil
 }
 
-// secretPrefix begins the names of environment variables that hold secrets. No other variable can be asked for.
+// secretPrefix begins the names of environment variables that hold secrets. No other variable can be requested.
 const secretPrefix = "DRIFTSCOPE_SECRET_"
 
-// mostSecret is how many bytes a secret has.
+// mostSecret bounds a secret, in bytes.
 const mostSecret = 4 << 10
 
 // secret returns the value of ${secret:NAME} on this machine: a variable of the environment, or a file from systemd's credentials.

@@ -31,10 +31,10 @@ type run struct {
 	name  string
 	held  *site.Held
 	since time.Time
-	gone  chan struct{} // closed once nothing of it runs any more
+	gone  chan struct{} // closed once all of it has ended
 	stop  context.CancelFunc
 
-	leaving bool // it is given up; the worker's lock is over it
+	leaving bool // it was given up; the worker's lock guards it
 
 	mu      sync.Mutex
 	text    string        // the configuration that is desired
@@ -59,14 +59,14 @@ func (r *run) desire(text string) {
 	}
 }
 
-// desired returns the configuration, and what is closed when it changes.
+// desired returns the configuration, and a channel that closes when it changes.
 func (r *run) desired() (text string, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text, r.changed
 }
 
-// is notes how the stream is.
+// is records the state of the stream.
 func (r *run) is(state string, problem error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +86,8 @@ func (r *run) how() (state, problem string) {
 	return r.state, r.problem
 }
 
-// run runs the stream until ctx ends, which r.stop does, or the lease is lost: again after a failure, and again where the configuration changes. before is who ran it until now.
+// run runs the stream until ctx ends (r.stop) or the lease is lost. It starts again after a failure or a change of the configuration. before is who ran it
+// until now.
 func (w *Worker) run(ctx context.Context, r *run, before string) {
 	defer close(r.gone)
 	defer r.stop()
@@ -107,7 +108,7 @@ func (w *Worker) run(ctx context.Context, r *run, before string) {
 		if ctx.Err() != nil {
 			return
 		}
-		if stream.Fenced(err) { // though this lease holds: what is kept says otherwise
+		if stream.Fenced(err) { // although this lease is valid: the kept data disagree
 			r.is(failed, err)
 			console.Say("stream %s is given up: %v", r.name, err)
 			return

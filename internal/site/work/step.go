@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	steady = 2 * time.Second // that the plan has to want a stream elsewhere before it is handed over: records of one change come in some hundred milliseconds
-	turn   = 2 * time.Second // that each worker waits for the one before it in a stream's order
-	lately = 5 * time.Second // within which a server answers what is kept of a stream, and whether it is free
+	steady = 2 * time.Second // time for which the plan must want a stream elsewhere before it is handed over: records of one change arrive within some hundred milliseconds
+	turn   = 2 * time.Second // time that each worker waits for the previous one in a stream's order
+	lately = 5 * time.Second // time for the server's answer about the kept data of a stream, and whether the stream is free
 )
 
 // look does this worker's part of the plan.
@@ -65,7 +65,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 	}
 }
 
-// count counts this worker in, also while the server does not say that it is there.
+// count adds this worker, even while the server's records lack it.
 func (w *Worker) count(s *site.Snapshot) {
 	if slices.ContainsFunc(s.Workers, func(o site.Worker) bool { return o.Name == w.o.Name }) {
 		return
@@ -83,7 +83,7 @@ func (w *Worker) compare(workers []site.Worker) {
 	}
 }
 
-// keepOrPass hands a stream over that the plan has wanted elsewhere for long enough. The lock is held.
+// keepOrPass hands over a stream that the plan has wanted elsewhere for long enough. The lock is held.
 func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 	if to == "" || to == w.o.Name {
 		delete(w.elsewhere, r.name)
@@ -96,7 +96,7 @@ func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 		return
 	}
 	r.leaving = true
-	console.Say("stream %s goes to worker %s", r.name, to)
+	console.Say("stream %s moves to worker %s", r.name, to)
 	w.tasks.Go(func() { w.giveUp(ctx, r, to) })
 }
 
@@ -158,10 +158,10 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	w.after(ctx, r)
 }
 
-// after gives up a run that ended by itself. The next claim has an epoch beyond that of the kept data.
+// after gives up a run that ended on its own. The next claim has an epoch beyond the kept data's.
 func (w *Worker) after(ctx context.Context, r *run) {
 	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
-		console.Say("stream %s is not run here any more: its lease is lost: %v", r.name, err)
+		console.Say("stream %s no longer runs here: its lease is lost: %v", r.name, err)
 	}
 	w.mu.Lock()
 	given := r.leaving
@@ -196,7 +196,7 @@ func (w *Worker) holder(name string) string {
 	return ""
 }
 
-// take claims a stream with an epoch beyond that of its kept data.
+// take claims a stream with an epoch beyond its kept data's.
 func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	ctx, done := context.WithTimeout(ctx, lately)
 	defer done()
@@ -240,11 +240,11 @@ func (w *Worker) release(ctx context.Context, r *run, to string) {
 	ctx, done := context.WithTimeout(ctx, w.site.TTL())
 	defer done()
 	if err := r.held.Release(ctx, to); err != nil {
-		console.Say("stream %s: others have it after %v: %v", r.name, w.site.TTL(), err)
+		console.Say("stream %s: other workers can take it after %v: %v", r.name, w.site.TTL(), err)
 	}
 }
 
-// forget takes a run off the list, unless another of its stream has begun.
+// forget takes a run off the list, unless another run of its stream has begun.
 func (w *Worker) forget(r *run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -29,7 +29,7 @@ func (w *Worker) record(now time.Time) *message.WorkerRecord {
 	return r
 }
 
-// tell publishes what the worker runs, unless the server is away.
+// tell publishes the worker's state, unless the server is away.
 func (w *Worker) tell(now time.Time) error {
 	if !w.bus.Connected() {
 		return nil

@@ -23,13 +23,13 @@ import (
 type Options struct {
 	NATS     config.NATS // the connection, and whose site it is
 	Name     string
-	Cores    float64 // that it may promise
+	Cores    float64 // cores that it may promise
 	Labels   []string
-	Allow    *reach.Allowed // what streams may reach here
-	Store    string         // folder for what waits to be kept, and for films
-	Films    int            // of batches that it tracks at once; 0 takes none
-	Replicas int            // of the resources it makes
-	TTL      time.Duration  // where it makes the site
+	Allow    *reach.Allowed // resources that streams may reach here
+	Store    string         // folder for unsent data and for films
+	Films    int            // concurrent films of batches; 0 takes none
+	Replicas int            // copies of the resources it makes
+	TTL      time.Duration  // if it makes the site
 	Version  string
 	Log      *slog.Logger // nil is silent
 }
@@ -42,13 +42,13 @@ type Worker struct {
 	leases  *site.Leases
 	started time.Time
 
-	tasks sync.WaitGroup // runs, claims, and what gives runs up
+	tasks sync.WaitGroup // starts and claims runs, and gives them up
 
 	mu        sync.Mutex
 	draining  bool
 	runs      map[string]*run
 	claims    map[string]*claim
-	elsewhere map[string]wish // where the plan wants what runs here
+	elsewhere map[string]wish // workers for which the plan wants the streams that run here
 	cores     map[string]float64
 	waiting   []message.WaitingRecord
 	builds    map[string]bool // other builds already reported
@@ -88,7 +88,7 @@ func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 // Close ends watching, once Run has returned.
 func (w *Worker) Close() { w.site.Close() }
 
-// filmsAgain is the time after which films are looked for again where their queue could not be had.
+// filmsAgain is the time between two searches for films while their queue is unavailable.
 const filmsAgain = 10 * time.Second
 
 // tellEvery is the time between two messages about this worker.
@@ -103,7 +103,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.o.Store, 0o700); err != nil {
 		return fmt.Errorf("--store: %w: give a folder that can be written", err)
 	}
-	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs go on until they are given up
+	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs continue until they are given up
 	defer end()
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -166,7 +166,7 @@ func (w *Worker) nudge() {
 	}
 }
 
-// every does something at once and again until ctx ends. What fails is logged once a minute.
+// every does something at once and again until ctx ends. Failures are logged once a minute.
 func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -184,7 +184,7 @@ func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error
 	}
 }
 
-// enter announces the worker. The record of one of its name that was killed is there for a TTL.
+// enter announces the worker. The record of a killed worker of this name exists for a TTL.
 func (w *Worker) enter(ctx context.Context) error {
 	for end := time.Now().Add(2 * w.site.TTL()); ; {
 		err := w.announce(ctx)
@@ -218,7 +218,7 @@ func (w *Worker) announce(ctx context.Context) error {
 	return w.site.Announce(ctx, record)
 }
 
-// drain hands over what runs here: each stream to the worker that the plan without this one names.
+// drain hands over the streams here, each to the worker that the plan without this one names.
 func (w *Worker) drain(ctx context.Context) error {
 	w.mu.Lock()
 	w.draining = true
@@ -229,7 +229,7 @@ func (w *Worker) drain(ctx context.Context) error {
 	w.mu.Unlock()
 	failed := w.announce(ctx)
 	if errors.Is(failed, site.ErrName) {
-		failed = nil // the record is another process's, and stays
+		failed = nil // the record belongs to another process, and stays
 	}
 	s := w.site.Now()
 	for i := range s.Workers {
@@ -248,7 +248,7 @@ func (w *Worker) drain(ctx context.Context) error {
 	if err := w.site.Retire(retiring); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("others see this worker for %v more: %w", w.site.TTL(), err))
 	}
-	if err := w.tell(time.Now()); err != nil { // the last word, by which pages know at once that it is not missing
+	if err := w.tell(time.Now()); err != nil { // the last message, from which pages know at once that the worker is not missing
 		failed = errors.Join(failed, err)
 	}
 	return failed

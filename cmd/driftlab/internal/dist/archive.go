@@ -37,7 +37,7 @@ func (p *program) executable() string {
 	return "driftscope"
 }
 
-// tarred is a tar of files that belong to root, each folder before what is in it; before stands before every path.
+// tarred returns a tar of files that belong to root, with each folder before its content; every path gets the prefix before.
 func tarred(files []file, when time.Time, before string) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

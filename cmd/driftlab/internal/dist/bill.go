@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The parts of SPDX 2.3 that a bill of materials takes (https://spdx.github.io/spdx-spec/v2.3/).
+// The parts of SPDX 2.3 that a bill of materials needs (https://spdx.github.io/spdx-spec/v2.3/).
 type spdx struct {
 	Version       string         `json:"spdxVersion"`
 	License       string         `json:"dataLicense"`
@@ -32,7 +32,7 @@ type part struct {
 	Version   string      `json:"versionInfo"`
 	Location  string      `json:"downloadLocation"`
 	Analyzed  bool        `json:"filesAnalyzed"`
-	Source    string      `json:"sourceInfo,omitempty"` // where its bytes were compared: go.sum's hash
+	Source    string      `json:"sourceInfo,omitempty"` // source of the checksum: go.sum's hash
 	Concluded string      `json:"licenseConcluded"`
 	Declared  string      `json:"licenseDeclared"`
 	Copyright string      `json:"copyrightText"`
@@ -62,8 +62,7 @@ const (
 	mainPart = "SPDXRef-driftscope"
 )
 
-// bill lists what a program is made of: itself by its checksum, every module that the linker wrote into it, Go, and the packages of this
-// Debian that it is linked with.
+// bill lists the parts of a program: itself with its checksum, every module that the linker recorded in it, Go, and the linked packages of this Debian.
 func (p *program) bill(libraries []library) ([]byte, error) {
 	digest := fmt.Sprintf("%x", sha256.Sum256(p.data))
 	doc := spdx{
@@ -99,7 +98,7 @@ func (p *program) bill(libraries []library) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// inID keeps what an SPDX identifier may have.
+// inID keeps the characters that an SPDX identifier may have.
 func inID(r rune) rune {
 	if r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 		return r

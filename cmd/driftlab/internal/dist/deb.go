@@ -13,10 +13,10 @@ import (
 // pagesFolder keeps the repository's layout, so that links between pages hold.
 const pagesFolder = "usr/share/doc/driftscope"
 
-// conffiles are what dpkg leaves alone once a person has changed it.
+// conffiles lists files that dpkg keeps once a person has changed them.
 var conffiles = []string{"/etc/driftscope/driftscope.yaml"}
 
-// unit is the service's, in the repository and in the package.
+// unit is the path of the service's unit, in the repository and in the package.
 const unit = "driftscope.service"
 
 // deb is the package for the Debian that this computer runs: a program is linked with one release's OpenCV, and that release keeps it mended.
@@ -71,7 +71,7 @@ func releaseOf(text string) (string, error) {
 	return id + number, nil
 }
 
-// installed are the package's files, where they go.
+// installed lists the package's files with their destinations.
 func (p *program) installed(kept []file, bill []byte) ([]file, error) {
 	files := below(pagesFolder, kept)
 	files = append(files, file{pagesFolder + "/sbom.spdx.json", 0o644, bill}, file{"usr/bin/driftscope", 0o755, p.data})
@@ -102,21 +102,21 @@ func (p *program) installed(kept []file, bill []byte) ([]file, error) {
 	return files, nil
 }
 
-// copyright says what may be done with the parts; the licences of the modules that are linked are named by sbom.spdx.json.
+// copyright returns the licences of the parts; sbom.spdx.json names those of the linked modules.
 func copyright(film []byte) []byte {
 	return slices.Concat([]byte("Driftscope: Apache-2.0, the text is /usr/share/common-licenses/Apache-2.0.\n"+
-		"The page of the dashboard has parts of others: their licences are in the page's LICENSES.txt.\n"+
-		"The modules that are linked are listed in "+pagesFolder+"/sbom.spdx.json.\n\nThe film of driftscope demo:\n"), film)
+		"The dashboard's page contains parts of other projects: their licences are in the page's LICENSES.txt.\n"+
+		"The linked modules are listed in "+pagesFolder+"/sbom.spdx.json.\n\nThe film of driftscope demo:\n"), film)
 }
 
-// control is what dpkg reads before it unpacks.
+// control is the file that dpkg reads before it unpacks.
 func (p *program) control(version string, files []file, libraries []library) ([]byte, error) {
 	var kib int
 	var check strings.Builder
 	for _, f := range files {
 		kib += (len(f.data) + 1023) / 1024
 		if !slices.Contains(conffiles, "/"+f.path) {
-			fmt.Fprintf(&check, "%x  %s\n", md5.Sum(f.data), f.path) // what dpkg --verify compares; it is no protection
+			fmt.Fprintf(&check, "%x  %s\n", md5.Sum(f.data), f.path) // checksums for dpkg --verify; they protect nothing
 		}
 	}
 	text := fmt.Sprintf(`Package: driftscope
@@ -148,8 +148,8 @@ Description: what moves under a microscope, by which law, and when the law chang
 	return packed(archive)
 }
 
-// The scripts leave the service as it is: a person starts it, an upgrade starts it again where it runs, and removing ends it. A container has no
-// systemd, and then there is nothing to tell.
+// The scripts leave a stopped service alone: a person starts it, an upgrade restarts a running one, and removing ends it. A container has no systemd; then the
+// scripts do nothing.
 const (
 	postinst = `#!/bin/sh
 set -e

@@ -16,14 +16,14 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// file is one of an archive's or a package's.
+// file is one file of an archive or a package.
 type file struct {
-	path string // with slashes, relative
+	path string // relative, with slashes
 	mode fs.FileMode
 	data []byte
 }
 
-// shipped are the parts of the repository that go out with the program, each under its own path, so that links between pages hold.
+// shipped lists the parts of the repository that are shipped with the program, under their own paths, so that links between pages work.
 var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/job/demo/beads.txt"}
 
 // repository reads the shipped parts that git tracks; other files in the folders are ignored.
@@ -73,7 +73,7 @@ func packed(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// write puts a file in place, readable by everyone.
+// write writes a file that everyone may read.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

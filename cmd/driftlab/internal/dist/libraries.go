@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// library is a package of this Debian that the program is linked with.
+// library is a linked package of this Debian.
 type library struct {
 	name, version string
 	least         string // version that a package may have; empty: any, because the file's name has the interface's number
 }
 
-// plugins are packages that the program asks for while it runs, which no linker knows: GStreamer's elements that hand frames over.
+// plugins lists packages that the program loads at run time, so no linker knows them: the GStreamer elements that deliver frames.
 var plugins = []string{"gstreamer1.0-plugins-base"}
 
-// libraries returns the libraries that the program names, sorted; a program without cgo has none.
+// libraries returns the sorted libraries that the program names; a program without cgo has none.
 func (p *program) libraries() ([]library, error) {
 	if !p.packaged() {
 		return nil, nil
@@ -64,24 +64,24 @@ func (p *program) libraries() ([]library, error) {
 	return all, nil
 }
 
-// called are the modules of OpenCV that a part of the program calls. Others ask for packages without end: highgui for Qt, and its Recommends for
-// drivers of video cards.
+// called are the modules of OpenCV that a part of the program calls. Other modules pull in many packages: highgui needs Qt, and its Recommends need drivers of
+// video cards.
 var called = []string{"core", "dnn", "imgcodecs", "imgproc", "videoio"}
 
-// onlyCalled says whether no other module is named by a program, as one linked by GNU's linker names all that gocv has a function of.
+// onlyCalled returns an error if a program names another OpenCV module. GNU's linker would name every module for which gocv has a function.
 func onlyCalled(names []string) error {
 	for _, name := range names {
 		module, is := strings.CutPrefix(name, "libopencv_")
 		module, _, _ = strings.Cut(module, ".")
 		if is && !slices.Contains(called, module) {
-			return fmt.Errorf("the program is linked with %s, expected of OpenCV %s alone: build it as make dist does, or, where it calls that module now, add it to called in cmd/driftlab/internal/dist/libraries.go",
+			return fmt.Errorf("the program is linked with %s, expected only %s of OpenCV: build it as make dist does or, if it now calls that module, add it to called in cmd/driftlab/internal/dist/libraries.go",
 				name, strings.Join(called, ", "))
 		}
 	}
 	return nil
 }
 
-// loaderCache is where the loader finds each library.
+// loaderCache lists where the loader finds each library.
 func loaderCache() (map[string]string, error) {
 	out, err := exec.Command("/sbin/ldconfig", "-p").Output()
 	if err != nil {
@@ -97,7 +97,7 @@ func loaderCache() (map[string]string, error) {
 	return paths, nil
 }
 
-// owner is the package that a library's file belongs to. A release whose /lib is a link to /usr/lib keeps some files under the old name.
+// owner returns the package that owns a library's file. A release whose /lib is a link to /usr/lib keeps some files under the old name.
 func owner(name, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -112,10 +112,10 @@ func owner(name, path string) (string, error) {
 	return "", fmt.Errorf("%s, which the program is linked with, is %s, and of no Debian package", name, real)
 }
 
-// glibc is the newest interface of the C library that the program asks for.
+// glibc returns the newest interface version of the C library that the program needs.
 func glibc(f *elf.File) string {
 	newest, most := "", 0
-	symbols, _ := f.ImportedSymbols() // a file without any asks for none
+	symbols, _ := f.ImportedSymbols() // a file without versions needs none
 	for _, s := range symbols {
 		number, is := strings.CutPrefix(s.Version, "GLIBC_2.")
 		if n, err := strconv.Atoi(strings.Split(number, ".")[0]); is && err == nil && n > most {
@@ -125,7 +125,7 @@ func glibc(f *elf.File) string {
 	return newest
 }
 
-// depends are the libraries as a package's control file has them.
+// depends formats the libraries for a package's control file.
 func depends(libraries []library) []string {
 	var all []string
 	for _, l := range libraries {

@@ -1,5 +1,5 @@
-// Dist packs what make dist has built: an archive for each computer, the Debian package of this one, what each is made of (SPDX), and the
-// checksums of all. The same commit gives the same bytes: every time is the commit's, every list is sorted.
+// Dist packs the programs that make dist has built: an archive for each platform, the Debian package of this one, the parts of each (SPDX), and the checksums
+// of all. The same commit gives the same bytes: every time is the commit's, and every list is sorted.
 //
 //	go run ./cmd/driftlab/internal/dist -from out/dist/build -into out/dist
 package main
@@ -12,9 +12,9 @@ import (
 )
 
 func main() {
-	from := flag.String("from", "", "the folder with a folder for each program that was built")
-	into := flag.String("into", "", "where the archives go")
-	revision := flag.Int("revision", 1, "of the Debian package: 2 is an upgrade of 1 of the same commit")
+	from := flag.String("from", "", "folder with one folder per built program")
+	into := flag.String("into", "", "folder for the archives")
+	revision := flag.Int("revision", 1, "revision of the Debian package: 2 is an upgrade of 1 of the same commit")
 	flag.Parse()
 	if err := run(*from, *into, *revision); err != nil {
 		fmt.Fprintln(os.Stderr, "dist: "+err.Error())
@@ -52,7 +52,7 @@ func run(from, into string, revision int) error {
 	return sums(into, made)
 }
 
-// pack writes all that one program is given out as, and returns the files' names.
+// pack writes all files that are shipped for one program, and returns their names.
 func (p *program) pack(kept []file, into string, revision int) (made []string, err error) {
 	libraries, err := p.libraries()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// program is a built program, with the data that the linker wrote into it.
+// program is a built program with the data that the linker recorded in it.
 type program struct {
 	path     string
 	data     []byte
@@ -23,8 +23,8 @@ type program struct {
 	commit   time.Time // when
 	version  string    // 1.2.3, or of a commit without a tag 0.0.0~git20261126040000.411953d1234
 
-	manual      []byte            // of a program that runs here: the page
-	completions map[string][]byte // and by shell
+	manual      []byte            // if the program runs here: its manual page
+	completions map[string][]byte // and its completions, by shell
 }
 
 // readProgram reads a program, which has to name its commit.
@@ -56,10 +56,10 @@ func readProgram(path string) (*program, error) {
 	return p, err
 }
 
-// pseudo is what Go makes of a commit without a tag of its own, such as v0.0.0-20261126040000-411953d12345 or v1.2.4-0.2026...
+// pseudo matches Go's version of a commit without a tag, such as v0.0.0-20261126040000-411953d12345 or v1.2.4-0.2026...
 var pseudo = regexp.MustCompile(`^(\d+\.\d+\.\d+)-(?:0\.)?(\d{14})-([0-9a-f]{7,})`)
 
-// plain is a version as Debian orders it: what leads to a version stands before it.
+// plain returns a version in Debian's order: a version sorts after its pre-releases.
 func plain(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	if m := pseudo.FindStringSubmatch(version); m != nil {
@@ -72,13 +72,13 @@ func plain(version string) string {
 	return number
 }
 
-// native says whether the program runs on this computer.
+// native reports whether the program runs on this computer.
 func (p *program) native() bool { return p.os == runtime.GOOS && p.arch == runtime.GOARCH }
 
-// packaged says whether there is a Debian package of it: of the one with OpenCV, which is linked with this Debian's libraries.
+// packaged reports whether the program gets a Debian package: only the one with OpenCV, which is linked with this Debian's libraries.
 func (p *program) packaged() bool { return p.os == "linux" && p.cgo }
 
-// name is what an archive and its bill of materials are called. Windows has no ~ problem, but shells do.
+// name returns the name of an archive and of its bill of materials. Windows allows ~ in names, but shells expand it.
 func (p *program) name() string {
 	name := fmt.Sprintf("driftscope_%s_%s_%s", strings.ReplaceAll(p.version, "~", "-"), p.os, p.arch)
 	if p.cgo {

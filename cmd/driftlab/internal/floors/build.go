@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// build is the programs of one commit.
+// build holds the programs of one commit.
 type build struct {
 	folder  string // the checkout
 	program string // driftscope
-	lab     string // the program that has the benches: driftlab, and driftscope in a commit before there was one
+	lab     string // program with the benchmarks: driftlab, or driftscope in a commit before driftlab existed
 	tests   string // the folder of the test programs
 	undo    []string
 }
 
-// benchmarked are the packages whose Go benchmarks are figures.
+// benchmarked lists the packages whose Go benchmarks are figures.
 var benchmarked = []string{"online", "sinks/natsink"}
 
 // checkout builds the benchmarks of a checkout whose program is in bin.
@@ -43,7 +43,7 @@ func checkout(ctx context.Context, folder string) (*build, error) {
 	return b, nil
 }
 
-// there says whether a file is.
+// there reports whether a file exists.
 func there(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -54,7 +54,7 @@ func (b *build) test(name string) string {
 	return filepath.Join(b.tests, strings.ReplaceAll(name, "/", "-")+".test")
 }
 
-// commit builds another commit in a worktree of its own. Its Makefile says how.
+// commit builds another commit in a worktree of its own. The commit's Makefile builds it.
 func commit(ctx context.Context, ref string) (*build, error) {
 	root, err := os.MkdirTemp("", "floors-base-")
 	if err != nil {
@@ -69,7 +69,7 @@ func commit(ctx context.Context, ref string) (*build, error) {
 		undo(&build{}).remove()
 		return nil, err
 	}
-	// The stamp says that this machine is set up: this checkout's make has done so.
+	// The stamp reports this machine as set up: this checkout's make has done that.
 	err = command(ctx, folder, "sh", "-c", "mkdir -p bin && touch bin/.setup && unset MAKEFLAGS MFLAGS && make build STAMPED=false")
 	if err != nil {
 		undo(&build{}).remove()
@@ -83,7 +83,7 @@ func commit(ctx context.Context, ref string) (*build, error) {
 	return undo(b), nil
 }
 
-// remove removes what was built beside bin, and the worktree.
+// remove removes the worktree and what was built outside bin.
 func (b *build) remove() {
 	if b.tests != "" {
 		os.RemoveAll(b.tests)
@@ -96,7 +96,7 @@ func (b *build) remove() {
 	os.RemoveAll(b.undo[1])
 }
 
-// command runs a program in a folder. Its error has what the program said.
+// command runs a program in a folder. Its error contains the program's output.
 func command(ctx context.Context, folder, name string, args ...string) error {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = folder

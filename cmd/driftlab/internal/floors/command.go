@@ -1,10 +1,10 @@
 // Package floors measures the figures of floors.txt, each as a ratio within one run, and fails if one is beyond its floor. With --base it measures another
-// commit beside this checkout, by turns, and prints the ratio of both with its interval.
+// commit in alternation with this checkout, and prints the ratio of both with its interval.
 //
 //	make floors
 //	make compare BASE=17a9673
 //
-// It runs the programs of bin and the Go benchmarks of this checkout: measure.go has the one way to measure.
+// It runs the programs of bin and the Go benchmarks of this checkout; measure.go says how.
 package floors
 
 import (
@@ -22,10 +22,10 @@ type Command struct {
 	Only   string `help:"Measure only the groups that match this pattern, such as objects." placeholder:"REGEXP"`
 }
 
-// Run measures this checkout, beside a base if there is one.
+// Run measures this checkout and, if given, a base.
 func (c *Command) Run(ctx context.Context) error { return run(ctx, c.Base, c.Rounds, c.Only) }
 
-// plan is what is measured, how often, and what is expected of it.
+// plan lists what to measure, how often, and the floors.
 type plan struct {
 	groups []group
 	floors []floor
@@ -33,7 +33,7 @@ type plan struct {
 	out    io.Writer
 }
 
-// run measures this checkout, beside base if there is one.
+// run measures this checkout and, if it is not nil, base.
 func run(ctx context.Context, base string, rounds int, only string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil || rounds < 2 || rounds > 100 {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// compare measures both builds by turns, this one first in every other round, and prints the ratios. A figure that one of them lacks says so.
+// compare measures both builds by turns, this one first in every other round, and prints the ratios. It reports a figure that one of them lacks.
 func (p *plan) compare(ctx context.Context, here, base *build) error {
 	fmt.Fprintf(p.out, "%-15s %11s %11s   %s\n", "figure", "base", "here", "here over base, 95 % interval")
 	for _, g := range p.groups {

@@ -14,14 +14,14 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// floor is what a figure must reach: at least Least or, if Most is set, at most that.
+// floor bounds a figure: it is at least Least or, if Most is set, at most Most.
 type floor struct {
 	name, what string
 	most       bool    // the floor is a ceiling: less is better
-	bound      float64 // of value over reference
+	bound      float64 // of value divided by reference
 }
 
-// readFloors reads lines: NAME >= BOUND WHAT, or NAME <= BOUND WHAT.
+// readFloors reads lines of the form NAME >= BOUND WHAT or NAME <= BOUND WHAT.
 func readFloors(path string) (all []floor, err error) {
 	data, err := system.ReadBounded(path, 1<<20)
 	if err != nil {
@@ -49,7 +49,7 @@ func readFloors(path string) (all []floor, err error) {
 	return all, nil
 }
 
-// best returns the best value and the best reference of all rounds: what else the machine does only makes both worse.
+// best returns the best value and the best reference of all rounds: other work on the machine makes both only worse.
 func (f *floor) best(samples []sample) (b sample) {
 	better := math.Max
 	if f.most {
@@ -62,7 +62,7 @@ func (f *floor) best(samples []sample) (b sample) {
 	return b
 }
 
-// margin returns how many times the floor the figure is: below 1 it is beyond it.
+// margin returns the ratio of the figure to its floor; below 1 the figure fails.
 func (f *floor) margin(samples []sample) float64 {
 	b := f.best(samples)
 	if f.most {
@@ -71,10 +71,10 @@ func (f *floor) margin(samples []sample) float64 {
 	return b.value / b.reference / f.bound
 }
 
-// again is how often a group with a figure beyond its floor is measured once more: a busy moment passes, and a slower program stays.
+// again is how often a group is measured again if a figure fails its floor: a busy moment passes, a slower program stays slow.
 const again = 4
 
-// busy is the per cent of the cores that other processes may have before a figure beyond its floor may be theirs.
+// busy is the share of the cores, in per cent, above which other processes may explain a failed floor.
 const busy = 15
 
 // hold measures all groups by turns, prints the table, and fails if a figure is beyond its floor.
@@ -108,10 +108,10 @@ func (p *plan) hold(ctx context.Context, b *build) error {
 	return nil
 }
 
-// taken is what a group's figures were in each round.
+// taken holds the figures of a group in each round.
 type taken map[string][]sample
 
-// take measures a group once more.
+// take measures a group again.
 func (t *taken) take(ctx context.Context, b *build, g group, floors []floor) error {
 	samples, err := g.measure(ctx, b)
 	if err != nil && ctx.Err() == nil { // a busy machine may leave too little time for a measurement
@@ -143,7 +143,7 @@ func (t taken) beyond(floors []floor) (names []string) {
 	return names
 }
 
-// print prints each figure beside its floor.
+// print prints each figure with its floor.
 func (t taken) print(w io.Writer, floors []floor) {
 	fmt.Fprintf(w, "%-15s %11s %11s %9s    %-7s %7s\n", "figure", "value", "reference", "measured", "floor", "margin")
 	for _, f := range floors {
@@ -160,7 +160,7 @@ func (t taken) print(w io.Writer, floors []floor) {
 	}
 }
 
-// relation is as floors.txt writes it.
+// relation is the sign in floors.txt.
 func (f *floor) relation() string {
 	if f.most {
 		return "<="

@@ -12,7 +12,7 @@ import (
 // ticks are a second of /proc/stat: USER_HZ of every Linux on amd64 and arm64.
 const ticks = 100
 
-// load is what all processes, and this one with its children, had used of the cores at a moment, seconds.
+// load is the core time that all processes, and this one with its children, had used at a moment, in seconds.
 type load struct {
 	at       time.Time
 	all, own float64
@@ -49,8 +49,9 @@ func others(begin load) float64 {
 	return min(max(share, 0), 1)
 }
 
-// fewest is the least share that left returns: others also fill what this process leaves idle, so that with less a slow path would look quick.
+// fewest is the least share that left returns. Other processes also use the cores that this one leaves idle, so a smaller share would make a slow path look
+// fast.
 const fewest = 0.7
 
-// left returns the share of the cores that others have left since begin, fewest at least.
+// left returns the share of the cores that other processes have left since begin, at least fewest.
 func left(begin load) float64 { return max(1-others(begin), fewest) }

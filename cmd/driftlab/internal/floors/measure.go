@@ -14,11 +14,11 @@ import (
 	"driftscope/cmd/driftlab/internal/bench"
 )
 
-// sample is a figure measured once: its own value, and that of its reference in the same round. Both are rates, or both are times.
-// A figure without a reference has 1 in its place. What needs all cores is divided by the share that other processes leave.
+// sample is one measurement of a figure: its value, and the value of its reference in the same round. Both are rates, or both are times.
+// A figure without a reference has 1 in its place. A figure that needs all cores is divided by the share that other processes leave.
 type sample struct{ value, reference float64 }
 
-// group is figures that one measurement gives, by name.
+// group holds the figures of one measurement, by name.
 type group struct {
 	name    string
 	measure func(context.Context, *build) (map[string]sample, error)
@@ -45,14 +45,14 @@ func groups() (all []group) {
 	return append(all, group{"train", train}, group{"update", update}, group{"publish", publish}, group{"start", start})
 }
 
-// say runs a sub-command of bench and decodes its JSON. It returns the share of the cores that the command could have.
+// say runs a sub-command of bench and decodes its JSON. It returns the share of the cores that was free for the command.
 func (b *build) say(ctx context.Context, dst any, args ...string) (float64, error) {
 	c, begin := bench.Contender{Program: b.lab, Args: append([]string{"bench"}, args...), Threads: runtime.NumCPU(), Limit: limit}, now()
 	err := c.Run(ctx, dst)
 	return left(begin), err
 }
 
-// side is what bench frames prints of one side.
+// side is the output of bench frames for one side.
 type side struct {
 	FPS  float64 `json:"fps"`
 	Peak float64 `json:"peak_mib"`
@@ -82,7 +82,7 @@ func frames(ctx context.Context, b *build, name string, size, bits int) (map[str
 	return found, err
 }
 
-// objects measures the share of all cores that locating and tracking have on the whole path, locating alone over a blur of the same picture, and memory.
+// objects measures the share of all cores that locating and tracking take on the whole path, locating alone over a blur of the same picture, and memory.
 func objects(ctx context.Context, b *build, density int) (map[string]sample, error) {
 	var found struct {
 		Fields []struct {
@@ -95,7 +95,7 @@ func objects(ctx context.Context, b *build, density int) (map[string]sample, err
 	}
 	var share float64
 	var err error
-	for _, seconds := range []string{"2", "8"} { // on a busy machine too few objects come in two
+	for _, seconds := range []string{"2", "8"} { // on a busy machine two seconds have too few objects
 		if share, err = b.say(ctx, &found, "objects", "--scenario", "vesicle", "--snr", "4", "--seeds", "1", "--density", strconv.Itoa(density),
 			"--frames", "30", "--path", "--seconds", seconds, "--json"); err == nil {
 			break
@@ -145,7 +145,7 @@ func update(ctx context.Context, b *build) (map[string]sample, error) {
 	return map[string]sample{"update": {took, min(before, spin())}}, err
 }
 
-// publish measures what a latent costs the NATS sink's caller over a bare publish of the same bytes.
+// publish measures the time of a caller of the NATS sink per latent, over a bare publish of the same bytes.
 func publish(ctx context.Context, b *build) (map[string]sample, error) {
 	took, err := b.benchmark(ctx, "sinks/natsink", "BenchmarkNATS/live")
 	if err != nil {
@@ -182,7 +182,7 @@ func (b *build) benchmark(ctx context.Context, name, pattern string) (float64, e
 	return least, nil
 }
 
-// spin returns the ns that 1000 steps of a logistic map take: each waits for the one before, so that only the clock of the core counts.
+// spin returns the time of 1000 steps of a logistic map in ns. Each step waits for the previous one, so only the core's clock matters.
 func spin() float64 {
 	least, x := time.Duration(1<<62), 0.3
 	for range 100 {
@@ -198,7 +198,7 @@ func spin() float64 {
 	return float64(least.Nanoseconds()) / 100
 }
 
-// start measures the processor time that the program takes to start, without any work, over that of a program that does nothing.
+// start measures the processor time of the program's start, without any work, over the start of a program that does nothing.
 func start(ctx context.Context, b *build) (map[string]sample, error) {
 	once := func(name string, args ...string) (float64, error) {
 		c := exec.CommandContext(ctx, name, args...)

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// allow finds what the films' pictures allow, of every run that was made. It follows from their settings, so that no file keeps it.
+// allow computes the bound of every finished run's film. The bound follows from the run's settings, so no file stores it.
 func (p plan) allow(ctx context.Context) error {
 	if len(p) == 0 {
 		return nil
@@ -38,29 +38,29 @@ func (p plan) allow(ctx context.Context) error {
 	return group.Wait()
 }
 
-// allowed is what one frame of a row's films allows, as a mean over them, beside what was found there.
+// allowed holds the bound of one frame as a mean over a row's films, and the errors relative to it.
 type allowed struct {
 	oneFrame
-	SD     float64  `json:"sd"`              // of the bound, over films
-	Films  []excess `json:"films,omitempty"` // of rows with noise
-	Unit   float64  `json:"unit"`            // L_latent a coordinate of exact places in the unit that they give; 0 under an affine map
+	SD     float64  `json:"sd"`              // standard deviation of the bound over films
+	Films  []excess `json:"films,omitempty"` // for rows with noise
+	Unit   float64  `json:"unit"`            // L_latent a coordinate of exact positions in the unit of their own increments; 0 under an affine map
 	UnitSD float64  `json:"unit_sd"`
-	Both   []excess `json:"both"` // how many times the bound and the unit together
+	Both   []excess `json:"both"` // ratios to the bound and the unit's error together
 }
 
-// excess is how many times what one frame of a film allows its L_latent a coordinate is.
+// excess is the ratio of a film's L_latent a coordinate to the bound of one frame.
 type excess struct {
 	Run   int     `json:"run"`
 	Times float64 `json:"times"`
 }
 
-// mostExcess is how many times it may be.
+// mostExcess is the largest ratio without a note.
 const mostExcess = 2
 
-// noisy says that the film's noise is the pixels', and not rounding's alone.
+// noisy reports whether the film has pixel noise beyond rounding.
 func (r *paperRow) noisy() bool { return r.clean != "" || r.affine }
 
-// newAllowed is nil where a film's bound is not known.
+// newAllowed returns nil if a film's bound is unknown.
 func newAllowed(row *paperRow, found []*finding) *allowed {
 	if slices.ContainsFunc(found, func(f *finding) bool { return f.allows == nil }) {
 		return nil
@@ -98,7 +98,7 @@ func (r *tableRow) allowedCells() []string {
 	return []string{r.plusMinus(r.Allowed.Coord, r.Allowed.SD), timesText(r.Allowed.Films), unit, timesText(r.Allowed.Both)}
 }
 
-// timesText is the least and the most of them.
+// timesText formats the smallest and the largest ratio.
 func timesText(films []excess) string {
 	if len(films) == 0 {
 		return "–"
@@ -111,34 +111,34 @@ func timesText(films []excess) string {
 	return short(least) + " to " + short(most)
 }
 
-// allowedNotes say what the cells do not.
+// allowedNotes returns notes on the cells.
 func (r *tableRow) allowedNotes() (notes []string) {
 	a := r.Allowed
 	if a == nil {
 		return []string{fmt.Sprintf("%s: what one frame allows is not known without its pictures: give --assets.", r.Row)}
 	}
 	if a.Share < 1 {
-		notes = append(notes, fmt.Sprintf("%s: what one frame allows is the mean over %s of the frames; in the others some latent does not change the picture.", r.Row, short(a.Share)))
+		notes = append(notes, fmt.Sprintf("%s: one frame allows is the mean over %s of the frames; in the others a latent does not change the picture.", r.Row, short(a.Share)))
 	}
 	if a.KnownShape > 0 {
-		notes = append(notes, fmt.Sprintf("%s: if the molecule's shape were known, one frame would allow %s.", r.Row, short(a.KnownShape)))
+		notes = append(notes, fmt.Sprintf("%s: with the molecule's shape known, one frame would allow %s.", r.Row, short(a.KnownShape)))
 	}
 	if len(a.Films) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: L_latent a coordinate is more than %d times what one frame allows on %s.", r.Row, mostExcess, filmsBeyond(a.Films)))
+		notes = append(notes, fmt.Sprintf("%s: more than %d times what one frame allows on %s.", r.Row, mostExcess, filmsBeyond(a.Films)))
 	}
 	return notes
 }
 
-// filmsBeyond names the films beyond mostExcess, each with how many times it is.
+// filmsBeyond names the films beyond mostExcess with their ratios.
 func filmsBeyond(films []excess) string {
 	var names []string
 	for _, f := range films {
 		if !(f.Times <= mostExcess) {
-			names = append(names, fmt.Sprintf("film %d (%s×)", f.Run, short(f.Times)))
+			names = append(names, fmt.Sprintf("%d (%s×)", f.Run, short(f.Times)))
 		}
 	}
 	if len(names) == 0 {
 		return fmt.Sprintf("none of %d films", len(films))
 	}
-	return strings.Join(names, ", ")
+	return "films " + strings.Join(names, ", ")
 }

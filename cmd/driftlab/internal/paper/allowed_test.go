@@ -22,13 +22,13 @@ func TestPaperAllowed(t *testing.T) {
 	}{
 		{"balls-ou", []*oneFrame{one(1e-9, 0, 1), one(3e-9, 0, 1)}, "2.0e-09 ± 1.4e-09 | – | 0.005 ± 0 | 2 to 4", ""},
 		{"multiple-balls-ou", []*oneFrame{one(1e-9, 0, 0.98), one(1e-9, 0, 1)}, "1.0e-09 ± 0 | – | 0.005 ± 0 | 2 to 4",
-			"multiple-balls-ou: what one frame allows is the mean over 0.99 of the frames; in the others some latent does not change the picture."},
+			"multiple-balls-ou: one frame allows is the mean over 0.99 of the frames; in the others a latent does not change the picture."},
 		{"balls-ou-normal", []*oneFrame{one(0.005, 0, 1), one(0.008, 0, 1), one(0.02, 0, 1)}, "0.011 ± 0.00794 | 1.5 to 2.5 | 0.005 ± 0 | 1 to 1.54",
-			"balls-ou-normal: L_latent a coordinate is more than 2 times what one frame allows on film 2 (2.5×)."},
-		{"balls-ou-normal", []*oneFrame{one(0.006, 0, 1)}, "0.006 | 1.67 | 0.005 | 0.909", "balls-ou-normal: L_latent a coordinate is more than 2 times what one frame allows on none of 1 films."},
+			"balls-ou-normal: more than 2 times what one frame allows on films 2 (2.5×)."},
+		{"balls-ou-normal", []*oneFrame{one(0.006, 0, 1)}, "0.006 | 1.67 | 0.005 | 0.909", "balls-ou-normal: more than 2 times what one frame allows on none of 1 films."},
 		{"dna-0", []*oneFrame{one(0.004, 0.003, 1), one(0.005, 0.002, 1)}, "0.0045 ± 0.000707 | 2.5 to 4 | – | 2.5 to 4",
-			"dna-0: if the molecule's shape were known, one frame would allow 0.0025.\n" +
-				"dna-0: L_latent a coordinate is more than 2 times what one frame allows on film 1 (2.5×), film 2 (4×)."},
+			"dna-0: with the molecule's shape known, one frame would allow 0.0025.\n" +
+				"dna-0: more than 2 times what one frame allows on films 1 (2.5×), 2 (4×)."},
 		{"digits-ou", []*oneFrame{one(1e-9, 0, 1), nil}, "– | – | – | –", "digits-ou: what one frame allows is not known without its pictures: give --assets."},
 	} {
 		rows, err := chooseRows([]string{c.row})

@@ -12,19 +12,18 @@ import (
 	"driftscope/internal/job/evaluation"
 )
 
-// oneFrame is what a film's pictures allow: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It
-// takes the renderer and the noise for known, and is a mean over frames.
+// oneFrame is the bound of a film's pictures: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It assumes a known
+// renderer and known noise, and is a mean over frames.
 type oneFrame struct {
-	Coord      float64 `json:"coord"`                 // for a shape that changes: with the shape's law known and the shape unknown
+	Coord      float64 `json:"coord"`                 // for a shape that changes: the shape's distribution is known, the shape is not
 	KnownShape float64 `json:"known_shape,omitempty"` // were its shape known
-	Share      float64 `json:"share"`                 // of the frames; in the others some latent does not change the picture
+	Share      float64 `json:"share"`                 // share of the frames with a bound; in the others a latent does not change the picture
 }
 
 // boundFrames is the number of frames, evenly spread over the judged ones, over which the bound is averaged.
 const boundFrames = 100
 
-// allow finds what the pictures allow. It needs the scene alone, which films anew what was trained on, but for a set's pictures that are not
-// there: then it finds nothing.
+// allow computes the bound of the pictures. It simulates the training film again. It finds nothing if a set's pictures are missing.
 func (e *experiment) allow(ctx context.Context) (*oneFrame, error) {
 	scene, err := e.scene()
 	if err != nil {
@@ -53,7 +52,7 @@ func (e *experiment) allow(ctx context.Context) (*oneFrame, error) {
 	}
 }
 
-// spread chooses up to n frames, evenly, of those that L_latent is measured on.
+// spread chooses up to n evenly spaced frames of those on which L_latent is measured.
 func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
 	walk, err := sim.NewWalk(e.Row, e.Seed)
 	if err != nil {
@@ -74,7 +73,7 @@ func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
 	return chosen, nil
 }
 
-// expecting knows the law of a frame's values, as sim.Scene does.
+// expecting returns the distribution of a frame's values, as sim.Scene does.
 type expecting interface {
 	Expect(dst, z, shape []float64) (mean []float64, inside bool)
 	Information(dst, mean []float64) []float64
@@ -86,27 +85,27 @@ type bounds struct {
 	of           expecting
 	here, beside []float64   // means of the values
 	holds        []float64   // information that each value holds about its mean
-	slopes       [][]float64 // of each value, a coordinate of z, then of shape
+	slopes       [][]float64 // derivatives of each value, by coordinates of z and then of shape
 	frames       int
-	allowing     int // frames of which there is a bound
+	allowing     int // frames with a bound
 	sum          oneFrame
 }
 
 func (b *bounds) mean() (*oneFrame, error) {
 	if b.allowing == 0 {
-		return nil, fmt.Errorf("in none of %d frames does every latent change the picture: there is no bound of them", b.frames)
+		return nil, fmt.Errorf("in none of %d frames does every latent change the picture, so there is no bound", b.frames)
 	}
 	n := float64(b.allowing)
 	return &oneFrame{Coord: b.sum.Coord / n, KnownShape: b.sum.KnownShape / n, Share: n / float64(b.frames)}, nil
 }
 
-// add adds the bound of the frame at z, where it has one. With J the Fisher information of z and shape, P the inverse variances of shape a
-// priori, and d coordinates of z,
+// add adds the bound of the frame at z, if there is one. With J the Fisher information of z and shape, P the inverse prior variances of
+// the shape, and d coordinates of z, the bound is
 //
 //	tr[(J + P)⁻¹]_zz / d,
 //
 // the mean squared error of the best linear estimate about the truth (van Trees, "Detection, Estimation, and Modulation Theory" I, 1968, section
-// 2.4, which takes the mean of J first: less). Without a shape it is tr J⁻¹ / d.
+// 2.4; its bound takes the mean of J first and is smaller). Without a shape it is tr J⁻¹ / d.
 func (b *bounds) add(z, strides []float64) {
 	shape, sd := b.of.Shape()
 	info := b.information(z, shape, append(steps(strides), steps(sd)...))
@@ -130,7 +129,7 @@ func (b *bounds) add(z, strides []float64) {
 	b.allowing++
 }
 
-// stepOf a stride the derivatives' differences take to either side: of a centre in the paper's pictures a 40th of a pixel or so.
+// step of the derivatives' differences to either side, as a fraction of the stride: about 1/40 of a pixel for a centre in the paper's pictures
 const stepOf = 0.01
 
 func steps(strides []float64) []float64 {
@@ -141,7 +140,7 @@ func steps(strides []float64) []float64 {
 	return steps
 }
 
-// information is Fisher's, Σ_k ∇m_k ∇m_k' I_k over values of mean m and information I, the gradient by differences over step.
+// information is the Fisher information Σ_k ∇m_k ∇m_k' I_k over values of mean m and information I, with the gradient by differences over step.
 func (b *bounds) information(z, shape, step []float64) *mat.SymDense {
 	b.here, _ = b.of.Expect(b.here, z, shape)
 	b.holds = b.of.Information(b.holds, b.here)
@@ -163,7 +162,7 @@ func (b *bounds) information(z, shape, step []float64) *mat.SymDense {
 	return info
 }
 
-// slope is the derivative of every mean by coordinate i. At the picture's edge, beyond which nothing moves, it is taken from within.
+// slope is the derivative of every mean by coordinate i. At the picture's edge, beyond which nothing moves, the difference is one-sided, towards the inside.
 func (b *bounds) slope(at []float64, d, i int, step float64) []float64 {
 	slope := make([]float64, len(b.here))
 	centre, width := at[i], 0.0
@@ -180,12 +179,12 @@ func (b *bounds) slope(at []float64, d, i int, step float64) []float64 {
 	}
 	at[i] = centre
 	for k := range slope {
-		slope[k] /= max(width, step) // beyond both sides slopes are 0
+		slope[k] /= max(width, step) // the slope is 0 beyond both sides
 	}
 	return slope
 }
 
-// errorIn is the mean of the first d variances of an estimate with this information; there is none where a coordinate has no information, but for rounding.
+// errorIn returns the mean of the first d variances of an estimate with this information, or none if a coordinate has no information beyond rounding.
 func errorIn(info mat.Symmetric, d int) (mean float64, exists bool) {
 	var c mat.Cholesky
 	var inverse mat.SymDense

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -21,25 +22,25 @@ import (
 	"driftscope/online/offline"
 )
 
-// diagonal is the latents' diffusion, axis by axis as offline.Separate finds them, the one that moves the picture most first.
+// diagonal holds the latents' diffusion along the axes that offline.Separate finds, the one that moves the picture most first.
 type diagonal struct {
 	Axes  []axis `json:"axes"`
-	True  int    `json:"true_dimensions"`  // of the truth, that axes found to move carry
-	False int    `json:"false_dimensions"` // axes found to move beyond those
+	True  int    `json:"true_dimensions"`  // directions of the truth that the moving axes carry
+	False int    `json:"false_dimensions"` // further moving axes
 }
 
 // axis is one of the latents' components.
 type axis struct {
 	Sigma  float64 `json:"sigma"`  // √(σ² mean|∂f/∂z|²), f the decoder: grey levels, 0 to 1, of all pixels together, a √s
 	Memory float64 `json:"memory"` // correlation with itself two frames later
-	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion against none
+	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion to none
 	Moves  bool    `json:"moves"`
 }
 
 // carried is the squared canonical correlation from which a direction of the truth counts as found.
 const carried = 0.5
 
-// diagonal takes the latents of the given rows apart.
+// diagonal separates the latents of the given rows.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
 	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.experiment.settings.Latent})
 	if err != nil {
@@ -69,7 +70,7 @@ func (m *measured) diagonal(rows []int) (diagonal, error) {
 	return d, nil
 }
 
-// latents are the rows' as the estimator takes them.
+// latents returns the rows' latents for the estimator.
 func (m *measured) latents(rows []int) []latent.Latent {
 	out := make([]latent.Latent, len(rows))
 	for k, i := range rows {
@@ -84,7 +85,7 @@ const (
 	slopeFrames = 100
 )
 
-// gains are the mean over frames of |∂f/∂y|² for each component y, by one unit of which the latents move by a row of along.
+// gains are the means over frames of |∂f/∂y|² for each component y; one unit of y moves the latents by a row of along.
 func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	shown := make([]int, min(slopeFrames, len(rows)))
 	for i := range shown {
@@ -109,7 +110,7 @@ func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	return gains, nil
 }
 
-// gain returns the gain of one component; here are the frames as decoded from their own latents.
+// gain returns the gain of one component; here holds the frames decoded from their own latents.
 func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
 	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
 	for i, k := range frames {
@@ -135,7 +136,7 @@ func (m *measured) recovered(path *mat.Dense, moving, rows []int) (n int, err er
 	}
 	var shared stat.CC
 	if err := shared.CanonicalCorrelations(y, withinFilms(evaluation.PickRows(m.truth.Z, rows), m.seen.Trajectory[rows[0]:]), nil); err != nil {
-		return 0, fmt.Errorf("the truth beside what moves: %w", err)
+		return 0, fmt.Errorf("comparing the truth with the moving axes: %w", err)
 	}
 	for _, r := range shared.CorrsTo(nil) {
 		if r*r > carried {
@@ -168,7 +169,7 @@ type diagonalRow struct {
 	False   []int `json:"false_dimensions"`
 	Falsely int   `json:"seeds_with_false"`
 
-	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of it
+	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of the largest
 	Moves [][]bool    `json:"moves"` // the same axes
 }
 
@@ -189,15 +190,12 @@ func newDiagonalRow(of studied, figures []*withheld) diagonalRow {
 	return r
 }
 
-// shownSigma is how many entries of the diagonal the table shows.
+// shownSigma is the number of entries of the diagonal in the table.
 const shownSigma = 5
 
 // cells are the row's in the section; of the diagonal the mean over seeds.
 func (r *diagonalRow) cells() []string {
-	var found, falsely, sigma []string
-	for s := range r.True {
-		found, falsely = append(found, fmt.Sprint(r.True[s])), append(falsely, fmt.Sprint(r.False[s]))
-	}
+	var sigma []string
 	for i := range min(shownSigma, r.Latent) {
 		mean := 0.0
 		for _, one := range r.Sigma {
@@ -207,13 +205,26 @@ func (r *diagonalRow) cells() []string {
 		}
 		sigma = append(sigma, short(mean))
 	}
-	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), strings.Join(found, " "), strings.Join(falsely, " "), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), seedsText(r.True), seedsText(r.False), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+}
+
+// seedsText returns each number once, from the largest, with the number of seeds that have it: "2 ×19, 1 ×1".
+func seedsText(numbers []int) string {
+	seeds := map[int]int{}
+	for _, n := range numbers {
+		seeds[n]++
+	}
+	var parts []string
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(seeds))) {
+		parts = append(parts, fmt.Sprintf("%d ×%d", n, seeds[n]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // diagonalPicture is the end of a row's picture's name.
 const diagonalPicture = "-diagonal.svg"
 
-// draw writes the sorted diagonal, a line a seed: filled dots move. Dashed is a tenth of the largest σ, below which nothing counts.
+// draw writes the sorted diagonal, a line a seed: filled dots move. The dashed line is a tenth of the largest σ, below which no axis counts.
 func (r *diagonalRow) draw(folder string) error {
 	p := newPlot("axis, sorted", "σ of the picture, share of the largest")
 	p.Title.Text, p.Y.Min = r.Row, 0
@@ -237,10 +248,10 @@ func (r *diagonalRow) draw(folder string) error {
 
 func diagonalSection(rows []diagonalRow) section {
 	s := section{Title: "The diffusion diagonal",
-		Head: []string{"row", "latents", "recipe", "true dimensions, a seed", "false ones, a seed", "seeds with a false one", "σ, sorted"},
-		Notes: []string{"Judged on the half of the film that was not trained on. Latents are taken apart along the axes that remember most; the diffusion of each is found free of noise; σ is in the " +
-			"picture, as a share of the largest, its first entries as means over seeds. An axis moves where a likelihood ratio against noise alone passes 16 and σ a tenth of the largest. True: directions " +
-			"of the truth that the moving axes carry with a squared canonical correlation above a half. In the pictures, a line a seed, filled dots move."}}
+		Head: []string{"row", "latents", "recipe", "true dimensions", "false ones", "seeds with a false one", "σ, sorted"},
+		Notes: []string{"Judged on the half of the film without training; 2 ×19 means two on 19 seeds. Latents are separated along the axes that last longest. σ, without noise, is in the picture's motion relative to " +
+			"the largest: the first entries, means over seeds. An axis moves if its likelihood ratio against noise exceeds 16 and its σ a tenth of the largest. True dimensions: directions of the truth " +
+			"whose squared canonical correlation with the moving axes exceeds a half. Pictures have a line per seed; filled dots move."}}
 	for i := range rows {
 		s.Cells = append(s.Cells, rows[i].cells())
 		s.Pictures = append(s.Pictures, rows[i].Row+diagonalPicture)

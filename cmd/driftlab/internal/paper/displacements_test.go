@@ -23,7 +23,7 @@ func TestPaperDisplacements(t *testing.T) {
 	if got, want := table.Rows[0].displacements, (displacements{0.001, 0.02}); got != want || table.Rows[0].Paper.displacements != (displacements{7.93e-2, 2.58}) {
 		t.Errorf("found %+v, the paper's %+v", got, table.Rows[0].Paper.displacements)
 	}
-	want := "dna-0: the displacement from frame to frame has a mean squared error of 0.001 ± 0 here and of 0.02 ± 0.0141 by phase correlation; in the paper of 0.0793 and by image registration 2.58."
+	want := "dna-0: mean squared error of the displacement between frames 0.001 ± 0, by phase correlation 0.02 ± 0.0141; in the paper 0.0793, by image registration 2.58."
 	if got := string(table.markdown()); !strings.Contains(got, want) {
 		t.Errorf("found\n%s\nexpected %q in it", got, want)
 	}

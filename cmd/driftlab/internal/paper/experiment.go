@@ -26,7 +26,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// settings is all that an experiment's figures follow from.
+// settings determine all figures of an experiment.
 type settings struct {
 	Recipe int    `json:"recipe"` // sdevae.Recipe
 	Row    string `json:"row"`
@@ -39,16 +39,16 @@ type settings struct {
 	Crop   string `json:"crop,omitempty"`
 	Align  string `json:"align"`
 
-	Pictures string `json:"pictures,omitempty"` // whose the scene draws
+	Pictures string `json:"pictures,omitempty"` // owner of the pictures that the scene draws
 }
 
 // experiment is one run of one row.
 type experiment struct {
 	settings
 	row     paperRow
-	assets  string // the folder that the scene's pictures come from
-	path    string // of its files, without their endings
-	shown   bool   // what was found is shown, by whatever recipe and whosever pictures it drew, and nothing is made
+	assets  string // folder of the scene's pictures
+	path    string // path of its files, without their endings
+	shown   bool   // show existing results of any recipe and pictures, and make nothing
 	trained *trained
 	found   *finding
 }
@@ -60,20 +60,20 @@ type trained struct {
 	Seconds  float64  `json:"seconds"` // since it was last resumed
 }
 
-// finding is what an experiment's file holds.
+// finding is the content of an experiment's file.
 type finding struct {
 	Settings settings               `json:"settings"`
 	Origin   origin                 `json:"origin"`
-	Seconds  float64                `json:"seconds"` // that it took, of those since it was last resumed
+	Seconds  float64                `json:"seconds"` // duration of the training since it was last resumed
 	Figures  *evaluation.Evaluation `json:"figures"`
 	Oracle   drifting               `json:"oracle"`
-	GP       *drifting              `json:"gp"` // the Gaussian process', nil from builds that knew none
+	GP       *drifting              `json:"gp"` // of the Gaussian process; nil in files of builds without it
 
 	allows *oneFrame // of the film's pictures, if it was computed; not stored in a file
-	unit   float64   // what the unit alone leaves, then too; 0 under an affine map
+	unit   float64   // error that the unit alone causes, if computed; 0 under an affine map
 }
 
-// drifting is how far a drift is from the true one, summed over coordinates and for each.
+// drifting is the distance of a drift from the true one, as the sum over coordinates and for each.
 type drifting struct {
 	LMu      float64 `json:"l_mu"`
 	LMuCoord float64 `json:"l_mu_coord"`
@@ -99,7 +99,7 @@ func (c *Options) experiment(row paperRow, run int) (*experiment, error) {
 	return e, err
 }
 
-// scene is what the experiment films.
+// scene returns the scene that the experiment films.
 func (e *experiment) scene() (*sim.Scene, error) {
 	return sim.New(e.Row, sim.Options{Frames: e.Frames, Seed: e.Seed, Assets: e.assets})
 }
@@ -110,7 +110,7 @@ func (e *experiment) frames() string { return e.path + ".frames" }
 // maxFinding bounds an experiment's file.
 const maxFinding = 1 << 20
 
-// recall reads what the experiment left: its file, or the one beside its model, or a checkpoint. It refuses what other settings left.
+// recall reads the experiment's results: its file, or the one beside its model, or a checkpoint. It refuses results of other settings.
 func (e *experiment) recall() error {
 	found := new(finding)
 	there, err := e.read(e.path+".json", found, &found.Settings)
@@ -128,7 +128,7 @@ func (e *experiment) recall() error {
 	return e.recallTraining(e.training(e.frames()))
 }
 
-// recallTraining reads the file beside the model, or sees whether the checkpoint there is the training's.
+// recallTraining reads the file beside the model, or finds a checkpoint of this training.
 func (e *experiment) recallTraining(c *training.Options) error {
 	learnt := new(trained)
 	there, err := e.read(e.path+trainedEnding, learnt, &learnt.Settings)
@@ -195,10 +195,10 @@ func (e *experiment) String() string { return fmt.Sprintf("%s, run %d", e.Row, e
 // file returns the name of the run's files, without endings.
 func (e *experiment) file() string { return filepath.Base(e.path) }
 
-// whole says that nothing is left to make.
+// whole reports that nothing is left to make.
 func (e *experiment) whole() bool { return e.found != nil && e.found.GP != nil }
 
-// perform makes what is missing of the experiment. The frames are deleted in any case; the same settings give them again. Model,
+// perform makes the missing parts of the experiment. The frames are deleted in any case; the same settings give them again. Model,
 // report and checkpoint stay.
 func (e *experiment) perform(ctx context.Context) (err error) {
 	if e.found != nil {
@@ -241,8 +241,8 @@ func (e *experiment) record(ctx context.Context) error {
 	return scene.Record(ctx, e.frames())
 }
 
-// learn trains the model, and says beside it that it is whole: measuring may be repeated without. Of a model that was whole before
-// begun it gives the seconds that it took.
+// learn trains the model and then writes the file beside it, so that measuring can be repeated without training. For a model that was complete before begun it
+// returns the recorded seconds.
 func (e *experiment) learn(ctx context.Context, c *training.Options, begun time.Time) (before float64, err error) {
 	if e.trained != nil {
 		return e.trained.Seconds, nil
@@ -253,7 +253,7 @@ func (e *experiment) learn(ctx context.Context, c *training.Options, begun time.
 	return 0, writeJSON(e.path+trainedEnding, trained{e.settings, thisOrigin(), time.Since(begun).Seconds()})
 }
 
-// complete adds to the finding what follows from the settings alone, and writes the experiment's file.
+// complete adds the parts of the finding that follow from the settings alone, and writes the experiment's file.
 func (e *experiment) complete(ctx context.Context) (err error) {
 	if e.found.GP, err = e.regress(ctx); err != nil {
 		return fmt.Errorf("the Gaussian process' drift: %w", err)
@@ -261,7 +261,7 @@ func (e *experiment) complete(ctx context.Context) (err error) {
 	return writeJSON(e.path+".json", e.found)
 }
 
-// training is what learns from the frames: pretrain's defaults but for what the row says.
+// training returns the trainer: pretrain's defaults with the row's changes.
 func (e *experiment) training(frames string) *training.Options {
 	o := training.Defaults()
 	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.CLAHE = []string{frames}, strconv.Itoa(e.Latent), e.path+".onnx", e.Seed, e.Steps, e.CLAHE
@@ -269,7 +269,7 @@ func (e *experiment) training(frames string) *training.Options {
 	return &o
 }
 
-// measured is a model beside the truth.
+// measured is a model with the truth of its film.
 type measured struct {
 	experiment *experiment
 	alignment  *evaluation.Alignment
@@ -296,7 +296,7 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 	return m, m.judge(ctx)
 }
 
-// see is the exported model's view of its film, beside the truth.
+// see returns the exported model's view of its film, with the truth.
 func (e *experiment) see(ctx context.Context, frames string) (*measured, error) {
 	m := &measured{experiment: e}
 	var err error
@@ -356,7 +356,7 @@ func (m *measured) consult() (*drift.Network, error) {
 	return offline.Fit(m.seen.Path(m.truth.Z), offline.Config{Dim: d, Seed: m.experiment.settings.Seed})
 }
 
-// denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.
+// denoised measures the reconstruction against the pictures without noise, in their own range, as the paper does.
 func (m *measured) denoised(ctx context.Context) error {
 	pictures, err := m.decode(m.seen.Rows(recording.Whole))
 	if err != nil {
@@ -371,7 +371,7 @@ func (m *measured) denoised(ctx context.Context) error {
 	})
 }
 
-// clean is the same film without its noise.
+// clean returns the same film without noise.
 func (m *measured) clean() *recording.Recording {
 	options := map[string]any{"name": m.experiment.row.clean, "seed": m.experiment.settings.Seed, "frames": m.experiment.settings.Frames, "realtime": false}
 	if m.experiment.assets != "" {
@@ -380,7 +380,7 @@ func (m *measured) clean() *recording.Recording {
 	return recording.Simulation(m.experiment.row.clean, options)
 }
 
-// window is the range of the recording's values that preprocessing takes to [0, 1].
+// window is the range of the recording's values that preprocessing maps to [0, 1].
 func window(steps []card.Step) (low, high float64, err error) {
 	for _, s := range steps {
 		var n struct{ Window [2]float64 }

@@ -15,8 +15,8 @@ import (
 	"driftscope/online/offline"
 )
 
-// regress is how far from the truth a Gaussian process finds the drift that is given the true path: the paper's other oracle, after
-// Duncker et al. (2019). It needs the scene alone, and judges the frames that measure does.
+// regress returns the error of the drift of a Gaussian process on the true path: the paper's other oracle, after Duncker et al. (2019). It needs only the
+// scene, and judges the same frames as measure.
 func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 	p, mu, err := e.walk(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 	return &drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}, nil
 }
 
-// walk is the scene's true path, and the drift along it.
+// walk holds the scene's true path, and the drift along it.
 func (e *experiment) walk(ctx context.Context) (*truePath, *mat.Dense, error) {
 	scene, err := e.scene()
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *experiment) walk(ctx context.Context) (*truePath, *mat.Dense, error) {
 	}
 }
 
-// truePath is latents without error, dt seconds apart, one a row.
+// truePath returns latents without error, dt seconds apart, one per row.
 type truePath struct {
 	z          *mat.Dense
 	trajectory []uint64
@@ -92,7 +92,7 @@ func (p *truePath) drift() *mat.Dense {
 				y[j] = (x.At(i+1, c) - x.At(i, c)) / p.dt
 			}
 			evidence, a := r.choose(y)
-			if evidence <= best[c] { // at first that of no drift
+			if evidence <= best[c] { // starts as the evidence for no drift
 				continue
 			}
 			best[c] = evidence
@@ -157,11 +157,11 @@ type regression struct {
 	noise  float64 // s²
 }
 
-// negligible is what may be left of a kernel's diagonal, 1 at first, and of its eigenvalues.
+// negligible bounds the residual of a kernel's diagonal, which starts at 1, and of its eigenvalues.
 const negligible = 1e-8
 
-// newRegression takes the rows and columns at of k. With K = LL' the eigenvalues of L'L = V diag(λ) V' are K's, of the vectors LV/√λ;
-// smooth kernels have an L of few columns.
+// newRegression uses the rows and columns at of k. With K = LL' the eigenvalues of L'L = V diag(λ) V' are those of K, whose vectors are LV/√λ; the L of a
+// smooth kernel has few columns.
 func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	l := factor(k, at)
 	var gram mat.SymDense
@@ -171,7 +171,7 @@ func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	var v mat.Dense
 	eigen.VectorsTo(&v)
 	r := &regression{lambda: eigen.Values(nil), noise: noise}
-	for j, lambda := range r.lambda { // ascending; rounding leaves the lowest anywhere around 0
+	for j, lambda := range r.lambda { // ascending; rounding scatters the lowest around 0
 		r.lambda[j] = max(lambda, negligible)
 		column := v.ColView(j).(*mat.VecDense)
 		column.ScaleVec(1/math.Sqrt(r.lambda[j]), column)
@@ -180,7 +180,7 @@ func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	return r
 }
 
-// factor is L, n × rank, by Cholesky's method with pivots, which ends where nothing is left to explain.
+// factor returns L, n × rank, by Cholesky's method with pivots, which ends when nothing is left to explain.
 func factor(k *mat.Dense, at []int) *mat.Dense {
 	n := len(at)
 	left := make([]float64, n)
@@ -209,7 +209,7 @@ func factor(k *mat.Dense, at []int) *mat.Dense {
 	}
 }
 
-// choose gives the prior variance a of the largest evidence, and by how much that exceeds the evidence for no drift,
+// choose returns the prior variance a of the largest evidence, and its gain over the evidence for no drift,
 //
 //	½ Σ [ratio/(1 + ratio) (u'y)²/s² - ln(1 + ratio)],  ratio = aλ/s².
 func (r *regression) choose(y []float64) (evidence, variance float64) {
@@ -244,8 +244,8 @@ func (r *regression) weights(y []float64, a float64) []float64 {
 	return out
 }
 
-// tTest is the two-sided p-value of Student's two-sample t-test, the variances taken to be equal, from the means and standard
-// deviations of n runs each: what the paper's own p-values are. It is NaN where that says nothing.
+// tTest returns the two-sided p-value of Student's two-sample t-test with equal variances, from the means and standard deviations of n runs each, as in the
+// paper. It returns NaN if the test is undefined.
 func tTest(a, b spread, n int) float64 {
 	t := math.Abs(a.mean-b.mean) / math.Sqrt((a.sd*a.sd+b.sd*b.sd)/float64(n))
 	if n < 2 || math.IsInf(t, 0) {

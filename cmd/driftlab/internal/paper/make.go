@@ -25,8 +25,8 @@ type task interface {
 	fmt.Stringer                       // names it to people
 	file() string                      // name of its files, without endings; unique among tasks
 	whole() bool                       // nothing is left to make
-	recall() error                     // reads what is there of it
-	perform(ctx context.Context) error // makes what is missing, for minutes
+	recall() error                     // reads the existing results
+	perform(ctx context.Context) error // makes the missing results, in minutes
 }
 
 // makeAll runs the missing tasks with how, one per core at a time. It reports a failed task and leaves it out; the end of ctx
@@ -64,17 +64,17 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 	return failed, err
 }
 
-// makeOne is this process' part where another one of the same command asked for a single task.
+// makeOne makes a single task, in a process that another process of the same command started.
 func makeOne(ctx context.Context, tasks []task, file string) error {
 	i := slices.IndexFunc(tasks, func(t task) bool { return t.file() == file })
 	if i < 0 {
-		return console.Usage(fmt.Errorf("--make: nothing that the rows and studies ask for leaves %q", file))
+		return console.Usage(fmt.Errorf("--make: no requested row or study writes %q", file))
 	}
 	return tasks[i].perform(ctx)
 }
 
-// inOwnProcess makes a task by the same command in a process of its own, on one core. The threads of one training wait for each other: two
-// trainings on a core each make 1.4 times the steps of one after the other on both. So do the figures not depend on the number of cores.
+// inOwnProcess makes a task with the same command in a process of its own, on one core. The threads of one training wait for each other: two trainings on one
+// core each make 1.4 times as many steps as two after one another on both cores. So the figures do not depend on the number of cores.
 func inOwnProcess(ctx context.Context, t task) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -82,7 +82,7 @@ func inOwnProcess(ctx context.Context, t task) error {
 	}
 	p := exec.CommandContext(ctx, self, append(slices.Clone(os.Args[1:]), "--make", t.file())...)
 	p.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C comes from here alone: a second signal would cost the checkpoint
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // only this process passes on the terminal's Ctrl-C: a second signal would cost the checkpoint
 	p.Cancel = func() error { return p.Process.Signal(syscall.SIGTERM) }
 	told := &labelled{to: os.Stderr, label: t.String() + ": "}
 	p.Stderr = told
@@ -102,7 +102,7 @@ type labelled struct {
 	to    io.Writer
 	label string
 	part  []byte // of a line that has not ended
-	last  string // of the lines that have, without what begins a report, and but for the page it names
+	last  string // of finished lines, without the prefix of a report and without the page that it names
 }
 
 func (l *labelled) Write(data []byte) (int, error) {

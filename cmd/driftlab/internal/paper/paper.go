@@ -1,5 +1,5 @@
-// Package paper repeats the paper's experiments: the rows of its table and its studies, each run in a process of its own, and what they found
-// as tables and pictures.
+// Package paper repeats the paper's experiments: the rows of its table and its studies, each run in a process of its own, with the results as tables and
+// pictures.
 package paper
 
 import (
@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Options are paper's flags, as the command documents them.
+// Options are the flags of the command paper.
 type Options struct {
 	Rows    []string // all, or names of rows
 	Runs    int      // a row
@@ -26,13 +26,13 @@ type Options struct {
 	Seed    uint64   // run K has seed Seed + K
 	Out     string   // the folder of everything
 	Assets  string   // the folder with mnist and coil20
-	Steps   int      // of every training, 0 as the row says
+	Steps   int      // steps of every training; 0 uses the row's
 	Table   bool     // make no run
 	JSON    bool     // print the table as JSON
-	Make    string   // the one task to make
+	Make    string   // the single task to make
 }
 
-// Run makes every run that is not there yet, and the table of all that were asked for.
+// Run makes every missing run, and the table of all requested ones.
 func (c *Options) Run(ctx context.Context) error {
 	rows, err := c.check()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Options) Run(ctx context.Context) error {
 		plan = slices.DeleteFunc(plan, func(e *experiment) bool { return !e.whole() })
 		asked = slices.DeleteFunc(asked, func(r *studyRun) bool { return !r.whole() })
 		if len(plan)+len(asked) == 0 {
-			return console.Usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
+			return console.Usage(fmt.Errorf("--only-table: %s has no requested results: leave the flag out to make them", c.Out))
 		}
 	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Options) Run(ctx context.Context) error {
 	}
 	console.Say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %d runs failed, and the table lacks them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (c *Options) print(t *table) error {
 // plan is every run of every row, in order.
 type plan []*experiment
 
-// plan lists the experiments and reads what is there of them already.
+// plan lists the experiments and reads their existing results.
 func (c *Options) plan(rows []paperRow) (plan, error) {
 	var p plan
 	for _, row := range rows {
@@ -131,7 +131,7 @@ func (c *Options) plan(rows []paperRow) (plan, error) {
 	return p, nil
 }
 
-// tasksOf lists the runs and the studies'.
+// tasksOf lists the runs of rows and studies.
 func tasksOf(p plan, asked []*studyRun) (tasks []task) {
 	for _, e := range p {
 		tasks = append(tasks, e)
@@ -142,10 +142,10 @@ func tasksOf(p plan, asked []*studyRun) (tasks []task) {
 	return tasks
 }
 
-// origin says how results were made.
+// origin says how the results were made.
 type origin struct {
 	Command string    `json:"command"`
-	Commit  string    `json:"commit,omitempty"` // of the build, empty where it is not known
+	Commit  string    `json:"commit,omitempty"` // commit of the build, empty if unknown
 	Cores   int       `json:"cores"`
 	Date    time.Time `json:"date"`
 }

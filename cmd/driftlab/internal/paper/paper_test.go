@@ -199,7 +199,7 @@ func TestPaperSmooths(t *testing.T) {
 	}
 	table := &table{Rows: []tableRow{{Row: "clean", figures: figures{LLatentCoord: 0.01, LMuCoord: 1}},
 		{Row: "noisy", Clean: "clean", Runs: 1, figures: figures{LLatentCoord: 0.04, LMuCoord: 2, SmoothedCoord: 0.02}}}}
-	want := "noisy: given the whole film under the law found in it, its latents are 0.02 off a coordinate; without the noise (clean) L_latent is 0.25× of it frame by frame, and L_mu 0.5×."
+	want := "noisy: L_latent a coordinate is 0.02 if the whole film is smoothed by its law; without noise (clean), frame by frame, L_latent is 0.25× and L_mu 0.5× as large."
 	if got := table.noisy(&table.Rows[1]); got != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}

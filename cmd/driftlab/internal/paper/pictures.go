@@ -51,7 +51,7 @@ func (m *measured) draw(ctx context.Context, path string) error {
 	return m.drawFrames(ctx, path+framesPicture)
 }
 
-// drawPath lays the latents over the truth: in the plane where they have two dimensions, the first three over time otherwise.
+// drawPath draws the latents over the truth: in the plane if they have two dimensions, otherwise the first three over time.
 func (m *measured) drawPath(latents *mat.Dense) *plot.Plot {
 	_, d := latents.Dims()
 	p := newPlot("z1", "z2")
@@ -89,7 +89,7 @@ func (m *measured) addPath(p *plot.Plot, name string, x, y []float64, ink color.
 // arrows is the most visited points that a drift is drawn at in the plane.
 const arrows = 80
 
-// drawDrift shows the truth, what was learnt and the oracle's: as curves, or as lines from dots at some of the points visited.
+// drawDrift draws the true, the learnt and the oracle's drift: as curves, or as lines from dots at some of the visited points.
 func (m *measured) drawDrift(latents *mat.Dense) *plot.Plot {
 	n, d := latents.Dims()
 	learnt := m.alignment.To.Turn(evaluation.DriftAt(sdevae.DriftOf(&m.model.Card), m.seen.Z))
@@ -161,11 +161,10 @@ func writePlot(path string, p *plot.Plot) error {
 	return console.WriteFile(path, b.Bytes())
 }
 
-// framesShown is how many columns of frames a picture has.
+// framesShown is the number of columns of frames in a picture.
 const framesShown = 8
 
-// drawFrames shows frames spread over the film in columns: without their noise where they have any, as the model saw them, and as it
-// draws them.
+// drawFrames draws frames of the film in columns: without noise if they have any, as the model sees them, and as it reconstructs them.
 func (m *measured) drawFrames(ctx context.Context, path string) error {
 	shown := make([]int, min(framesShown, len(m.seen.Seq)))
 	for i := range shown {

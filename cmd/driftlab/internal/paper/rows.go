@@ -9,19 +9,19 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// paperRow is a line of the paper's table of results and how it is trained here.
+// paperRow is a row of the paper's table of results, with its training here.
 type paperRow struct {
-	scene  string // of ingest/sim; the row's name too
+	scene  string // scene of ingest/sim; also the row's name
 	latent int
 	frames int
 	steps  int    // pretrain's where 0
 	clahe  string // pretrain's
-	crop   string // pretrain's, auto where empty
-	affine bool   // as the paper aligns it, each film on its own; an isometry otherwise
+	crop   string // pretrain's option; auto if empty
+	affine bool   // an affine map for each film, as in the paper; otherwise an isometry
 	clean  string // the scene without noise on its pixels, against which reconstruction is measured
-	apart  string // why the paper's figures measure something else, where they do
+	apart  string // why the paper's figures are not comparable, if they are not
 	paper  published
-	moved  displacements // the paper's, of its films of DNA
+	moved  displacements // of the paper, for its films of DNA
 }
 
 // published is the paper's line: its L_latent and L_mu, for which its code averaged over coordinates, the mean squared error
@@ -69,7 +69,7 @@ var paperRows = []paperRow{
 	{scene: "dna-2", latent: 2, frames: 400, clahe: "on", crop: "film", affine: true, apart: filmed, paper: published{latent: spread{0.203, 0.015}, mu: spread{0.239, 0.209}, recon: spread{0.945, 0.002}}, moved: displacements{0.203, 8.28}},
 }
 
-// everyRow is what --rows says for the whole table.
+// everyRow is the value of --rows for the whole table.
 const everyRow = "all"
 
 // chooseRows returns the rows that --rows names, in the table's order; for all, the rows of scenes that this build draws.
@@ -85,7 +85,7 @@ func chooseRows(names []string) (rows []paperRow, err error) {
 		named, drawn := slices.Contains(names, r.scene), slices.Contains(sim.Names(), r.scene)
 		switch {
 		case named && !drawn:
-			return nil, fmt.Errorf("--rows: %s: this build draws no such scene: leave it out", r.scene)
+			return nil, fmt.Errorf("--rows: %s: this build does not draw that scene: leave it out", r.scene)
 		case all && !drawn:
 			unknown = append(unknown, r)
 		case all || named:
@@ -93,7 +93,7 @@ func chooseRows(names []string) (rows []paperRow, err error) {
 		}
 	}
 	if len(unknown) > 0 {
-		console.Say("left out, for this build does not draw their scenes: %s", rowNames(unknown))
+		console.Say("left out, because this build does not draw their scenes: %s", rowNames(unknown))
 	}
 	return rows, nil
 }

@@ -13,7 +13,7 @@ import (
 type sizesRow struct {
 	studied
 	ReconMSE float64   `json:"recon_mse"`
-	MeanMSE  float64   `json:"mean_mse"` // of the mean picture in its place
+	MeanMSE  float64   `json:"mean_mse"` // error of the mean picture
 	Each     []float64 `json:"each"`     // reconstruction, a seed
 	SD       struct {
 		ReconMSE float64 `json:"recon_mse"`
@@ -64,9 +64,8 @@ func drawSizes(rows []sizesRow) *plot.Plot {
 
 func sizesSection(rows []sizesRow) section {
 	s := section{Title: "Reconstruction against the number of latents",
-		Head: []string{"row", "latents", "recipe", "seeds", "reconstruction", "mean picture", "explained"},
-		Notes: []string{"Mean squared error a pixel, as the model sees pictures, on the half of the film that was not trained on; beside it that of the mean of these pictures. " +
-			"What no number of latents explains is the pixels' own noise."},
+		Head:     []string{"row", "latents", "recipe", "seeds", "reconstruction", "mean picture", "explained"},
+		Notes:    []string{"Mean squared error a pixel of the model's pictures, on the half of the film without training, and the same of their mean picture. The rest is the pixels' own noise."},
 		Pictures: []string{sizesPicture}}
 	for i := range rows {
 		s.Cells = append(s.Cells, rows[i].cells())

@@ -22,7 +22,7 @@ const (
 	studyRestarts = 1
 )
 
-// study is a question of the paper beside its table, asked of models of some rows with numbers of latents of its own.
+// study is a question of the paper besides its table, answered by models of some rows with several numbers of latents.
 type study struct {
 	name    string
 	rows    []string
@@ -35,8 +35,8 @@ const (
 	sizesStudy    = "sizes"
 )
 
-// paperStudies are the paper's: which of 16 latents move, and reconstruction against their number. Of the latter the paper shows 4, 6
-// and 8, and does not say of which of its films.
+// paperStudies are the paper's: which of 16 latents move, and reconstruction against their number. The paper shows 4, 6 and 8 of these, and does not say for
+// which film.
 var paperStudies = []study{
 	{diagonalStudy, []string{"dna-0", "dna-1", "dna-2"}, []int{16}},
 	{sizesStudy, []string{"dna-0"}, []int{1, 2, 3, 4, 6, 8, 16}},
@@ -49,7 +49,7 @@ type studyRun struct {
 	answer     *answer
 }
 
-// answer is what a study run's file holds.
+// answer is the content of a study run's file.
 type answer struct {
 	Settings settings  `json:"settings"`
 	Origin   origin    `json:"origin"`
@@ -57,15 +57,15 @@ type answer struct {
 	Figures  *withheld `json:"figures"`
 }
 
-// withheld is what a model makes of the half of its film that it was not trained on.
+// withheld is a model's result on the half of its film without training.
 type withheld struct {
 	N        int     `json:"n"` // frames
 	ReconMSE float64 `json:"recon_mse"`
-	MeanMSE  float64 `json:"mean_mse"` // of these frames' own mean picture in reconstruction's place
+	MeanMSE  float64 `json:"mean_mse"` // error of these frames' own mean picture
 	diagonal
 }
 
-// chooseStudies gives the runs of the studies that --studies names, and reads what is there of them already.
+// chooseStudies returns the runs of the studies that --studies names, and reads their existing results.
 func (c *Options) chooseStudies() ([]*studyRun, error) {
 	var runs []*studyRun
 	for _, name := range c.Studies {
@@ -96,7 +96,7 @@ func (c *Options) chooseStudies() ([]*studyRun, error) {
 	return runs, nil
 }
 
-// studyRun settles one run of a study, and recalls what an earlier command left of it.
+// studyRun plans one run of a study, and recalls the results of an earlier command.
 func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*studyRun, error) {
 	row.latent, row.frames, row.steps = latents, 2*row.frames, studySteps
 	e, err := c.experiment(row, seed)
@@ -111,7 +111,7 @@ func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*stud
 // file returns the name of the run's files, from its experiment.
 func (r *studyRun) file() string { return r.experiment.file() }
 
-// recall reads what the run left: its file, or the one beside its model, or a checkpoint.
+// recall reads the run's results: its file, or the one beside its model, or a checkpoint.
 func (r *studyRun) recall() error {
 	found := new(answer)
 	there, err := r.experiment.read(r.experiment.path+".json", found, &found.Settings)
@@ -157,12 +157,12 @@ func (r *studyRun) perform(ctx context.Context) (err error) {
 	return writeJSON(r.experiment.path+".json", r.answer)
 }
 
-// withhold judges the model by the frames from the given one on.
+// withhold judges the model on the frames from the given one on.
 func (m *measured) withhold(ctx context.Context, from uint64) (*withheld, error) {
 	rows := m.seen.Rows(recording.Span{From: from, To: math.MaxUint64})
 	w := &withheld{N: len(rows)}
 	if w.N < 2 {
-		return nil, fmt.Errorf("%d frames from frame %d on: expected 2 or more to judge by", w.N, from)
+		return nil, fmt.Errorf("%d frames from frame %d on: expected 2 or more for judging", w.N, from)
 	}
 	for _, i := range rows {
 		w.ReconMSE += m.seen.Reconstruction[i] / float64(w.N)
@@ -195,7 +195,7 @@ func (m *measured) variance(ctx context.Context, first int) (float64, error) {
 	return squares / (n * size), err
 }
 
-// whole says that nothing is left to make.
+// whole reports that nothing is left to make.
 func (r *studyRun) whole() bool { return r.answer != nil }
 
 // String names the run.
@@ -203,15 +203,15 @@ func (r *studyRun) String() string {
 	return fmt.Sprintf("%s, %s with %d latents, seed %d", r.study, r.experiment.settings.Row, r.experiment.settings.Latent, r.experiment.settings.Run)
 }
 
-// studied says which models a line of a study is about.
+// studied names the models of a study's row.
 type studied struct {
 	Row     string `json:"row"`
 	Latent  int    `json:"latent"`
 	Seeds   int    `json:"seeds"`
-	Recipes []int  `json:"recipes"` // that trained them, each once
+	Recipes []int  `json:"recipes"` // recipes that trained them, each once
 }
 
-// studies is what they found, under the names that --studies has for them.
+// studies holds their results, by the names of --studies.
 type studies struct {
 	Diagonal []diagonalRow `json:"diagonal,omitempty"`
 	Sizes    []sizesRow    `json:"sizes,omitempty"`

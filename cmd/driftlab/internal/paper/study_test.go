@@ -202,7 +202,7 @@ func TestPaperStudyCommand(t *testing.T) {
 	}
 	table, page := string(suite.Content(t, folder, "table.md")), string(suite.Content(t, folder, "table.html"))
 	recipe := strconv.Itoa(sdevae.Recipe)
-	for _, line := range []string{"| dna-1 | 16 | " + recipe + " | 2 2 | 0 1 | 1 of 2 | 1 0.5 0.25 0.125 0.0625 |", "| dna-0 | 2 | " + recipe + " | 2 | 0.02 ± 0.0141 | 0.04 | 50.0 % |", "![The diffusion diagonal](dna-2-diagonal.svg)"} {
+	for _, line := range []string{"| dna-1 | 16 | " + recipe + " | 2 ×2 | 1 ×1, 0 ×1 | 1 of 2 | 1 0.5 0.25 0.125 0.0625 |", "| dna-0 | 2 | " + recipe + " | 2 | 0.02 ± 0.0141 | 0.04 | 50.0 % |", "![The diffusion diagonal](dna-2-diagonal.svg)"} {
 		if !strings.Contains(table, line) {
 			t.Errorf("no line %s in\n%s", line, table)
 		}

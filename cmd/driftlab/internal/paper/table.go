@@ -20,33 +20,33 @@ import (
 //go:embed paper.html
 var paperPage string
 
-// table is the paper's table of results, as this machine has them.
+// table is the paper's table of results from this machine.
 type table struct {
 	Rows    []tableRow `json:"rows"`
 	Studies *studies   `json:"studies,omitempty"`
 	Failed  []string   `json:"failed,omitempty"`
 	Origin  origin     `json:"origin"`
-	Since   time.Time  `json:"since"` // when the first of its runs was made
+	Since   time.Time  `json:"since"` // time of the first run
 }
 
 // tableRow is a row's mean over runs, with the values of the paper's line.
 type tableRow struct {
 	Row     string `json:"row"`
 	Runs    int    `json:"runs"`
-	Recipes []int  `json:"recipes"` // that trained them, each once
+	Recipes []int  `json:"recipes"` // recipes that trained them, each once
 	figures
 	SD       figures     `json:"sd"`
 	Paper    quoted      `json:"paper"`
 	Oracle   oracle      `json:"oracle"`
 	GP       process     `json:"gp"`
-	Allowed  *allowed    `json:"one_frame,omitempty"` // nil where the row's pictures are not there
+	Allowed  *allowed    `json:"one_frame,omitempty"` // nil if the row's pictures are missing
 	Clean    string      `json:"clean,omitempty"`     // the row without the noise
 	Pictures string      `json:"pictures,omitempty"`
 	Apart    string      `json:"not_comparable,omitempty"`
 	Misses   []shortfall `json:"misses"`
 }
 
-// figures are a run's, or their mean or standard deviation over runs.
+// figures belong to a run, or are their mean or standard deviation over runs.
 type figures struct {
 	LLatent      float64 `json:"l_latent"`
 	LLatentCoord float64 `json:"l_latent_coord"`
@@ -68,13 +68,13 @@ type displacements struct {
 	RegistrationMSE float64 `json:"registration_mse,omitempty"`
 }
 
-// oracle is the drift estimator's error where it is given the true latents.
+// oracle is the error of the drift estimator on the true latents.
 type oracle struct {
 	drifting
 	SD drifting `json:"sd"`
 }
 
-// process is the drift's error of a Gaussian process that is given the true latents, and the p-value of its difference from ours over runs.
+// process is the drift error of a Gaussian process on the true latents, and the p-value of its difference from ours over runs.
 type process struct {
 	oracle
 	P *float64 `json:"p"`
@@ -108,7 +108,7 @@ type shortfall struct {
 	Times  float64 `json:"times"`  // the paper's mean
 }
 
-// newTable takes the mean over each row's runs. A row without any is left out.
+// newTable averages over each row's runs. A row without any is left out.
 func newTable(p plan, failed []string) *table {
 	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
 	t.Since = t.Origin.Date
@@ -181,7 +181,7 @@ func distinct(recipes []int) []int {
 // recipesText is for a cell.
 func recipesText(recipes []int) string { return strings.Trim(fmt.Sprint(recipes), "[]") }
 
-// quantity is a figure of every run, and where its mean and standard deviation over runs go.
+// quantity is a figure of every run, with the destinations of its mean and standard deviation.
 type quantity struct {
 	of       func(f *finding) float64
 	mean, sd *float64
@@ -210,10 +210,10 @@ func (p published) quote() quoted {
 	return q
 }
 
-// paperRuns is how many runs the paper's means are over.
+// paperRuns is the number of runs behind the paper's means.
 const paperRuns = 5
 
-// shortfalls lists the losses above the paper's, of its drift's also the sum, which is what its formula says.
+// shortfalls lists the losses above the paper's; of the drift also the sum, as the paper's formula has it.
 func (r *tableRow) shortfalls() []shortfall {
 	missed := []shortfall{}
 	if r.Apart != "" {
@@ -234,7 +234,7 @@ func (r *tableRow) shortfalls() []shortfall {
 var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "its unit leaves", "times both", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
-// cells are the row's, under tableHead.
+// cells returns the row's cells, under tableHead.
 func (r *tableRow) cells() []string {
 	bound, p, process, paperP := "–", "–", "–", "–"
 	if r.Paper.CRLB != nil {
@@ -286,38 +286,37 @@ func (r *tableRow) mark(figure string) string {
 func (t *table) notes() []string {
 	notes := []string{
 		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format(time.DateOnly)),
-		"Means ± standard deviations over runs, the first of which was made on " + t.Since.Format(time.DateOnly) + ". Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
-			"that the map was not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
-		"L_mu is the paper's formula: the drifts differ by so much where the truth is. At the latents: the learnt drift at each latent beside the true one at the truth, as a sum; how far a latent is from the truth counts once more there.",
-		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
-		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
-			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
-			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
-		fmt.Sprintf("One frame allows: the Cramér-Rao bound of a latent a coordinate from one frame, by one who knows the renderer and the law of its noise (of DNA also that of the molecule's shape), "+
-			"as a mean over %d frames of each film. Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is rounding's to 8 bits, and how many times it says nothing. "+
-			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. In the DNA rows L_latent also holds the error of the map onto the truth.", boundFrames),
-		"Its unit leaves: L_latent a coordinate of the true latents themselves, in the unit that their own increments give, as a model's; an affine map has no unit. Times both: L_latent a coordinate over what one frame allows and the unit leaves, together.",
-		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
+		"Means ± standard deviations over runs, the first made on " + t.Since.Format(time.DateOnly) + ". An isometry aligns the latents with the truth; nothing is rescaled. DNA rows have an affine map per film, " +
+			"fitted on some frames and judged on others. The paper's losses are what its code computed: means over coordinates, with latents rescaled to the truth's range.",
+		"L_mu: squared difference of the drifts at the true positions, the paper's formula. At the latents: the learnt drift at each latent against the true drift at the true position, as a sum; errors of the latents count here too.",
+		"Oracle: the same drift estimator on the true latents. CRLB: for a constant drift. Reconstructions of noisy rows are compared with the pictures without noise.",
+		"GP: a Gaussian process on the true latents (squared exponential, one length scale and variance per coordinate, by marginal likelihood), as a sum; the paper does not say whether its GP is a sum or a mean. " +
+			"p: two-sided t-test of Student with pooled variance, L_mu against the GP's over runs, as in the paper.",
+		fmt.Sprintf("One frame allows: the Cramér-Rao bound per coordinate from one frame, given renderer and noise (of DNA also the distribution of shapes), averaged over %d frames of each film. "+
+			"Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is the rounding to 8 bits, and the ratio means nothing. "+
+			"Estimates from several frames, or with a prior, may fall below the bound. L_latent of DNA rows also contains the error of the map.", boundFrames),
+		"Its unit leaves: L_latent a coordinate of the true latents in the unit of their own increments, as a model has it; an affine map has no unit. Times both: L_latent a coordinate over the sum of this and what one frame allows.",
+		"▲: above the paper's mean, with the ratio; for L_mu as a mean over coordinates and as the sum.",
 	}
 	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
-		notes = append(notes, "**Recipes differ**: a recipe is the number of the decision that last changed what training makes of a clip. Each run is by the one that its file names; none was trained again by a later one.")
+		notes = append(notes, "**Recipes differ.** A recipe is the number of the decision that last changed training. No run was repeated with a later one.")
 	}
 	if len(t.Rows) == 0 {
 		notes = notes[:1]
 	}
+	notes = t.shared(t.shared(notes, func(r *tableRow) string { return r.Pictures }), func(r *tableRow) string {
+		if r.Apart == "" {
+			return ""
+		}
+		return "not comparable, " + r.Apart
+	})
 	for _, r := range t.Rows {
-		if r.Apart != "" {
-			notes = append(notes, fmt.Sprintf("%s: not comparable, %s.", r.Row, r.Apart))
-		}
-		if r.Pictures != "" {
-			notes = append(notes, fmt.Sprintf("%s: %s.", r.Row, r.Pictures))
-		}
 		if r.Clean != "" {
 			notes = append(notes, t.noisy(&r))
 		}
 		notes = append(notes, r.allowedNotes()...)
 		if r.RegistrationMSE > 0 {
-			notes = append(notes, fmt.Sprintf("%s: the displacement from frame to frame has a mean squared error of %s here and of %s by phase correlation; in the paper of %s and by image registration %s.",
+			notes = append(notes, fmt.Sprintf("%s: mean squared error of the displacement between frames %s, by phase correlation %s; in the paper %s, by image registration %s.",
 				r.Row, r.plusMinus(r.DisplacementMSE, r.SD.DisplacementMSE), r.plusMinus(r.RegistrationMSE, r.SD.RegistrationMSE), short(r.Paper.DisplacementMSE), short(r.Paper.RegistrationMSE)))
 		}
 	}
@@ -327,12 +326,30 @@ func (t *table) notes() []string {
 	return notes
 }
 
-// noisy says what the noise costs, and what remains of that when every frame of the film has its say.
+// shared adds one note for each text of text, with the names of the rows that have it.
+func (t *table) shared(notes []string, text func(r *tableRow) string) []string {
+	rows := map[string][]string{}
+	var texts []string
+	for i := range t.Rows {
+		if of := text(&t.Rows[i]); of != "" {
+			if rows[of] == nil {
+				texts = append(texts, of)
+			}
+			rows[of] = append(rows[of], t.Rows[i].Row)
+		}
+	}
+	for _, of := range texts {
+		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(rows[of], ", "), of))
+	}
+	return notes
+}
+
+// noisy returns the cost of the noise: the error with all frames of the film, and the ratios of the errors without noise.
 func (t *table) noisy(r *tableRow) string {
-	note := fmt.Sprintf("%s: given the whole film under the law found in it, its latents are %s off a coordinate", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
+	note := fmt.Sprintf("%s: L_latent a coordinate is %s if the whole film is smoothed by its law", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
 	if i := slices.IndexFunc(t.Rows, func(other tableRow) bool { return other.Row == r.Clean }); i >= 0 {
 		clean := &t.Rows[i]
-		note += fmt.Sprintf("; without the noise (%s) L_latent is %s of it frame by frame, and L_mu %s", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
+		note += fmt.Sprintf("; without noise (%s), frame by frame, L_latent is %s and L_mu %s as large", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
 	}
 	return note + "."
 }
@@ -367,7 +384,7 @@ type shownRow struct {
 	Pictures []string
 }
 
-// page is the table with each row's pictures, which lie in the folder.
+// page returns the table with each row's pictures from the folder.
 func (t *table) page(folder string) ([]byte, error) {
 	var rows []shownRow
 	for i := range t.Rows {
@@ -390,7 +407,7 @@ func (t *table) page(folder string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write leaves table.md and table.html in the folder, and the studies' pictures.
+// write writes table.md and table.html into the folder, and the studies' pictures.
 func (t *table) write(folder string) error {
 	if err := t.Studies.draw(folder); err != nil {
 		return err

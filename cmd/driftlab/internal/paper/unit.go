@@ -12,8 +12,8 @@ import (
 	"driftscope/online/offline"
 )
 
-// unitError is what L_latent a coordinate of a film is where every place is known exactly, and only the unit is not: the true latents, whitened by their
-// own increments as a model's are, laid over themselves by an isometry. N pairs give σ to 1/√(2N), so that of latents of variance v about v/2N is left.
+// unitError is L_latent a coordinate if every position is exact and only the unit is uncertain: the true latents, whitened by their own increments like a
+// model's, are aligned with themselves by an isometry. N pairs determine σ to 1/√(2N), so latents of variance v have an error of about v/2N.
 func (e *experiment) unitError() (float64, error) {
 	walk, err := sim.NewWalk(e.Row, e.Seed)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// account prints what happened, and writes it to its file.
+// account prints the events and counts, and writes them to its file.
 func (r *rig) account() error {
 	var b strings.Builder
 	r.audit.write(&b)
@@ -63,8 +63,8 @@ func (a *auditor) write(w io.Writer) {
 	row("faults injected", faults)
 	row("durable messages, each once and in order", messages)
 	row("frames in = tracked + dropped", fmt.Sprintf("%d = %d + %d", in, tracked, dropped))
-	row("starts while the server or a camera was away: status 1 or `stopped`, told", unbegun+r.audit.unopened)
-	row("refused by a full or slow disk, counted and told", refused)
+	row("starts while the server or a camera was away: status 1 or `stopped`, reported", unbegun+r.audit.unopened)
+	row("refused by a full or slow disk, counted and reported", refused)
 	row("**lost**", fmt.Sprintf("**%d**", a.lost))
 	row("the audit", map[bool]string{true: "holds", false: fmt.Sprintf("**%d violations**", len(a.wrongs)+a.more)}[a.held()])
 

@@ -152,7 +152,7 @@ func (a *auditor) stream(s *stream) sum {
 	return one
 }
 
-// observed holds the observations of a run, beside its kept results.
+// observed holds the observations of a run, next to its kept results.
 type observed struct {
 	end    account // as printed by the program
 	ended  bool    // it printed an account; otherwise it was killed

@@ -10,12 +10,12 @@ import (
 // Command is the soak, with its flags.
 type Command struct {
 	For        time.Duration `name:"for" default:"10m" help:"How long the programs run."`
-	Seed       uint64        `default:"0" help:"Of every fault; 0 draws one."`
-	Out        string        `default:"out/soak.md" help:"The file that the account is written to." placeholder:"FILE"`
+	Seed       uint64        `default:"0" help:"Seed of every fault; 0 draws one."`
+	Out        string        `default:"out/soak.md" help:"File for the account." placeholder:"FILE"`
 	Driftscope string        `default:"bin/driftscope" help:"The program." placeholder:"FILE"`
 	Mats       string        `help:"The program built with -tags matprofile, which counts OpenCV's matrices; without one they are not audited." placeholder:"FILE"`
 	Without    string        `help:"Leave out the faults whose names this regular expression matches." placeholder:"REGEXP"`
-	Keep       bool          `help:"Keep the folder with all logs also where the audit holds."`
+	Keep       bool          `help:"Keep the folder with all logs even if the audit passes."`
 }
 
 // Run soaks the program. Its error reports violations, or why there was no audit.
@@ -29,7 +29,7 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	held, err := run(ctx, o)
 	if err == nil && !held {
-		err = errors.New("the audit found fault: " + o.Out + " says what")
+		err = errors.New("the audit failed: " + o.Out + " says what")
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (r *rig) faults() []*fault {
 		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Cut, 9*time.Second)},
 		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(suite.Slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
-		{name: "what is delivered of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
+		{name: "delivered part of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
 		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
 		{name: "the clock of a program, an hour off", hits: []string{"b"}, when: throughout, happen: r.steppedClock(b.process)},
 		{name: "the clock of the server, an hour off", hits: []string{"server"}, when: throughout, happen: r.steppedClock(r.server)},
@@ -70,7 +70,7 @@ func framesOf(p *publisher, name string) []*fault {
 		{name: name + "two publishers at once", hits: hits, when: throughout, happen: func(ctx context.Context, rng *rand.Rand) {
 			p.second(ctx, between(rng, time.Second, 4*time.Second))
 		}},
-		{name: name + "the publisher starts anew", hits: hits, when: throughout, happen: func(context.Context, *rand.Rand) { p.begin() }},
+		{name: name + "the publisher restarts", hits: hits, when: throughout, happen: func(context.Context, *rand.Rand) { p.begin() }},
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 		pid, _, _ := p.alive()
 		for _, to := range []time.Duration{off, 0} {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
-				return // a new life starts with the machine's clock
+				return // the process was restarted, and has the machine's clock again
 			}
 			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
@@ -197,7 +197,7 @@ func stalledReader(port int) (net.Conn, error) {
 	return c, nil
 }
 
-// damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
+// damagedSpools kills a program that is delivering its spools, damages the delivered part of each, and starts the program again.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		r.link.Turn(suite.Slowed) // messages must wait, so that the spools record every second which ones are delivered

@@ -42,7 +42,7 @@ func (r *rig) heal() {
 	}
 }
 
-// allDelivered names what waits for a server, or returns "".
+// allDelivered names the messages that wait for a server, or returns "".
 func (r *rig) allDelivered() string {
 	for _, p := range r.programs {
 		if waits := r.delivered(p); waits != "" {
@@ -100,7 +100,7 @@ func (r *rig) finish() {
 	for i := len(r.programs) - 1; i >= 0; i-- {
 		p := r.programs[i]
 		p.close(func() { r.audit.wholeRecordings(p) }, func() error {
-			return r.until(r.ctx, patience, "what waited to be delivered", func() string { return r.delivered(p) })
+			return r.until(r.ctx, patience, "delivery of waiting messages", func() string { return r.delivered(p) })
 		})
 	}
 	var err error
@@ -110,7 +110,7 @@ func (r *rig) finish() {
 	if err != nil {
 		r.audit.wrong("the soak itself: %v", err)
 	}
-	if err := r.until(r.ctx, patience, "what was kept to be read", r.allRead); err != nil {
+	if err := r.until(r.ctx, patience, "reading of the kept messages", r.allRead); err != nil {
 		r.audit.wrong("%v", err)
 	}
 	r.camera.kill()

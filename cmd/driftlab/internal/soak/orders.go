@@ -51,7 +51,7 @@ func (r *rig) commandFaults() []*fault {
 		order("reset", func(_ context.Context, rng *rand.Rand) { r.order(any(rng), "reset", "") }),
 		order("checkpoint", func(_ context.Context, rng *rand.Rand) { r.order(any(rng), "checkpoint", "") }),
 		order("roll_back", func(_ context.Context, rng *rand.Rand) { r.order(any(rng), "roll_back", "") }),
-		order("orders that are none", func(_ context.Context, rng *rand.Rand) {
+		order("invalid commands", func(_ context.Context, rng *rand.Rand) {
 			s := any(rng)
 			for i := range 100 {
 				s.program.hub.nc.PublishRequest(subjects+s.name+fmt.Sprintf(".cmd.none%d", i), s.program.hub.nc.NewInbox(), []byte("?"))

@@ -134,7 +134,7 @@ func (p *process) kill() {
 	}
 }
 
-// end asks the process to end in order, as Ctrl-C does, and waits for so long. It returns the exit status, or -1 if it had to kill the process.
+// end asks the process to end in order, as Ctrl-C does, and waits for a limited time. It returns the exit status, or -1 if it had to kill the process.
 func (p *process) end(patience time.Duration) int {
 	p.mu.Lock()
 	c, gone := p.command, p.gone

@@ -168,7 +168,7 @@ func (p *program) close(first func(), delivered func() error) {
 			p.wrong("program %s, started to deliver what waited: %v", p.process.name, err)
 		}
 	}
-	p.wrong("program %s: something waited in its spool at every one of %d ends", p.process.name, lives)
+	p.wrong("program %s: messages were waiting in its spool at every one of %d ends", p.process.name, lives)
 }
 
 // rate counts the lines of a kind in the second before this one. p.mu is held.

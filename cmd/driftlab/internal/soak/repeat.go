@@ -43,7 +43,7 @@ func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 			return
 		}
 	} else if len(before) == 0 || !slices.Equal(before, after) {
-		r.audit.wrong("a run's repetition is another: %d latents, then %d: %s", len(before), len(after), folder)
+		r.audit.wrong("a repetition differs from its run: %d latents, then %d: %s", len(before), len(after), folder)
 		return
 	}
 	os.RemoveAll(folder)

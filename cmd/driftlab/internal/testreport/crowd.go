@@ -15,16 +15,16 @@ type crowd struct {
 	last float64 // times slower, at now
 }
 
-// moment is a time, and the sum over the time until then of how many times slower the machine was, s.
+// moment is a time, with the integral until then of the machine's slowdown, in s.
 type moment struct {
 	at  time.Time
 	sum float64
 }
 
-// usualLoad is how many processes want each processor while make test has the machine for itself.
+// usualLoad is the number of processes per processor while make test has the machine to itself.
 const usualLoad = 2
 
-// pass has time go by, until an event. The load is read once a second at most: the system averages it over a minute.
+// pass lets time pass until an event. The load is read once a second at most: the system averages it over a minute.
 func (c *crowd) pass(to time.Time) {
 	spent := to.Sub(c.now.at)
 	if !c.now.at.IsZero() && spent < time.Second {
@@ -37,7 +37,7 @@ func (c *crowd) pass(to time.Time) {
 	c.now.at, c.last = to, slower
 }
 
-// since is how many times slower the machine was since a moment, on average: 1 for a test that ended within a second.
+// since returns the mean slowdown of the machine since a moment; 1 for a test that ended within a second.
 func (c *crowd) since(m moment) float64 {
 	spent := c.now.at.Sub(m.at).Seconds()
 	if m.at.IsZero() || spent <= 0 {
@@ -46,7 +46,7 @@ func (c *crowd) since(m moment) float64 {
 	return (c.now.sum - m.sum) / spent
 }
 
-// load is the system's mean over the last minute; 0 where the system does not tell.
+// load returns the system's mean over the last minute, or 0 if it is unknown.
 func load() (mean float64) {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// arguments returns the arguments of go test for the long tests alone under a folder, those that begin with suite.Long or ask testing.Short: -run, a pattern of
-// their names, and the packages that have them. A short test of the same name in one of these packages runs once more.
+// arguments returns the arguments of go test for the long tests alone under a folder, those that call suite.Long or testing.Short: -run, a pattern of their
+// names, and their packages. A short test of the same name in one of these packages runs once more.
 func arguments(root string) ([]string, error) {
 	var names, packages []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -55,13 +55,13 @@ func long(path string) ([]string, error) {
 		case strings.HasPrefix(name, "Test"):
 			names = append(names, name)
 		case !strings.HasPrefix(name, "Benchmark"):
-			return nil, fmt.Errorf("%s: %s asks whether tests are short, and is none: let the tests that call it begin with suite.Long(t)", files.Position(f.Pos()), name)
+			return nil, fmt.Errorf("%s: %s asks whether tests are short, and is no test itself: let the tests that call it begin with suite.Long(t)", files.Position(f.Pos()), name)
 		}
 	}
 	return names, nil
 }
 
-// asks says whether a body calls suite.Long or testing.Short.
+// asks reports whether a body calls suite.Long or testing.Short.
 func asks(body ast.Node) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -18,10 +18,10 @@ import (
 )
 
 func main() {
-	path := flag.String("recorded", "", "the file with budgets and coverage; none unless given")
-	budgets := flag.Bool("budgets", false, "hold tests to their budgets, and do not compare coverage: a part of the tests ran, so that less is covered")
-	write := flag.Bool("record", false, "write that file anew from this run")
-	longest := flag.Int("longest", 15, "how many of the longest tests are listed")
+	path := flag.String("recorded", "", "file with budgets and coverage (default: none)")
+	budgets := flag.Bool("budgets", false, "check the budgets of tests and not coverage: only a part of the tests ran, which covers less")
+	write := flag.Bool("record", false, "write that file from this run")
+	longest := flag.Int("longest", 15, "number of the longest tests in the list")
 	long := flag.Bool("long", false, "print the arguments of go test for the long tests under this folder, and read nothing")
 	flag.Parse()
 	if *long {
@@ -50,7 +50,7 @@ func run(path string, write, budgets bool, longest int) error {
 	if budgets {
 		known.cover, known.binds = nil, true
 	}
-	r := newReport(os.Stdout) // line by line: people wait for it
+	r := newReport(os.Stdout) // line by line, because people wait for it
 	if err := r.read(os.Stdin); err != nil {
 		return err
 	}

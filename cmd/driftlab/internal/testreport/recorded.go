@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// recorded is what tests may take, and what of each package was covered.
+// recorded holds the budgets of tests and the coverage of each package.
 type recorded struct {
 	seconds map[name]float64
 	cover   map[string]float64 // per cent
 	binds   bool               // a test beyond its budget fails
 }
 
-// usual is the budget of a test that is not listed, seconds; those that take more than half of it are.
+// usual is the budget of a test that is not listed, in seconds; the list has the tests that take more than half of it.
 const usual = 10
 
 func (k recorded) budget(n name) float64 {
@@ -65,7 +65,7 @@ func (r *report) record(path string) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "# Written by make recorded: what long tests may take, twice what they took, in seconds; and how much of each package its own tests cover.")
+	fmt.Fprintln(&b, "# Written by make recorded: budgets of long tests in seconds, twice the measured time, and the share of each package that its own tests cover.")
 	var lines []string
 	for n, took := range r.took {
 		if !strings.Contains(n.test, "/") && took > usual/2 {

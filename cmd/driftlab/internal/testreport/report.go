@@ -25,18 +25,18 @@ type event struct {
 	Output     string
 }
 
-// name is a test of a package, as budgets know it; without a test it is the package.
+// name is a test of a package, as in the list of budgets, or the package alone.
 type name struct{ pkg, test string }
 
 func (n name) String() string { return strings.TrimSuffix(n.pkg+" "+n.test, " ") }
 
-// report is what is known of a run so far.
+// report holds the results of a run so far.
 type report struct {
 	out    io.Writer
 	said   map[name][]string // output of running tests
 	took   map[name]float64  // seconds, of tests that ran
-	began  map[name]moment   // of tests that run
-	slow   map[name]float64  // of tests that ran: how many times longer than on a quiet machine one may have taken
+	began  map[name]moment   // start times of running tests
+	slow   map[name]float64  // of finished tests: the factor by which a busy machine may have slowed each
 	crowd  crowd
 	cover  map[string]float64
 	failed []string
@@ -47,7 +47,7 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, said: map[name][]string{}, took: map[name]float64{}, began: map[name]moment{}, slow: map[name]float64{}, crowd: crowd{load: load}, cover: map[string]float64{}}
 }
 
-// maxLine bounds a line of go test's.
+// maxLine bounds a line of go test's output.
 const maxLine = 16 << 20
 
 // read takes the events until the end.
@@ -71,10 +71,10 @@ func (r *report) read(in io.Reader) error {
 	return nil
 }
 
-// merged is a line of go tool covdata percent: what several runs cover of a package.
+// merged is a line of go tool covdata percent: the coverage of a package by several runs.
 var merged = regexp.MustCompile(`^\s*driftscope/(\S+)\s+coverage: ([0-9.]+)% of statements`)
 
-// words takes a line that is no event: what several runs cover, or the go command's own words.
+// words takes a line that is not an event: the coverage by several runs, or text of the go command.
 func (r *report) words(line string) {
 	if m := merged.FindStringSubmatch(line); m != nil {
 		r.cover[m[1]], _ = strconv.ParseFloat(m[2], 64) // digits and dots
@@ -85,7 +85,7 @@ func (r *report) words(line string) {
 
 var covered = regexp.MustCompile(`coverage: ([0-9.]+)% of statements`)
 
-// take folds in one event.
+// take processes one event.
 func (r *report) take(e event) {
 	n := name{strings.TrimPrefix(e.Package, "driftscope/"), e.Test}
 	r.crowd.pass(e.Time)
@@ -134,10 +134,10 @@ func (r *report) end(n name, e event) {
 	fmt.Fprintln(r.out)
 }
 
-// slack is how many times slower than the recorder's another quiet machine may be: budgets are seconds, and CI's disk and cores are not ours.
+// slack is the factor by which a quiet machine may be slower than the recorder's: budgets are in seconds, and CI has other disks and cores.
 const slack = 2
 
-// sum lists the longest tests, and those over their budgets. Where budgets bind, one beyond slack budgets has failed. Parts of tests are in their tests.
+// sum lists the longest tests, and the tests over their budgets. If budgets bind, a test beyond slack budgets fails. Parts of tests are in their tests.
 func (r *report) sum(known recorded, longest int) {
 	var whole []name
 	for n := range r.took {
@@ -148,7 +148,7 @@ func (r *report) sum(known recorded, longest int) {
 	slices.SortFunc(whole, func(a, b name) int {
 		return cmp.Or(cmp.Compare(r.took[b], r.took[a]), cmp.Compare(a.String(), b.String()))
 	})
-	fmt.Fprintf(r.out, "\n%d tests; the longest, of a budget in seconds:\n", len(whole))
+	fmt.Fprintf(r.out, "\n%d tests; the longest, with their budgets in seconds:\n", len(whole))
 	for i, n := range whole {
 		took, budget := r.took[n], known.budget(n)
 		if i < longest {
@@ -157,19 +157,19 @@ func (r *report) sum(known recorded, longest int) {
 			fmt.Fprintf(r.out, "%7.1f of %4.0f  %s: over its budget\n", took, budget, n)
 		}
 		if slow := r.slow[n]; known.binds && took > slack*budget*slow {
-			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f s of a budget of %.0f s, on a machine that was %.1f times slower for others: make it cheaper, or leave it to make test-long", n, took, budget, slow))
+			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f s of a budget of %.0f s, on a machine that other work slowed by %.1f: make it cheaper, or leave it to make test-long", n, took, budget, slow))
 		}
 	}
 }
 
-// fell is by how many hundredths coverage may fall: what a test reaches depends a little on when things happen.
+// fell is the allowed loss of coverage in hundredths: coverage depends a little on the timing.
 const fell = 2
 
-// verdict is an error where something failed, or where less is covered than was.
+// verdict returns an error if a test failed or the coverage fell.
 func (r *report) verdict(known recorded) error {
 	for pkg, was := range known.cover {
 		if now, there := r.cover[pkg]; there && now < was-fell {
-			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f %% covered, %.1f %% were: test what is new, or record it anew with make recorded", pkg, now, was))
+			r.failed = append(r.failed, fmt.Sprintf("%s: %.1f %% covered, %.1f %% before: test the new code, or record the coverage with make recorded", pkg, now, was))
 		}
 	}
 	if len(r.failed) == 0 {

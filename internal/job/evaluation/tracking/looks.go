@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Looks is how well the latents of found objects tell what is true of them: R² of a quadratic of the latents, over all places that are the same object's, for
-// each column that the truth has beside places.
+// Looks says how well the latents of found objects predict the truth: R² of a quadratic of the latents, over all matched positions, for each column of the
+// truth besides the position.
 type Looks struct {
 	Places int                `json:"places"`
 	R2     map[string]float64 `json:"r2"`
 }
 
-// known are the columns of a truth that a picture shows. An object looks alike above and below the focus, so only its distance counts.
+// known are the columns of a truth that a picture shows. An object looks the same above and below the focus, so only its distance counts.
 var known = map[string]func(float64) float64{"z": math.Abs, "light": func(v float64) float64 { return v }}
 
 var aLatent = regexp.MustCompile(`^z_\d+$`)
@@ -32,7 +32,7 @@ type detailed struct {
 	values []float64
 }
 
-// ReadLooks compares two tables; nil if the result has no latents z_0, z_1, ..., or the truth nothing to compare them with.
+// ReadLooks compares two tables. It returns nil if the result has no latents z_0, z_1, ..., or the truth has no columns to compare.
 func ReadLooks(truth, result string) (*Looks, error) {
 	names, of, err := details(truth, func(name string) bool { return known[name] != nil })
 	if err != nil {
@@ -48,7 +48,7 @@ func ReadLooks(truth, result string) (*Looks, error) {
 	return compare(names, of, found), nil
 }
 
-// details returns the rows of a table by frames, each with the columns that are wanted; those with a number in all of them.
+// details returns the rows of a table by frames, each with the wanted columns; rows without a number in any of them are left out.
 func details(path string, wanted func(string) bool) (names []string, at map[int][]detailed, err error) {
 	at = map[int][]detailed{}
 	var columns []int
@@ -78,7 +78,7 @@ func details(path string, wanted func(string) bool) (names []string, at map[int]
 	return names, at, err
 }
 
-// compare pairs places, each with the nearest of the other table where that is mutual and within the gate.
+// compare pairs positions with the nearest one in the other table, if the choice is mutual and within the gate.
 func compare(names []string, truth, found map[int][]detailed) *Looks {
 	var x, y [][]float64
 	frames := make([]int, 0, len(found))
@@ -114,7 +114,7 @@ func compare(names []string, truth, found map[int][]detailed) *Looks {
 	return l
 }
 
-// nearest returns the place in a list that is nearest to one, within the gate; -1 is none.
+// nearest returns the nearest entry of a list within the gate, or -1.
 func nearest(to *detailed, of []detailed) int {
 	best, at := Gate, -1
 	for i := range of {
@@ -136,7 +136,7 @@ func quadratic(v []float64) []float64 {
 	return terms
 }
 
-// explained returns the share of y's variance that the columns of x explain linearly; not ok where y is constant or the columns depend on each other.
+// explained returns the share of y's variance that the columns of x explain linearly; ok is false if y is constant or the columns depend on each other.
 func explained(x *mat.Dense, y *mat.VecDense) (r2 float64, ok bool) {
 	var w, fit mat.VecDense
 	var qr mat.QR

@@ -12,25 +12,25 @@ import (
 type Point struct {
 	Frame int
 	X, Y  float64 // px
-	Dark  bool    // of a true one: it cannot be seen, and is neither missed nor falsely found there
+	Dark  bool    // of a true position: it is invisible, and counts neither as missed nor as falsely found
 }
 
-// Gate is the distance, px, from which two places are not the same object's.
+// Gate is the distance, px, from which two positions belong to different objects.
 const Gate = 5.0
 
-// Score is how well found tracks fit the true ones.
+// Score says how well found tracks match the true ones.
 type Score struct {
 	Alpha float64 `json:"alpha"`   // 1 - d(true, found)/d(true, none): misses count, false tracks do not
-	Beta  float64 `json:"beta"`    // the same, false tracks counted as well
+	Beta  float64 `json:"beta"`    // the same, with false tracks
 	JSC   float64 `json:"jsc"`     // TP / (TP + FN + FP) over places
 	JSCT  float64 `json:"jsct"`    // the same over tracks
-	RMSE  float64 `json:"rmse_px"` // of the places that are the same object's
+	RMSE  float64 `json:"rmse_px"` // of positions that match
 	True  int     `json:"true"`    // tracks
 	Found int     `json:"found"`
 }
 
-// Judge pairs the tracks one to one for the least d, the sum over frames of min(distance, Gate), with Gate for a frame that only one of the two has. Frames in
-// which the true one is dark count for neither, and true tracks that are dark throughout are none.
+// Judge pairs the tracks one to one for the least d, the sum over frames of min(distance, Gate); a frame that only one of the two has adds Gate. Frames in
+// which the true object is dark count for neither, and true tracks that are always dark are left out.
 func Judge(truth, found [][]Point) Score {
 	type pairing struct {
 		gain, squares float64
@@ -40,7 +40,7 @@ func Judge(truth, found [][]Point) Score {
 		track int
 		x, y  float64
 	}
-	at := map[int][]place{} // by frames, of which there may be two, far apart
+	at := map[int][]place{} // by frame; there may be two frames, far apart
 	for j, track := range found {
 		for _, p := range track {
 			at[p.Frame] = append(at[p.Frame], place{j, p.X, p.Y})
@@ -79,7 +79,7 @@ func Judge(truth, found [][]Point) Score {
 	var pairs []numbers.Pair
 	saving := map[[2]int]float64{}
 	for key, k := range pairings {
-		// against the truth alone a pair saves its gain, less Gate for every frame that only the found track has
+		// compared with the truth alone, a pair gains its overlap, minus Gate for every frame that only the found track has
 		s := k.gain
 		for _, p := range found[key[1]] {
 			switch q, ok := has[key[0]][p.Frame]; {

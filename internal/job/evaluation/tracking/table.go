@@ -19,7 +19,7 @@ import (
 // MaxRows bounds a table of tracks.
 const MaxRows = 20_000_000
 
-// MostPlace bounds coordinates, px: squares of larger ones, and their products, are no numbers any more.
+// MostPlace bounds coordinates, px: squares and products of larger ones overflow.
 const MostPlace = 1e9
 
 // Place reads a coordinate.
@@ -30,7 +30,7 @@ func Place(text string) (v float64, err error) {
 	return v, nil
 }
 
-// maxRow bounds a row, which has a few dozen bytes: a quotation mark that is never closed would make the whole file one.
+// maxRow bounds a row, which has a few dozen bytes: an unclosed quotation mark would turn the whole file into one row.
 const maxRow = 1 << 20
 
 // Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
@@ -41,8 +41,8 @@ func Rows(path string, each func(particle int64, at Point) error) error {
 	})
 }
 
-// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order. The map as
-// has the table's own names of columns, by ours.
+// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order. The map as gives the table's own
+// column names, by ours.
 func RowsWith(path string, as map[string]string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
 	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
 	named := func(header []string) {
@@ -83,7 +83,7 @@ func opened(path string, fn func(io.Reader) error) error {
 	return nil
 }
 
-// unpacked reads on through gzip, where the table is packed. Rows and their number are bounded behind it.
+// unpacked reads through gzip if the table is packed. Rows and their number are bounded after unpacking.
 func unpacked(r *bufio.Reader) (*bufio.Reader, error) {
 	if mark, _ := r.Peek(2); string(mark) != "\x1f\x8b" {
 		return r, nil
@@ -95,7 +95,7 @@ func unpacked(r *bufio.Reader) (*bufio.Reader, error) {
 	return utf8Only(plain)
 }
 
-// utf8Only passes over the mark that spreadsheets put before UTF-8, and refuses that of UTF-16.
+// utf8Only skips the byte order mark of UTF-8, and refuses the mark of UTF-16.
 func utf8Only(f io.Reader) (*bufio.Reader, error) {
 	r := bufio.NewReader(f)
 	mark, err := r.Peek(3)
@@ -179,7 +179,7 @@ func parse(row []string, at [len(names)]int) (particle int64, point Point, err e
 	return int64(v[1]), Point{Frame: int(v[0]), X: v[2], Y: v[3], Dark: v[light] == 0}, nil
 }
 
-// boundedRows fails where one row takes more than maxRow bytes.
+// boundedRows fails if a row takes more than maxRow bytes.
 type boundedRows struct {
 	from  io.Reader
 	taken int // bytes since the last row
@@ -195,7 +195,7 @@ func (b *boundedRows) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read returns the tracks of a table that Rows reads, in the order of their numbers, points in that of frames.
+// Read returns the tracks of a table that Rows reads, in the order of their numbers, with points in the order of frames.
 func Read(path string) (tracks [][]Point, err error) {
 	err = opened(path, func(r io.Reader) (err error) { tracks, err = read(r); return err })
 	return tracks, err
@@ -234,7 +234,7 @@ func InOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	return tracks, nil
 }
 
-// renamed is a header by our names: of each name in as, the column that the table calls otherwise takes its place.
+// renamed returns a header with our names: each name in as replaces the table's name of that column.
 func renamed(header []string, as map[string]string) ([]string, error) {
 	out := slices.Clone(header)
 	for ours, theirs := range as {
@@ -252,13 +252,13 @@ func renamed(header []string, as map[string]string) ([]string, error) {
 	return out, nil
 }
 
-// names are those of the columns that are read; the last need not be there.
+// names lists the columns to read; the last one is optional.
 var names = [...]string{"frame", "particle", "x", "y", "light"}
 
-// light is that one's index.
+// light is the index of that one.
 const light = 4
 
-// columns says where they are; -1 is nowhere.
+// columns holds their positions; -1 means missing.
 func columns(header []string) (at [len(names)]int, err error) {
 	for i, name := range names {
 		at[i] = slices.Index(header, name)

@@ -33,7 +33,7 @@ type book struct {
 	odd     []string // first problems, for people
 }
 
-// tenure is the results of one epoch.
+// tenure holds the results of one epoch.
 type tenure struct {
 	epoch uint64
 	first uint64    // frame
@@ -154,7 +154,7 @@ func (b *book) mark() {
 	b.longest = 0
 }
 
-// stand is a snapshot of a book.
+// stand is a copy of a book's counts at one moment.
 type stand struct {
 	next    uint64
 	moves   int // changes of epoch

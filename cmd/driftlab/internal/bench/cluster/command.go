@@ -20,18 +20,18 @@ var allFaults = []string{faultKill, faultFreeze, faultServer, faultMeta, faultPa
 
 // Command measures a site of many workers.
 type Command struct {
-	Study      string        `enum:"faults,join,steady,scale,load" default:"faults" help:"What is measured: ${enum}."`
-	Trials     int           `default:"10" help:"Faults, one after the other." placeholder:"N"`
+	Study      string        `enum:"faults,join,steady,scale,load" default:"faults" help:"Study: ${enum}."`
+	Trials     int           `default:"10" help:"Number of faults, one after the other." placeholder:"N"`
 	Faults     []string      `default:"kill,freeze,server,meta,partition" help:"Of these, and leases, streams, workers (a bucket is deleted), forge, route, clock, twin." placeholder:"FAULT"`
-	Workers    int           `default:"4" help:"Workers; of the study load, the most." placeholder:"N"`
+	Workers    int           `default:"4" help:"Number of workers; for the study load, the largest number." placeholder:"N"`
 	Streams    int           `default:"12" help:"Streams." placeholder:"N"`
-	FPS        float64       `name:"fps" default:"10" help:"Frames a second of each."`
-	Replicas   int           `default:"3" help:"Servers, each of which has everything." placeholder:"N"`
+	FPS        float64       `name:"fps" default:"10" help:"Frames a second of each stream."`
+	Replicas   int           `default:"3" help:"Number of servers; each has all data." placeholder:"N"`
 	TTL        time.Duration `name:"ttl" default:"5s" help:"Of the leases."`
-	Seed       uint64        `default:"1" help:"Of the faults, of whom they strike, and when."`
-	For        time.Duration `name:"for" default:"1h" help:"How long the study steady lasts; that of faults begins no new one then." placeholder:"1h"`
-	Folder     string        `help:"Where the servers keep what they keep, and logs; otherwise one that is removed." placeholder:"DIR"`
-	Driftscope string        `help:"The program whose workers are measured; the one beside this program unless given." placeholder:"FILE" type:"path"`
+	Seed       uint64        `default:"1" help:"Seed of the faults, their targets and times."`
+	For        time.Duration `name:"for" default:"1h" help:"Duration of the study steady; the study of faults begins no new fault after it." placeholder:"1h"`
+	Folder     string        `help:"Folder for the servers' data and for logs (default: a temporary one)." placeholder:"DIR"`
+	Driftscope string        `help:"Program whose workers are measured (default: the one beside this program)." placeholder:"FILE" type:"path"`
 	JSON       bool          `name:"json" help:"Print one JSON object instead of a table."`
 	Serve      string        `hidden:"" help:"Be a server with this configuration."`
 }
@@ -39,8 +39,8 @@ type Command struct {
 // Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
 	return "Servers and workers are processes on this machine; workers reach the servers through proxies that can be cut. The same simulated film is kept on every stream. " +
-		"Every result that is kept is read again: each frame once and in order, epochs that never fall, none of two workers. " +
-		"A takeover lasts from the fault to the first result that is kept under a new epoch. At the end the law of every stream stands beside that of an unbroken run."
+		"The benchmark reads every kept result again: each frame once and in order, epochs that never fall, no epoch of two workers. " +
+		"A takeover lasts from the fault to the first result that is kept under a new epoch. At the end the law of every stream is compared with an unbroken run's."
 }
 
 // check rejects impossible options.
@@ -115,7 +115,7 @@ func (c *Command) faults(ctx context.Context) (found, error) {
 		f.Again = againOf(books)
 	}
 	if err == nil && f.Again != (again{f.Results, f.Lost, f.Doubled}) {
-		err = fmt.Errorf("read again, there are %d results, %d lost, %d doubled; as they came there were %d, %d and %d", f.Again.Results, f.Again.Lost, f.Again.Doubled, f.Results, f.Lost, f.Doubled)
+		err = fmt.Errorf("read again, there are %d results, %d lost, %d doubled; on arrival there were %d, %d and %d", f.Again.Results, f.Again.Lost, f.Again.Doubled, f.Results, f.Lost, f.Doubled)
 	}
 	if err == nil {
 		f.Law, err = l.compare(ctx)
@@ -124,7 +124,7 @@ func (c *Command) faults(ctx context.Context) (found, error) {
 		f.Problem = err.Error()
 	}
 	if err == nil && (f.Lost > 0 || f.Doubled > 0 || f.Fell > 0 || f.Shared > 0) {
-		err = fmt.Errorf("%d results are lost, %d doubled; epochs: %d fell, %d are two workers'", f.Lost, f.Doubled, f.Fell, f.Shared)
+		err = fmt.Errorf("%d results are lost, %d doubled; epochs: %d fell, %d belong to two workers", f.Lost, f.Doubled, f.Fell, f.Shared)
 	}
 	return f, err
 }

@@ -129,7 +129,7 @@ func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
 		x.signal(syscall.SIGCONT)
 		for end := time.Now().Add(patience * l.c.TTL); !x.gone(); pause(ctx, 100*time.Millisecond) {
 			if time.Now().After(end) || ctx.Err() != nil {
-				return fmt.Errorf("two workers are called %s, and the one that was away is not refused within %v: see %s", x.name, patience*l.c.TTL, x.log)
+				return fmt.Errorf("two workers are called %s, and the one that was away was not refused within %v: see %s", x.name, patience*l.c.TTL, x.log)
 			}
 		}
 		if twin.gone() {

@@ -130,7 +130,7 @@ func (f *film) finish(ctx context.Context) error {
 	defer done()
 	for i, p := range f.streams {
 		if left := p.Finish(ctx); left > 0 {
-			return fmt.Errorf("%d frames of stream %d are not known to be kept after %v: %s", left, i, settling, p.Problem())
+			return fmt.Errorf("%d frames of stream %d were not confirmed within %v: %s", left, i, settling, p.Problem())
 		}
 	}
 	return nil

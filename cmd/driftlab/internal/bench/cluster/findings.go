@@ -81,7 +81,7 @@ func (l *lab) audit(frames uint64) (a audit) {
 	return a
 }
 
-// again is what new consumers read from the beginning.
+// again holds the messages that new consumers read from the beginning.
 type again struct {
 	Results uint64 `json:"results"`
 	Lost    uint64 `json:"lost"`

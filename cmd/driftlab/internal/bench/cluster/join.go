@@ -121,7 +121,7 @@ func (l *lab) comeAndGo(ctx context.Context, f *comings) error {
 func (f *comings) print(w io.Writer) {
 	fmt.Fprintf(w, "a worker joins %d others with %d streams: its first result after %.1f s, all %d streams of its part after %.1f s; %d moves, the longest pause %.1f s\n",
 		f.Workers-1, f.Streams, f.First, f.Part, f.Joined, f.JoinMove, f.JoinGap)
-	fmt.Fprintf(w, "one of them is told to go: ended after %.1f s; %d moves of its %d streams, %d streams of others moved, %d more than once; the longest pause %.1f s\n",
+	fmt.Fprintf(w, "one of them is ended: it took %.1f s; %d moves of its %d streams, %d streams of others moved, %d more than once; the longest pause %.1f s\n",
 		f.Left, f.LeftMove, f.LeftPart, f.Others, f.Twice, f.LeftGap)
 	fmt.Fprintf(w, "%d results: %d lost, %d doubled\n", f.Results, f.Lost, f.Doubled)
 }

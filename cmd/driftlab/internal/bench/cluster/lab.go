@@ -31,7 +31,7 @@ type lab struct {
 	servers    []*machine
 	ports      suite.ReservedPorts // the servers'
 	workers    []*worker
-	twins      int // workers started beside one of their name
+	twins      int // workers started under a name in use
 	streams    []string
 	conn       *bus.Conn
 	js         jetstream.JetStream
@@ -188,7 +188,7 @@ func (l *lab) unsettled() string {
 	for _, name := range l.streams {
 		switch at := l.books[name].stand(); {
 		case is[name] == "":
-			return fmt.Sprintf("stream %s is held by nobody", name)
+			return fmt.Sprintf("no worker holds stream %s", name)
 		case plan.Places[name] != is[name]:
 			return fmt.Sprintf("stream %s is on %s, the plan has it on %s", name, is[name], plan.Places[name])
 		case at.next+uint64(max(3*l.c.FPS, 3)) < frames:

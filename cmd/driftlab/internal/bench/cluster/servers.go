@@ -40,7 +40,7 @@ func turn(l *suite.Link, off bool) {
 	}
 }
 
-// nowhere is where servers that hear of each other look in vain: each goes by the routes of its own configuration, which can be cut.
+// nowhere is an address without a server: gossip leads there, so each server uses only the routes of its own configuration, which the trial can cut.
 const nowhere = "127.0.0.1:1"
 
 // newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
@@ -117,7 +117,7 @@ func (m *machine) page(ctx context.Context, path string, dst any) error {
 	return json.NewDecoder(answer.Body).Decode(dst)
 }
 
-// healthy waits until every server has all that it should have.
+// healthy waits until every server has all its data.
 func healthy(ctx context.Context, servers []*machine) error {
 	for _, m := range servers {
 		var err error
@@ -135,7 +135,7 @@ func healthy(ctx context.Context, servers []*machine) error {
 	return nil
 }
 
-// leader is the server that leads the cluster's own records; nil while none does.
+// leader returns the server that leads the cluster's own records, or nil if there is none.
 func leader(ctx context.Context, servers []*machine) *machine {
 	for _, m := range servers {
 		var page struct {
@@ -155,7 +155,7 @@ func leader(ctx context.Context, servers []*machine) *machine {
 	return nil
 }
 
-// traffic is what clients have sent to a server.
+// traffic returns the messages that clients have sent to a server.
 type traffic struct {
 	Messages int64 `json:"in_msgs"`
 	Bytes    int64 `json:"in_bytes"`
@@ -175,7 +175,7 @@ func trafficOf(ctx context.Context, servers []*machine) (sum traffic, err error)
 	return sum, nil
 }
 
-// addresses is where clients find the servers.
+// addresses returns the addresses at which clients find the servers.
 func addresses(servers []*machine) string {
 	all := make([]string, len(servers))
 	for i, m := range servers {

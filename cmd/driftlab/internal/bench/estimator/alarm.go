@@ -70,7 +70,7 @@ func alarmsOf(runs []changeRow) []alarmed {
 
 // printAlarms prints the alarms.
 func printAlarms(rows []changeRow, w io.Writer) {
-	fmt.Fprintf(w, "\nAlarms, about drift or diffusion: false ones before the change, in as many frames; then the frames that half of the runs' took, and changes missed within %d.\n\n",
+	fmt.Fprintf(w, "\nAlarms about drift or diffusion: false alarms before the change, in the same number of frames; then the median of frames until an alarm, and the changes missed within %d frames.\n\n",
 		changeFrames[len(changeFrames)-1]-changeFrame)
 	fmt.Fprintf(w, "%-22s", "alarm_frames")
 	for _, threshold := range alarmThresholds {

@@ -21,16 +21,16 @@ import (
 
 // Command measures the online estimator on simulated latents with known laws.
 type Command struct {
-	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of the others." placeholder:"N"`
-	Seed uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
-	Only []string `help:"Some of sigma, dimension, hidden, drift, change; all unless given." placeholder:"STUDY,..."`
+	Runs int      `help:"Simulations per cell (default: 1000 for sigma, 200 for dimension, 24 for the others)." placeholder:"N"`
+	Seed uint64   `default:"1" help:"Seed of every random draw." placeholder:"S"`
+	Only []string `help:"Studies: sigma, dimension, hidden, drift, change (default: all)." placeholder:"STUDY,..."`
 	JSON bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
 // Help describes the tables, under the command's own help.
 func (c *Command) Help() string {
-	return "sigma: how often the 95 % interval of the diffusion holds the true one, and how far the estimate scatters beside the least that any could, in noise and with frames lost. " +
-		"dimension: how often exactly the dimensions that move are called active, of 16. hidden: how often latents are said to be too few that are, and that are not. drift: the drift's error after one pass, beside that of the recording's own fit. " +
+	return "sigma: how often the 95 % interval of the diffusion holds the truth, and the scatter of the estimate relative to the least possible, with noise and lost frames. " +
+		"dimension: how often exactly the moving dimensions of 16 are called active. hidden: how often too few latents are reported, rightly and wrongly. drift: the drift's error after one pass, compared with a fit of the whole recording. " +
 		"change: the drift's error before and after the law changes. The same seed gives the same figures on any number of cores."
 }
 
@@ -143,7 +143,7 @@ func (s *simulations) each(cells, runs int, one func(cell, run int) error) error
 	return err
 }
 
-// random returns the generator of one run of one cell, shared with no other.
+// random returns the generator of one run of one cell; no other run uses it.
 func (s *simulations) random(cell, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, uint64(cell)<<32|uint64(run)))
 }

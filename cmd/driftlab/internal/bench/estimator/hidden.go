@@ -11,8 +11,7 @@ import (
 	"driftscope/online"
 )
 
-// partialObservation is a law whose first coordinates are the latents, with the noise variance in units of a step's variance,
-// σ = 1.
+// partialObservation is a law whose first coordinates are the latents; the noise variance is in units of a step's variance, σ = 1.
 type partialObservation struct {
 	name   string
 	law    func(mu, z []float64)
@@ -27,8 +26,8 @@ var partialObservations = []partialObservation{
 	{"free, driven slowly", pushed(0.5, 4, 1), 3, 2, 0, true},
 	{"free, driven slowly, r = 1", pushed(0.5, 4, 1), 3, 2, 1, true},
 	{"sprung, driven fast", pushed(2, 11, 4), 3, 2, 0, true},
-	{"sprung, follows what drives it", pushed(2, 4, 1), 3, 2, 0, true},
-	{"free, driven slowly, all shown", pushed(0.5, 4, 1), 3, 3, 1, false},
+	{"on a spring, follows the hidden variable", pushed(2, 4, 1), 3, 2, 0, true},
+	{"free, driven slowly, all variables shown", pushed(0.5, 4, 1), 3, 3, 1, false},
 	{"circle", turning(3), 2, 2, 1, false},
 	{"double well", twoWells, 2, 2, 0.5, false},
 }
@@ -112,7 +111,7 @@ func (s *partialObservation) told(rng *rand.Rand) (int, error) {
 
 // printHidden prints f.Hidden.
 func printHidden(f *onlineFindings, w io.Writer) {
-	fmt.Fprint(w, "Hidden: share of runs in which the latents are said to be too few, by frame; below the gap they are not.\n\n")
+	fmt.Fprint(w, "Hidden: share of runs in which too few latents are reported, by frame; below the gap there is no hidden variable.\n\n")
 	fmt.Fprintf(w, "%-31s", "law")
 	for _, n := range hiddenAfter {
 		fmt.Fprintf(w, "  %5d", n)

@@ -20,26 +20,26 @@ import (
 	"driftscope/preprocess"
 )
 
-// RecordingsCommand measures three real recordings with a known answer. No encoder is trained: the latents are the objects' centroids in
-// pixels, so what is judged is the estimator.
+// RecordingsCommand measures three real recordings with a known answer. No encoder is trained: the latents are the objects' centroids in pixels, so the study
+// judges the estimator alone.
 type RecordingsCommand struct {
-	Data string `required:"" help:"The folder with deeptrack-trap-good, pims-stuck-16bit and trackpy-bulk-water." placeholder:"DIR" type:"path"`
+	Data string `required:"" help:"Folder with deeptrack-trap-good, pims-stuck-16bit and trackpy-bulk-water." placeholder:"DIR" type:"path"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
-// Help says what is measured, under the command's own help.
+// Help explains the measurement, below the command's own help.
 func (c *RecordingsCommand) Help() string {
-	return "The latents are centroids in pixels, no encoder is trained. Trapped bead: rate, sigma and stiffness of each axis, from a likelihood with the localisation noise, beside least " +
-		"squares of the increments on the position and equipartition. Stuck beads: sigma of one bead that rests. Colloids: the diffusion of single particles, pooled, by the online " +
-		"estimator, calibrated by the pixel's size."
+	return "The latents are centroids in pixels; no encoder is trained. Trapped bead: rate, sigma and stiffness of each axis, from a likelihood with localisation noise, compared with least " +
+		"squares of the increments on the position and with equipartition. Stuck beads: sigma of one resting bead. Colloids: the diffusion of single particles, pooled, by the online " +
+		"estimator, calibrated by the pixel size."
 }
 
-// What is known of the recordings; their SOURCE.txt have it.
+// Known properties of the recordings, from their SOURCE.txt.
 const (
 	stuckRadius = 3  // px, of a bead: its spot has an sd of 1.3
 	stuckApart  = 12 // px, to the next bead in the first picture
 	waterRadius = 5  // px, of a colloid
-	waterReach  = 5  // px, ten times what a colloid moves along one axis from frame to frame
+	waterReach  = 5  // px, ten times the motion of a colloid along one axis between frames
 	waterApart  = 18 // px
 	waterFPS    = 24.
 	waterUM     = 1 / 2.85 // side of a pixel
@@ -64,14 +64,14 @@ type trapAxis struct {
 	Sigma     figure  `json:"sigma_px_per_sqrt_frame"`
 	Stiffness figure  `json:"stiffness_kt_per_px2"`
 	Noise     float64 `json:"noise_px"`
-	Online    figure  `json:"online_sigma_px_per_sqrt_frame"` // the online estimator's, about the drift that it refined meanwhile
+	Online    figure  `json:"online_sigma_px_per_sqrt_frame"` // of the online estimator, about the drift that it refined meanwhile
 
 	LeastSquaresRate  float64 `json:"least_squares_rate_per_frame"` // of increments on the position
 	LeastSquaresSigma float64 `json:"least_squares_sigma_px_per_sqrt_frame"`
 	Equipartition     float64 `json:"equipartition_kt_per_px2"` // the inverse of the variance
 }
 
-// recordingFindings is what bench recordings prints.
+// recordingFindings is the output of bench recordings.
 type recordingFindings struct {
 	Trap  []trapAxis `json:"trap"`
 	Stuck struct {
@@ -79,7 +79,7 @@ type recordingFindings struct {
 		Noise  float64 `json:"noise_px"`
 		Frames int     `json:"frames"`
 		Beads  int     `json:"beads"`     // seen in every frame
-		Below  int     `json:"below_0_2"` // of those, with an upper limit of sigma below 0.2 px a root frame
+		Below  int     `json:"below_0_2"` // of these beads, with an upper limit of sigma below 0.2 px a root frame
 	} `json:"stuck"`
 	Water struct {
 		D      figure   `json:"diffusion_um2_s"` // from every second frame
@@ -89,8 +89,8 @@ type recordingFindings struct {
 	} `json:"water"`
 }
 
-// slower is the colloids' diffusion from every so many frames alone. What lasts in a picture of those before it, by its exposure and by
-// its compression, takes away from the motion between two of them; one frame's exposure the estimator allows for, more it does not.
+// slower is the colloids' diffusion from every n-th frame only, for several n. Exposure and compression carry a part of earlier pictures into a picture, and so
+// reduce the motion between two of them. The estimator corrects only for the exposure of one frame.
 type slower struct {
 	Every int     `json:"every"`
 	D     figure  `json:"diffusion_um2_s"`
@@ -142,7 +142,7 @@ func journey(trajectory uint64, places []preprocess.Point, dt float64) []latent.
 	return path
 }
 
-// estimate runs the online estimator over a path and gives its law at the end.
+// estimate runs the online estimator over a path and returns its final law.
 func estimate(path []latent.Latent, c online.Config) (*latent.SDE, error) {
 	c.Dim, c.Seed, c.Deterministic = 2, 1, true
 	e, err := online.New(c)
@@ -184,7 +184,7 @@ func (c *RecordingsCommand) trap(ctx context.Context, found *recordingFindings) 
 			return err
 		}
 		if math.IsInf(s.RateHigh, 1) {
-			return fmt.Errorf("trap-good.mp4, %s: the bead does not remember where it was a frame ago: download the recording anew", name)
+			return fmt.Errorf("trap-good.mp4, %s: the bead's position does not persist from frame to frame: download the recording again", name)
 		}
 		a := trapAxis{Axis: name, Rate: figure{s.Rate, s.RateLow, s.RateHigh}, Sigma: figure{s.Sigma, s.SigmaLow, s.SigmaHigh},
 			Stiffness: figure{s.Stiffness, s.StiffnessLow, s.StiffnessHigh}, Noise: s.Noise,
@@ -195,7 +195,7 @@ func (c *RecordingsCommand) trap(ctx context.Context, found *recordingFindings) 
 	return nil
 }
 
-// leastSquares adds what an analysis without a model of the noise finds, one frame a unit of time.
+// leastSquares adds the result of an analysis without a noise model, with one frame as the unit of time.
 func (a *trapAxis) leastSquares(path []latent.Latent, axis int) {
 	var x, dx, all []float64
 	for k := range path {
@@ -212,7 +212,7 @@ func (a *trapAxis) leastSquares(path []latent.Latent, axis int) {
 	a.LeastSquaresRate, a.LeastSquaresSigma, a.Equipartition = -slope, math.Sqrt(square), 1/stat.Variance(all, nil)
 }
 
-// stuck measures beads that rest, each alone.
+// stuck measures resting beads, one at a time.
 func (c *RecordingsCommand) stuck(ctx context.Context, found *recordingFindings) error {
 	tracks, n, err := c.follow(ctx, spotFinder{radius: stuckRadius, share: 0.3}, stuckRadius, stuckApart, "pims-stuck-16bit", "stuck.tif")
 	if err != nil {
@@ -235,7 +235,7 @@ func (c *RecordingsCommand) stuck(ctx context.Context, found *recordingFindings)
 	return nil
 }
 
-// water measures colloids, a region each, and pools them: every one is a trajectory of the same law.
+// water measures colloids, each in a region of its own, and pools them as trajectories of one law.
 func (c *RecordingsCommand) water(ctx context.Context, found *recordingFindings) error {
 	tracks, n, err := c.follow(ctx, spotFinder{radius: waterRadius, dark: true, share: 0.3}, waterReach, waterApart, "trackpy-bulk-water", "*.png")
 	if err != nil {
@@ -275,7 +275,7 @@ func colloids(tracks []*spotTrack, every int) (slower, error) {
 	return slower{every, figure{um.D, um.Low, um.High}, um.X, um.Y}, nil
 }
 
-// follow finds spots in a recording of n frames and gives the tracks through all of them that begin alone, the heaviest first.
+// follow finds spots in a recording of n frames and returns the tracks that span all frames and begin isolated, the heaviest first.
 func (c *RecordingsCommand) follow(ctx context.Context, f spotFinder, reach, apart float64, parts ...string) (tracks []*spotTrack, n int, err error) {
 	frames, err := c.pictures(ctx, parts...)
 	if err != nil {

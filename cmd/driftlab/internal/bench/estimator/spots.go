@@ -19,11 +19,11 @@ type spot struct {
 	mass float64 // Σ of the band-passed picture over the object
 }
 
-// spotFinder finds objects of about the same size, bright or dark on an uneven ground, as Crocker and Grier 1996 find them.
+// spotFinder finds objects of similar size, bright or dark on an uneven ground, by the method of Crocker and Grier 1996.
 type spotFinder struct {
 	radius int     // of an object, pixels
 	dark   bool    // darker than the ground
-	share  float64 // of the highest peak in the picture, which a peak must reach
+	share  float64 // of the highest peak in the picture; a spot's peak reaches at least this
 }
 
 // find lists the spots of a picture whose discs lie entirely in it, each at the centroid of the band-passed picture.
@@ -50,7 +50,7 @@ func (f *spotFinder) find(g recording.GreyFrame) ([]spot, error) {
 	return found, nil
 }
 
-// bandPass leaves what is wider than a pixel and narrower than an object, of the sign that is looked for.
+// bandPass keeps structures that are wider than a pixel and narrower than an object, of the wanted polarity.
 func (f *spotFinder) bandPass(g recording.GreyFrame) (recording.GreyFrame, error) {
 	m := gocv.NewMatWithSize(g.Height, g.Width, gocv.MatTypeCV32FC1)
 	defer m.Close()
@@ -73,7 +73,7 @@ func (f *spotFinder) bandPass(g recording.GreyFrame) (recording.GreyFrame, error
 	return recording.GreyFrame{Pixels: slices.Clone(pixels), Width: g.Width, Height: g.Height}, err
 }
 
-// peaks says that no pixel within reach is higher, and none before it in the picture as high.
+// peaks reports that no pixel within reach is higher, and none before it in the picture is as high.
 func peaks(g *recording.GreyFrame, x, y, reach int) bool {
 	at := y*g.Width + x
 	for v := y - reach; v <= y+reach; v++ {
@@ -120,12 +120,12 @@ func (f *spotFinder) refine(band *recording.GreyFrame, at preprocess.Point) (spo
 
 // spotTrack is one spot through consecutive pictures.
 type spotTrack struct {
-	from  int // the picture it begins in
+	from  int // picture of its first spot
 	spots []spot
 }
 
-// linkSpots links spots from picture to picture. A spot continues in its nearest spot, within reach, if it is also the
-// nearest to that one. Otherwise its track ends, and what follows is another track.
+// linkSpots links spots from picture to picture. A spot continues in its nearest spot within reach, if it is also the nearest spot of that one. Otherwise its
+// track ends, and a new track begins there.
 func linkSpots(pictures [][]spot, reach float64) []*spotTrack {
 	var all, open []*spotTrack
 	for k, spots := range pictures {
@@ -163,7 +163,7 @@ func nearest(spots []spot, at preprocess.Point, reach float64) int {
 	return best
 }
 
-// isolated picks the tracks through all n pictures that no other spot comes within apart of in the first one, the heaviest first.
+// isolated returns the tracks through all n pictures that have no other spot within apart in the first picture, the heaviest first.
 func isolated(tracks []*spotTrack, n int, apart float64) []*spotTrack {
 	var firsts []spot
 	for _, t := range tracks {

@@ -1,5 +1,5 @@
-// Package frames measures the path of a frame from the camera to NATS and a subscriber, beside the bare kernels and a Python
-// loop. Closed-loop runs (loop.go) measure from light to pin and back.
+// Package frames measures the path of a frame from the camera to NATS and a subscriber, and for comparison the bare kernels and a Python loop. Closed-loop runs
+// (loop.go) measure from light to pin and back.
 package frames
 
 import (
@@ -18,24 +18,24 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Command measures the whole path of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
+// Command measures the whole path of a frame, from the camera to NATS, and the bare kernels on the same pictures.
 type Command struct {
 	Size    []int   `default:"64,256,512,1024,2048" help:"Sides of the square pictures." placeholder:"N,..."`
 	Bits    []int   `default:"8,16" help:"8, 16 or both." placeholder:"B,..."`
-	Rounds  int     `default:"5" help:"Rounds a size, each of the path and of the kernels; medians are shown." placeholder:"N"`
-	Seconds float64 `default:"2" help:"Seconds measured in each." placeholder:"S"`
+	Rounds  int     `default:"5" help:"Rounds per size, each of the path and of the kernels; the output has medians." placeholder:"N"`
+	Seconds float64 `default:"2" help:"Seconds per measurement." placeholder:"S"`
 	JSON    bool    `name:"json" help:"Print one JSON object instead of a table."`
-	Source  string  `help:"Instead, how many streams like this one the machine holds, and where it breaks: a configuration, or what run takes." placeholder:"SOURCE"`
-	Rate    float64 `help:"With --source: frames a second of one stream; by default as the frames' own times say." placeholder:"FPS"`
+	Source  string  `help:"Measure instead how many streams like this one the machine holds: a configuration, or a source as for run." placeholder:"SOURCE"`
+	Rate    float64 `help:"With --source: frames a second of one stream (default: from the frames' times)." placeholder:"FPS"`
 	Alone   string  `hidden:"" help:"Measure one side in this process: path, kernels, opencv or streams."`
-	Streams int     `hidden:"" default:"1" help:"How many of them."`
+	Streams int     `hidden:"" default:"1" help:"Number of streams."`
 }
 
 // Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
-	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
-		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop on each core, once with the path's own CLAHE and convolutions and once with OpenCV's, " +
-		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
+	return "The path is run's own. Pictures in memory are copied as by a driver, reduced to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
+		"added to the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop per core, once with the path's own CLAHE and convolutions and once with OpenCV's. " +
+		"If python3 has OpenCV and PyTorch, a Python loop is measured, too. Latencies are from the camera to the end of publishing, at fractions of the path's own rate, and at twice that rate."
 }
 
 // Bounds on a picture's side and on the time measured.
@@ -155,7 +155,7 @@ func (c *Command) check() error {
 	case c.Streams < 1 || c.Streams > MaxStreams:
 		return fmt.Errorf("--streams: found %d, expected 1 to %d", c.Streams, MaxStreams)
 	case c.Rate != 0 && c.Source == "" && c.Alone == "":
-		return errors.New("--rate: is of a stream: give --source")
+		return errors.New("--rate: belongs to a stream: give --source")
 	case !(c.Rate >= 0 && c.Rate <= 1e6):
 		return fmt.Errorf("--rate: found %g, expected 0 to 1000000 frames a second", c.Rate)
 	}

@@ -19,19 +19,19 @@ import (
 type LoopCommand struct {
 	FPS     float64       `name:"fps" default:"100" help:"Frames a second."`
 	Seconds float64       `default:"30" help:"Seconds measured." placeholder:"S"`
-	Warm    float64       `default:"20" help:"Seconds before, in which the law is learnt." placeholder:"S"`
-	Readout time.Duration `default:"4.2ms" help:"From the end of an exposure to the frame's arrival: a picture of 512x512 of 16 bits takes as long over a gigabit line." placeholder:"TIME"`
-	Lead    string        `help:"online.lead; by default auto and the readout, which a camera's user knows." placeholder:"TIME"`
-	Seed    uint64        `default:"1" help:"Of the path and of the pixels."`
+	Warm    float64       `default:"20" help:"Seconds of learning the law before the measurement." placeholder:"S"`
+	Readout time.Duration `default:"4.2ms" help:"From the end of an exposure to the frame's arrival: a gigabit line takes as long for a picture of 512x512 of 16 bits." placeholder:"TIME"`
+	Lead    string        `help:"online.lead (default: auto plus the readout, which a camera's user knows)." placeholder:"TIME"`
+	Seed    uint64        `default:"1" help:"Seed of the path and of the pixels."`
 	JSON    bool          `name:"json" help:"Print one JSON object instead of a table."`
 }
 
 // Help describes the measurement, under the command's own help.
 func (c *LoopCommand) Help() string {
-	return "A molecule goes round in a whirl and diffuses, by a law whose forecasts' errors are known in closed form. A camera shows it, 512x512 pixels of 16 bits, each frame with the time at which its exposure ended, and gives it once it is read out; " +
-		"run's own steps, encoder, estimator and sinks make triggers of it, also published over NATS with views, and the sink serial writes a byte for each to a pseudo-terminal. " +
-		"Photon to pin is from the end of the exposure, over the readout, to the byte's being read there: a real line adds 10 bits of its baud; the kernel brings bytes through a pseudo-terminal on a worker of its own, which waits on a busy machine, so the time to the driver stands beside. " +
-		"The errors are of the molecule's place when the byte arrives: of the last filtered latent, and of the trigger's forecast; the factor between them stands beside the one that the law allows."
+	return "A molecule whirls and diffuses, by a law whose forecast errors are known in closed form. A camera films it, 512x512 pixels of 16 bits, each frame with the time of the end of its exposure, and delivers it after the readout; " +
+		"run's own steps, encoder, estimator and sinks make triggers from it. The triggers are also published over NATS with views, and the sink serial writes a byte for each to a pseudo-terminal. " +
+		"Photon to pin lasts from the end of the exposure, over the readout, until the byte is read. A real line adds 10 bits at its baud rate. The kernel passes bytes through a pseudo-terminal on a worker of its own, which waits on a busy machine, so the time to the driver is given, too. " +
+		"The errors are those of the molecule's place when the byte arrives: of the last filtered latent, and of the trigger's forecast; their ratio is compared with the ratio that the law predicts."
 }
 
 // Bounds on a measurement.

@@ -33,8 +33,8 @@ type NATSCommand struct {
 
 // Help describes the measurement, under the command's own help.
 func (c *NATSCommand) Help() string {
-	return "The molecule of sim:molecule is shown as a camera would, every frame with the time at which it arrived, and tracked and published as run does, views and all, on the embedded server. " +
-		"Another process subscribes to the latents over loopback: latencies are from the frame's arrival until that process has the latent. Publishing is what it takes of the run's own time to hand a latent over."
+	return "The molecule of sim:molecule is shown as by a camera, every frame with its arrival time, and is tracked and published as by run, with views, on the embedded server. " +
+		"Another process subscribes to the latents over loopback: latencies are from the frame's arrival until that process has the latent. Publishing is the run's own time to pass on a latent."
 }
 
 // Quantiles are quantiles of a time, milliseconds.
@@ -176,7 +176,7 @@ func (f *NATSFindings) print(w io.Writer) {
 	for _, row := range []struct {
 		name string
 		Quantiles
-	}{{"from the frame's arrival to a subscriber's having its latent", f.Latency}, {"publishing", f.Publish}} {
+	}{{"from the frame's arrival until a subscriber has its latent", f.Latency}, {"publishing", f.Publish}} {
 		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f |\n", row.name, row.P50, row.P95, row.P99, row.Max)
 	}
 	fmt.Fprint(w, "\np99 of each stage:")

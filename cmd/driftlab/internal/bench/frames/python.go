@@ -36,7 +36,7 @@ type pythonCalls struct {
 	Version  string  `json:"version"`
 }
 
-// measurePython measures the Python loop beside row. Its errors end only its part.
+// measurePython measures the Python loop on row's pictures. Its errors end only its part.
 func (c *Command) measurePython(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.Missing != "" {
 		return nil
@@ -49,7 +49,7 @@ func (c *Command) measurePython(ctx context.Context, found *Findings, row *frame
 	return err
 }
 
-// comparePython returns the loop's frames per second beside row's, and both latencies at half of the loop's capacity.
+// comparePython returns the loop's and row's frames per second, and both latencies at half of the loop's capacity.
 func (c *Command) comparePython(ctx context.Context, row *frameRow) (*pythonLoop, error) {
 	var fps []float64
 	for range c.Rounds {
@@ -128,7 +128,7 @@ func (f *Findings) printPython(w io.Writer) {
 	}
 }
 
-// printCalls prints the times of single Python calls beside ours, or why they are missing.
+// printCalls prints the times of single Python calls and of ours, or why they are missing.
 func (f *Findings) printCalls(w io.Writer) {
 	known := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Calls == nil })
 	if len(known) > 0 {

@@ -135,7 +135,7 @@ func (c *Command) plan(ctx context.Context) error {
 		}
 		g.close()
 		if rate = g.rate; rate == 0 {
-			return console.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
+			return console.Usage(fmt.Errorf("%s: has one frame, which does not determine a rate: give --rate", c.Source))
 		}
 	}
 	found := Capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
@@ -273,7 +273,7 @@ func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) 
 
 // print prints the capacity.
 func (f *Capacity) print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d x %d pixels, %.4g frames/s. One stream alone, whose source waits: %.0f frames/s, %.2f ms of one core a frame, %d cores.\n\n",
+	fmt.Fprintf(w, "%s: %d x %d pixels, %.4g frames/s. One stream alone, with a waiting source: %.0f frames/s, %.2f ms of one core a frame, %d cores.\n\n",
 		f.Source, f.Alone.Width, f.Alone.Height, f.Rate, f.Alone.FPS, f.Alone.CPU, f.Cores)
 	fmt.Fprintln(w, "| streams | frames/s | lost % | cores | p50 ms | p95 | p99 | peak MiB |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
@@ -283,6 +283,6 @@ func (f *Capacity) print(w io.Writer) {
 	if f.Breaks > 0 {
 		fmt.Fprintf(w, "\nThis machine holds %d; %d lose more than %g %% of their frames.\n", f.Held, f.Breaks, 100*mayLose)
 	} else {
-		fmt.Fprintf(w, "\nThis machine holds %d, the most that is tried.\n", f.Held)
+		fmt.Fprintf(w, "\nThis machine holds %d, the largest number tried.\n", f.Held)
 	}
 }

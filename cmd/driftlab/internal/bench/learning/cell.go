@@ -33,14 +33,14 @@ type cell struct {
 	Clean        *float64 `json:"clean"`          // the same figure for the clean film
 	Ratio        *float64 `json:"ratio"`          // L_latent over the clean film's
 	Held         *float64 `json:"held"`           // R² of the coordinate that the latents represent worst, mapped to the truth as for the figure
-	Verdict      string   `json:"verdict"`        // what the training reports to the user
+	Verdict      string   `json:"verdict"`        // the training's verdict for the user
 	Reason       string   `json:"reason,omitempty"`
 	Seconds      float64  `json:"seconds"` // training time
 
 	failed error // why the verdict is missing
 }
 
-// laid is a nuisance on a film.
+// laid is a nuisance applied to a film.
 type laid struct {
 	Kind   string  `json:"kind"`
 	Amount float64 `json:"amount"`
@@ -57,7 +57,7 @@ func (k *cell) laid() []laid {
 // clean is the nuisance name of a clean film.
 const clean = "clean"
 
-// What a training reports to the user.
+// Verdicts that a training reports to the user.
 const (
 	good = "good"
 	bad  = "bad"

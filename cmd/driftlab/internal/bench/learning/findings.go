@@ -48,9 +48,9 @@ func (f *findings) share(n int) string {
 // print prints a Markdown table, below a summary.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "Within %d times of the clean film's L_latent, or of an R² of %g: %s.\n", mostTimes, leastR2, f.share(f.Within))
-	fmt.Fprintf(w, "Silently wrong, beyond that with a good verdict: %s. Told of, in doubt, bad or refused: %s.", f.share(f.Silent), f.share(f.Told))
+	fmt.Fprintf(w, "Silently wrong, beyond that with a good verdict: %s. Reported as doubtful, bad or refused: %s.", f.share(f.Silent), f.share(f.Told))
 	if n := len(f.Cells) - f.Judged; n > 0 {
-		fmt.Fprintf(w, " Not judged, for they or their clean films have no figure: %d.", n)
+		fmt.Fprintf(w, " Not judged, because they or their clean films have no figure: %d.", n)
 	}
 	fmt.Fprintf(w, "\n\nSeed %d.\n\n| scene | frames | nuisance | amount | L_latent a coordinate, or R² | clean | times | verdict | training, s |\n|---|---|---|---|---|---|---|---|---|\n", f.Seed)
 	for _, k := range append(f.Cleans[:len(f.Cleans):len(f.Cleans)], f.Cells...) {

@@ -19,8 +19,8 @@ import (
 
 // LinearCommand tests the paper's theorem: the likelihood finds the latent dimension if pictures are linear in the latents.
 type LinearCommand struct {
-	Runs int    `default:"100" help:"Films of each kind." placeholder:"N"`
-	Seed uint64 `default:"1" help:"Of every random draw." placeholder:"S"`
+	Runs int    `default:"100" help:"Films per kind." placeholder:"N"`
+	Seed uint64 `default:"1" help:"Seed of every random draw." placeholder:"S"`
 	JSON bool   `name:"json" help:"Print one JSON object instead of a table."`
 }
 
@@ -209,7 +209,7 @@ func (c *components) nats(j int, squares []float64) float64 {
 
 // print prints the findings.
 func (f *linearFindings) print(w io.Writer) {
-	fmt.Fprintf(w, "Share of %d films whose latents are counted rightly, of 0 to %d; seed %d. Noise is a pixel's, over its change from frame to frame by one latent.\n\n", f.Runs, f.Most, f.Seed)
+	fmt.Fprintf(w, "Share of %d films with the right number of latents, 0 to %d; seed %d. Noise is a pixel's, relative to its change by one latent from frame to frame.\n\n", f.Runs, f.Most, f.Seed)
 	fmt.Fprintf(w, "%7s %8s %6s %7s  %11s  %19s  %9s\n", "pixels", "latents", "noise", "frames", "likelihood", "description length", "held out")
 	for _, r := range f.Rows {
 		fmt.Fprintf(w, "%7d %8d %6g %7d  %11.2f  %19.2f  %9.2f\n", r.Pixels, r.Latents, r.Noise, r.Frames, r.Likelihood, r.Length, r.HeldOut)

@@ -22,24 +22,24 @@ import (
 // Command trains a model of every requested scene and nuisance, and compares it with the truth.
 type Command struct {
 	Scene    []string  `default:"balls-ou,molecule,ball-wasserstein-ou,dna-0,trapped" help:"Simulated scenes, or trapped: a recording of a real bead." placeholder:"NAME"`
-	Nuisance []string  `default:"flicker,step,bleach,uneven,dust,hot,lines,jpeg,saturate" help:"What is wrong with the film, of those listed above." placeholder:"NAME"`
-	Amount   []float64 `default:"1,2" help:"Times the common amount; of jpeg, whose amount is a quality, a share of it." placeholder:"TIMES"`
+	Nuisance []string  `default:"flicker,step,bleach,uneven,dust,hot,lines,jpeg,saturate" help:"Defects of the film, from the list above." placeholder:"NAME"`
+	Amount   []float64 `default:"1,2" help:"Multiples of the common amount; for jpeg, whose amount is a quality, fractions of it." placeholder:"TIMES"`
 	Frames   []string  `default:"short,long" help:"Frames to train on: short is 80, long is 1000, or a number." placeholder:"N"`
-	Latent   string    `help:"Latent dimension of every model, or auto; the scene's own unless given." placeholder:"D"`
-	Seed     uint64    `default:"1" help:"Of the films, of what is drawn of the nuisances, and of the trainings." placeholder:"S"`
-	Data     string    `env:"DRIFTSCOPE_DATA" help:"The folder with deeptrack-trap-good; without it trapped is left out." placeholder:"DIR" type:"path"`
-	Out      string    `help:"A folder that keeps what was measured of each film; the same command continues from there." placeholder:"DIR" type:"path"`
+	Latent   string    `help:"Latent dimension of every model, or auto (default: the scene's own)." placeholder:"D"`
+	Seed     uint64    `default:"1" help:"Seed of the films, of the nuisances and of the trainings." placeholder:"S"`
+	Data     string    `env:"DRIFTSCOPE_DATA" help:"Folder with deeptrack-trap-good; without it trapped is left out." placeholder:"DIR" type:"path"`
+	Out      string    `help:"Folder for the results of each film; the same command continues from there." placeholder:"DIR" type:"path"`
 	Steps    int       `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
-	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
+	Make     string    `hidden:"" help:"Measure the cell of this folder's name, in this process; a command with several cells uses this."`
 }
 
 // Help describes the measurement, under the command's own help.
 func (c *Command) Help() string {
-	return "Nuisances: " + strings.Join(defectNames(), ", ") + ". The film is written with the nuisance on it, a model trained on it as pretrain does by its defaults, and judged as eval does: L_latent a coordinate under an " +
-		"isometry over all frames, beside that of the clean film. Of the trapped bead it is R², the lower of both axes, of its centroid in the clean film, trained on and fitted affinely to frames 0:80 and judged on 80:100. " +
-		fmt.Sprintf("Off is what is more than %d times the clean film's L_latent, or below an R² of %g; silently wrong is what is off with a good verdict. ", mostTimes, leastR2) +
-		"Twice as strong is twice the amount, and for jpeg half the quality. stage moves the picture, and what is measured of it is the stage's path, too. Trainings run one a core, minutes each."
+	return "Nuisances: " + strings.Join(defectNames(), ", ") + ". The film gets the nuisance, a model is trained on it with pretrain's defaults, and it is judged as by eval: L_latent a coordinate under an " +
+		"isometry over all frames, relative to the clean film. For the trapped bead it is R² of the worse axis of its centroid in the clean film, trained on and fitted affinely to frames 0:80 and judged on 80:100. " +
+		fmt.Sprintf("A model is off beyond %d times the clean film's L_latent, or below an R² of %g; it is silently wrong if it is off with a good verdict. ", mostTimes, leastR2) +
+		"Twice as strong is twice the amount, and for jpeg half the quality. stage moves the picture, so its figure contains the stage's path. Trainings run one per core, minutes each."
 }
 
 // The named lengths.
@@ -103,7 +103,7 @@ func (c *Command) print(found *findings) error {
 func (c *Command) makeOne(ctx context.Context, cells []*cell) error {
 	i := slices.IndexFunc(cells, func(k *cell) bool { return k.file() == filepath.Base(c.Make) })
 	if i < 0 {
-		return console.Usage(fmt.Errorf("--make: nothing that is asked for is named %q", filepath.Base(c.Make)))
+		return console.Usage(fmt.Errorf("--make: no requested cell has the name %q", filepath.Base(c.Make)))
 	}
 	if err := c.measure(ctx, cells[i], c.Make); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (c *Command) fits(scene string, frames int) bool {
 	if scene != trapped || frames == short {
 		return true
 	}
-	console.Say("trapped, %d frames to train on: left out, the recording has %d and the rest to judge by", frames, short)
+	console.Say("trapped, %d training frames: left out, because the recording has %d and needs others for judging", frames, short)
 	return false
 }
 

@@ -142,7 +142,7 @@ func TestFindings(t *testing.T) {
 	f.print(&text)
 	lines := strings.SplitN(text.String(), "\n", 3)
 	if lines[0] != "Within 2 times of the clean film's L_latent, or of an R² of 0.98: 2 of 6 (33 %)." ||
-		lines[1] != "Silently wrong, beyond that with a good verdict: 2 of 6 (33 %). Told of, in doubt, bad or refused: 2 of 6 (33 %). Not judged, for they or their clean films have no figure: 3." {
+		lines[1] != "Silently wrong, beyond that with a good verdict: 2 of 6 (33 %). Reported as doubtful, bad or refused: 2 of 6 (33 %). Not judged, because they or their clean films have no figure: 3." {
 		t.Errorf("it begins\n%s\n%s", lines[0], lines[1])
 	}
 	for _, want := range []string{"| balls-ou | 80 | jpeg |  |  | 0.01 |  | bad: no motion | 0 |", "| balls-ou | 80 | hot |  | 0.03 | 0.01 | 3 | good | 0 |", "| trapped | 80 | uneven |  | 0.97 | 0.995 |  | good | 0 |"} {

@@ -48,7 +48,7 @@ func (c *Command) bead(ctx context.Context) (*shot, error) {
 	}
 	n := len(film.pictures)
 	if n <= short {
-		return nil, fmt.Errorf("%s: found %d frames, %d to train on and more to judge by expected: download it anew", path, n, short)
+		return nil, fmt.Errorf("%s: found %d frames, expected %d for training and more for judging: download it again", path, n, short)
 	}
 	return &shot{film: film, frames: n, latent: "3", train: fmt.Sprintf("0:%d", short),
 		judged: evaluation.Options{Align: "affine", FitFrames: fmt.Sprintf("0:%d", short), Frames: fmt.Sprintf("%d:%d", short, n)}}, nil
@@ -72,7 +72,7 @@ func readColour(ctx context.Context, path string) (*colourFilm, error) {
 	_, err = rec.Each(ctx, nil, func(read *frame.Frame) error {
 		m := read.Mat()
 		if m.Type() != gocv.MatTypeCV8UC3 {
-			return fmt.Errorf("%s, frame %d: other pixels than 8 bits of colour: download it anew", path, read.Seq)
+			return fmt.Errorf("%s, frame %d: the pixels are not 8-bit colours: download it again", path, read.Seq)
 		}
 		f.width, f.height = m.Cols(), m.Rows()
 		f.pictures = append(f.pictures, m.ToBytes())

@@ -23,11 +23,11 @@ import (
 
 // TrainCommand measures one training step of the paper's encoder and decoder on random pictures.
 type TrainCommand struct {
-	Frames  int  `default:"100" help:"Frames a batch, an even number of them." placeholder:"N"`
-	Threads int  `help:"Threads of either side; all cores unless given." placeholder:"N"`
+	Frames  int  `default:"100" help:"Frames per batch, an even number." placeholder:"N"`
+	Threads int  `help:"Threads of either side (default: all cores)." placeholder:"N"`
 	Steps   int  `default:"10" help:"Steps timed in each of 3 rounds." placeholder:"N"`
 	JSON    bool `name:"json" help:"Print one JSON object instead of a table."`
-	Alone   bool `hidden:"" help:"Measure this side only, in this process; what a comparison starts."`
+	Alone   bool `hidden:"" help:"Measure this side only, in this process; a comparison uses this."`
 }
 
 const (
@@ -48,7 +48,7 @@ type stepCost struct {
 	Version   string  `json:"version,omitempty"` // PyTorch's
 }
 
-// trainFindings is what bench train prints. Ratios are ours over PyTorch's: below 1 is better.
+// trainFindings is the output of bench train. Ratios are ours over PyTorch's: below 1 is better.
 type trainFindings struct {
 	stepCost
 	Frames  int       `json:"frames"`
@@ -65,7 +65,7 @@ type trainFindings struct {
 	RatioPeak    *float64 `json:"ratio_peak"`
 }
 
-// Run measures and prints. Without PyTorch the comparison is left out, and the reason said.
+// Run measures and prints. Without PyTorch the comparison is left out, with the reason.
 func (c *TrainCommand) Run(ctx context.Context) error {
 	if err := training.YieldCores(); err != nil { // as pretrain does; both sides inherit the policy
 		return err
@@ -119,7 +119,7 @@ func (c *TrainCommand) alone() error {
 	return json.NewEncoder(os.Stdout).Encode(stepCost{Forward: cost.Forward, Backward: cost.Backward, Optimiser: cost.Optimiser, Train: cost.Train, Peak: peak})
 }
 
-// compare runs the rounds. What goes wrong on PyTorch's side ends its part, not ours.
+// compare runs the rounds. A failure of PyTorch ends its part of the benchmark, not ours.
 func (c *TrainCommand) compare(ctx context.Context) (*trainFindings, error) {
 	self, err := os.Executable()
 	if err != nil {

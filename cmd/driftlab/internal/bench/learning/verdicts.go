@@ -17,18 +17,18 @@ import (
 
 // VerdictCommand measures how often the verdict of a training is right, on random films.
 type VerdictCommand struct {
-	Films int    `default:"100" help:"How many are made." placeholder:"N"`
-	Seed  uint64 `default:"1" help:"Of the draw: another one makes films that no verdict has seen." placeholder:"S"`
+	Films int    `default:"100" help:"Number of films." placeholder:"N"`
+	Seed  uint64 `default:"1" help:"Seed of the draw: another seed makes films that no verdict has seen." placeholder:"S"`
 	JSON  bool   `name:"json" help:"Print one JSON object instead of a table."`
-	Out   string `help:"A folder that keeps what was measured of each film; the same command continues from there, also with more films." placeholder:"DIR" type:"path"`
+	Out   string `help:"Folder for the results of each film; the same command continues from there, also with more films." placeholder:"DIR" type:"path"`
 	Steps int    `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
-	Make  string `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
+	Make  string `hidden:"" help:"Measure the cell of this folder's name, in this process; a command with several cells uses this."`
 }
 
 // Help describes the films and the judging, under the command's own help.
 func (c *VerdictCommand) Help() string {
-	return fmt.Sprintf("A film is a simulated scene, %d to %d frames of it, under none, one or two nuisances of half to four times the common amount. The model has the scene's number of latents, and is trained by "+
-		"pretrain's defaults. Laid over the truth by an isometry it is right where it holds an R² of %g or more of every coordinate, and wrong where it holds less than %g of one.", fewest, most, rightR2, wrongR2)
+	return fmt.Sprintf("A film is a simulated scene, %d to %d frames long, with none, one or two nuisances of half to four times the common amount. The model has the scene's number of latents and is trained with "+
+		"pretrain's defaults. After alignment by an isometry it is right if R² is %g or more for every coordinate, and wrong if it is less than %g for one.", fewest, most, rightR2, wrongR2)
 }
 
 // The bounds of the draws, and the classes of a model.
@@ -148,7 +148,7 @@ func (v *verdicts) print(w io.Writer) {
 		wrong += by["wrong"]
 	}
 	told := wrong - v.Counts[good]["wrong"]
-	fmt.Fprintf(w, "Good was said of %d films, and right of %d. Of %d wrong models %d were called bad, %d in doubt or bad. Seed %d.\n\n", trusted, v.Counts[good]["right"], wrong, v.Counts[bad]["wrong"], told, v.Seed)
+	fmt.Fprintf(w, "%d films were called good, and %d of them are right. Of %d wrong models %d were called bad, %d in doubt or bad. Seed %d.\n\n", trusted, v.Counts[good]["right"], wrong, v.Counts[bad]["wrong"], told, v.Seed)
 	fmt.Fprintln(w, "| verdict | right | between | wrong | no model |\n|---|---|---|---|---|")
 	for _, level := range []string{good, "doubt", bad} {
 		by := v.Counts[level]

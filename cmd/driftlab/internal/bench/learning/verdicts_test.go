@@ -61,7 +61,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	var out bytes.Buffer
 	v.print(&out)
-	if !strings.Contains(out.String(), "Good was said of 2 films, and right of 1. Of 3 wrong models 1 were called bad, 2 in doubt or bad.") || !strings.Contains(out.String(), "flicker 0.05") {
+	if !strings.Contains(out.String(), "2 films were called good, and 1 of them are right. Of 3 wrong models 1 were called bad, 2 in doubt or bad.") || !strings.Contains(out.String(), "flicker 0.05") {
 		t.Error(out.String())
 	}
 }

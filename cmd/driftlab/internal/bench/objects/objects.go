@@ -20,20 +20,20 @@ import (
 
 // Command measures fields of every requested scenario, size, density and SNR.
 type Command struct {
-	Scenario []string  `default:"vesicle,receptor,directed" help:"How objects move and shine, of those listed above." placeholder:"NAME"`
-	Density  []int     `default:"100,500" help:"Objects in a picture, whatever its size." placeholder:"N"`
+	Scenario []string  `default:"vesicle,receptor,directed" help:"Scenarios, from the list above." placeholder:"NAME"`
+	Density  []int     `default:"100,500" help:"Objects per picture, at any size." placeholder:"N"`
 	SNR      []float64 `name:"snr" default:"2,4" help:"(peak - background) / root of the peak." placeholder:"SNR"`
 	Size     []int     `default:"512" help:"Side of the pictures, px." placeholder:"PX"`
 	Frames   int       `default:"100" help:"Frames of a field." placeholder:"N"`
-	Lag      int       `default:"0" help:"Frames by which identity is decided later." placeholder:"N"`
-	Seeds    int       `default:"5" help:"Fields of a kind, of seeds 1 on; figures are their medians." placeholder:"N"`
-	Path     bool      `help:"Measure the whole path too: frames a second, latency and memory of a run in a process of its own, until a subscriber has the objects."`
-	Model    string    `help:"A model of objects, as pretrain --objects writes it, that runs on every object of the whole path." placeholder:"LOOK.onnx"`
-	Seconds  float64   `default:"6" help:"Of the whole path, at full speed and at 50 frames/s." placeholder:"S"`
-	Peer     bool      `help:"Give the same films to trackpy too, where python3 has it: with the best of a grid of settings, chosen on the truth. Minutes a kind."`
+	Lag      int       `default:"0" help:"Frames of delay for the decisions about identity." placeholder:"N"`
+	Seeds    int       `default:"5" help:"Fields per kind, from seed 1 on; figures are their medians." placeholder:"N"`
+	Path     bool      `help:"Measure the whole path, too: frames a second, latency and memory of a run in a process of its own, until a subscriber has the objects."`
+	Model    string    `help:"Model of objects from pretrain --objects, which runs on every object of the whole path." placeholder:"LOOK.onnx"`
+	Seconds  float64   `default:"6" help:"Seconds of the whole path, at full speed and at 50 frames/s." placeholder:"S"`
+	Peer     bool      `help:"Compare with trackpy, if python3 has it, at the best of a grid of settings, chosen with the truth. Minutes per kind."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Alone    int       `hidden:"" help:"Track in this process, with the server on this port."`
-	Pace     float64   `hidden:"" help:"Frames a second of that; 0 for as many as there are."`
+	Pace     float64   `hidden:"" help:"Frames a second of that path; 0 for the maximum."`
 }
 
 // Help describes the figures, under the command's own help.
@@ -42,12 +42,12 @@ func (c *Command) Help() string {
 	for i, s := range field.Scenarios {
 		names[i] = string(s)
 	}
-	return "Scenarios: " + strings.Join(names, ", ") + ". alpha, beta, JSC and JSCT are those of the ISBI particle tracking challenge: alpha counts misses, beta false tracks as well. Identity is decided without a look ahead, or --lag frames later, with the defaults; " +
-		"the template's width is found in the first frame. Perfect: the true places, a tenth of a pixel off, given to the same tracker. RMSE is that of spots with no other within 12 px, beside the " +
-		"Cramér-Rao bound. Times are those of locating and of tracking, alone, on one core. " +
-		"An object below a tenth of its full light, as blinking ones are at times, is neither missed nor falsely found there, and is no perfect detection. " +
-		"With --peer, trackpy links what it locates over a grid of least masses, search ranges and, for directed and receptor, its velocity predictor. The best beta of each film is its figure, " +
-		"judged as ours is: an upper bound, since a user without the truth cannot choose so. Its times are means of a frame with that setting, beside ours in this run. It has 5 minutes for a film of 100 frames of 512x512 with 500 objects, and more as these are more; " +
+	return "Scenarios: " + strings.Join(names, ", ") + ". alpha, beta, JSC and JSCT are the scores of the ISBI particle tracking challenge: alpha counts misses, beta also false tracks. Identity is decided without look-ahead, or --lag frames later, with the defaults; " +
+		"the template's width is found in the first frame. Perfect: the same tracker gets the true places, a tenth of a pixel off. RMSE belongs to spots with no other within 12 px, and is compared with the " +
+		"Cramér-Rao bound. Times are for locating and for tracking alone, on one core. " +
+		"An object below a tenth of its full light, such as a blinking one, counts neither as missed nor as falsely found, and is no perfect detection. " +
+		"With --peer, trackpy links its own detections over a grid of least masses, search ranges and, for directed and receptor, its velocity predictor. Its figure is the best beta of each film, " +
+		"judged like ours: an upper bound, because a user without the truth cannot choose so. Its times are means per frame with that setting, in the same run as ours. It has 5 minutes for a film of 100 frames of 512x512 with 500 objects, and proportionally more for larger films; " +
 		"a kind that takes longer has no figures. Everything at once: --size 512,2048 --density 100,500,1000,2000 --snr 2,4,7 --path --peer."
 }
 

@@ -247,7 +247,7 @@ func isolatedRMSE(f *field.Field, frames int, found [][]tracking.Point) float64 
 func (f *findings) printPeer(w io.Writer) {
 	compared := slices.DeleteFunc(slices.Clone(f.Fields), func(r row) bool { return r.Peer == nil })
 	if len(compared) > 0 {
-		fmt.Fprintf(w, "\nThe same films by trackpy %s, with the best setting of each, chosen on the truth: no user reaches more with these settings, who does not know it. Ours is by the defaults.\n\n", f.Version)
+		fmt.Fprintf(w, "\nThe same films by trackpy %s, with the best setting of each, chosen with the truth: users without the truth reach less. Ours uses the defaults.\n\n", f.Version)
 		fmt.Fprintln(w, "| scenario | size | objects | SNR | our beta | its beta | alpha | JSC | JSCT | RMSE, px | locate, ms | link, ms | frames/s | times our locate + track | mass percentile | range, px | predicts |")
 		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	}

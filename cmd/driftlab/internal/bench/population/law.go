@@ -56,7 +56,7 @@ func claims(b *bench) (out []Cell, err error) {
 	return out, nil
 }
 
-// traps measures how often the intervals of a trap's numbers hold the truth, at rates a frame and noises in steps.
+// traps measures how often the intervals of a trap's parameters hold the truth, for several rates and noises.
 func traps(b *bench) (out []Cell, err error) {
 	cell := uint64(4 << 20)
 	for _, rate := range []float64{0.02, 0.1, 0.3, 1, 2} {

@@ -8,7 +8,7 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// drifts are the laws of the study: a trap, three, a vortex, nothing that could be told, a spring, a flow; and laws that the map's priors were not chosen on.
+// drifts are the laws of the study: one trap, three traps, a vortex, no drift, a spring and a flow; and laws on which the map's priors were not chosen.
 var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstest.AVortex, &mapstest.Nothing, &mapstest.ASpring, &mapstest.AFlow,
 	&mapstest.AnotherWell, &mapstest.AnotherFlow, &mapstest.AShear}
 
@@ -16,8 +16,7 @@ var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstes
 var mapColumns = []column{law, off, figure("px/s", func(c *Cell) *float64 { return c.RMS }),
 	figure("over fit's", func(c *Cell) *float64 { return c.Beside }), inSE, told, wrong}
 
-// mapped measures the error of the drift over the field, beside offline.Fit on the whole recording, and whether traps and
-// vortices are reported.
+// mapped measures the error of the drift over the field, compared with offline.Fit on the whole recording, and whether traps and vortices are reported.
 func mapped(b *bench) (out []Cell, err error) {
 	const tracks, frames, fewer = 50, 200, 10
 	for _, l := range drifts {
@@ -34,11 +33,11 @@ func mapped(b *bench) (out []Cell, err error) {
 	return out, nil
 }
 
-// driftFound is what a map tells of a film.
+// driftFound is the result of a map for one film.
 type driftFound struct {
 	map2, fit2, none2 float64 // mean squares of errors of the map, of a fit and of no drift, (px/s)²
-	z2                float64 // of the map's in its standard errors
-	told, wrong       float64 // places that are there, and others
+	z2                float64 // of the map's drift, in its standard errors
+	told, wrong       float64 // traps and vortices that exist, and reported ones that do not
 	err               error
 }
 
@@ -72,7 +71,7 @@ func (b *bench) mapped(c *Cell, l *mapstest.Law, seed uint64) error {
 	return err
 }
 
-// chart draws a film, and has its map beside its fit.
+// chart draws a film and returns its map and the fit to compare with.
 func chart(film *mapstest.Film, l *mapstest.Law, seed uint64) (f driftFound) {
 	tracks := film.Tracks(l, seed)
 	m, err := maps.New(maps.Config{Width: film.Side, Height: film.Side})

@@ -38,10 +38,10 @@ func pairs(b *bench) (out []Cell, err error) {
 	return out, nil
 }
 
-// forceFound is what a curve tells, over its knots.
+// forceFound is the result of a force curve, over its knots.
 type forceFound struct {
 	error2, z2 float64 // sums of squares, (px/s)², and in standard errors
-	held, n    float64 // 95 % intervals that hold the truth, of so many
+	held, n    float64 // number of 95 % intervals that hold the truth, and of all
 	told       bool
 	err        error
 }
@@ -71,7 +71,7 @@ func (b *bench) pairs(c *Cell, seed uint64) error {
 func pushed(c *Cell, seed uint64) (f forceFound) {
 	const (
 		side, reach = 256.0, 20.0 // px
-		d           = 5.0         // px²/s: pairstest's forces are for it
+		d           = 5.0         // px²/s: the forces of pairstest belong to it
 		settle      = 1.0         // s
 	)
 	film := &onlinetest.Pairs{Seed: seed, Objects: c.Tracks, Side: side, D: d, Noise: math.Sqrt(c.R * d * dt), Frame: dt, Parts: 1}

@@ -23,7 +23,7 @@ var (
 	someBlur   = []float64{0, 1}
 )
 
-// filmOf is how a cell's objects are seen.
+// filmOf says how a cell's objects are observed.
 func (c *Cell) filmOf() states.Film {
 	return states.Film{DT: dt, Exposure: c.Exposed * dt, Noise: c.R * slow * dt}
 }
@@ -44,7 +44,7 @@ func (b *bench) cells(study string, each func(Cell)) {
 	}
 }
 
-// pooled is D of a population of one state.
+// pooled returns D of a population of one state.
 func pooled(b *bench) (out []Cell, err error) {
 	b.cells("pooled", func(c Cell) {
 		if err != nil {
@@ -81,8 +81,8 @@ func (c *Cell) judge(found []states.Interval, truth float64) {
 	c.Coverage, c.Error, c.Bias = new(held/n), new(math.Sqrt(square/n)), new(sum/n)
 }
 
-// bound is the least relative error of D where the noise is not known, either: of the information of the tridiagonal covariance C of a track's steps,
-// tr(C⁻¹ ∂C C⁻¹ ∂C) over two axes, times the tracks.
+// bound is the least relative error of D if the noise is unknown, too. It follows from the information of the tridiagonal covariance C of a track's steps,
+// tr(C⁻¹ ∂C C⁻¹ ∂C) over two axes, times the number of tracks.
 func (c *Cell) bound() float64 {
 	n, film := c.Frames-1, c.filmOf()
 	full, byD, byNoise := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)

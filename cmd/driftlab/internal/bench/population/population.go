@@ -1,5 +1,5 @@
-// Package population measures the law of many tracks where the truth is known: how often intervals hold it, how far numbers are off beside what is
-// possible, and how often states are counted right.
+// Package population measures the law of many tracks with known truth: how often intervals hold it, the errors relative to the least possible error, and how
+// often the number of states is right.
 package population
 
 import (
@@ -18,10 +18,10 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, map, pairs, law, trap; all unless given." placeholder:"NAME"`
-	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
-	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
-	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
+	Studies []string `help:"Studies: pooled, states, count, map, pairs, law, trap (default: all)." placeholder:"NAME"`
+	Runs    int      `default:"200" help:"Populations per cell; for map a tenth of this." placeholder:"N"`
+	Seed    uint64   `default:"1" help:"Seed of every random draw." placeholder:"S"`
+	Most    int      `default:"100000" help:"Largest number of places of a population: larger cells are left out." placeholder:"N"`
 	JSON    bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
@@ -29,10 +29,10 @@ type Command struct {
 type study struct {
 	name    string
 	run     func(*bench) ([]Cell, error)
-	columns []column // of its table, after the common columns
+	columns []column // columns of its table, after the common ones
 }
 
-// studies are all of them, in order.
+// studies lists all studies, in order.
 var studies = []study{
 	{"pooled", pooled, held},
 	{"states", twoStates, held},
@@ -102,7 +102,7 @@ func (b *bench) small(cells []Cell) []Cell {
 	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Tracks*c.Frames > b.most })
 }
 
-// fewer is how many populations a study draws that take long: one for so many that others draw.
+// fewer is the number of slow populations per so many fast ones that a study draws.
 func (b *bench) fewer(by int) int { return max(1, b.runs/by) }
 
 // each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.

@@ -10,7 +10,7 @@ import (
 // slowShare is the fraction of the tracks in the slow one of two states.
 const slowShare = 0.6
 
-// twoStates is D of each of two states ten times apart, and the fraction of the slow one.
+// twoStates has D of two states a factor of ten apart, and the fraction of the slow one.
 func twoStates(b *bench) (out []Cell, err error) {
 	const ratio = 10
 	b.cells("states", func(c Cell) {
@@ -39,7 +39,7 @@ func twoStates(b *bench) (out []Cell, err error) {
 	return out, err
 }
 
-// drawn are the tracks of a population of states, each D a ratio above the one before, by their shares.
+// drawn returns tracks of a population of states by their shares; the D of successive states differ by a ratio.
 func drawn(rng *rand.Rand, film *states.Film, c *Cell, shares []float64) (tracks []states.Segment) {
 	for range c.Tracks {
 		u, k := rng.Float64(), 0
@@ -52,7 +52,7 @@ func drawn(rng *rand.Rand, film *states.Film, c *Cell, shares []float64) (tracks
 	return tracks
 }
 
-// counted is how often the evidence finds as many states as there are, in 300 tracks of 20 frames.
+// counted measures how often the evidence finds the right number of states, in 300 tracks of 20 frames.
 func counted(b *bench) (out []Cell, err error) {
 	const tracks, frames = 300, 20
 	if tracks*frames > b.most {

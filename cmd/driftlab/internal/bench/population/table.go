@@ -44,10 +44,10 @@ func figure(head string, of func(*Cell) *float64) column {
 	}}
 }
 
-// number is as short as it can be.
+// number formats a number as short as possible.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// blank is a number, or nothing where it is zero.
+// blank formats a number, or returns nothing for zero.
 func blank(v float64) string {
 	if v == 0 {
 		return ""
