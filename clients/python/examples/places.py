@@ -1,4 +1,4 @@
-"""Objects that diffuse, 100 frames a second, as a tracker of yours has them, for driftscope run nats:lab.tracks --places; their law is printed."""
+"""Objects that diffuse, 100 frames a second, as a tracker of yours has them, for driftscope run nats:camera.tracks --places; their law is printed."""
 
 import contextlib
 import sys
@@ -14,8 +14,8 @@ SIDE, OBJECTS, D, RATE, SD = 512, 200, 2.0, 100, 0.05  # px; objects; px²/s; fr
 rng = np.random.default_rng(1)
 at = rng.uniform(50, SIDE - 50, (OBJECTS, 2))
 
-with contextlib.suppress(KeyboardInterrupt), driftscope.connect(sys.argv[1] if len(sys.argv) > 1 else driftscope.LOCAL) as server, server.frames("lab.tracks") as frames:
-    results = server.stream("lab-tracks").results(Population)
+with contextlib.suppress(KeyboardInterrupt), driftscope.connect(sys.argv[1] if len(sys.argv) > 1 else driftscope.LOCAL) as server, server.frames("camera.tracks") as frames:
+    results = server.stream("camera-tracks").results(Population)
     begun, first = time.monotonic(), time.time_ns()
     while True:
         at += rng.normal(0, np.sqrt(2 * D / RATE), at.shape)
