@@ -47,7 +47,7 @@ type Objects struct {
 	Width   int       // of the frame as it was read, px
 	Height  int       // the same
 	PixelUM float64   // side of a pixel in the specimen, µm; 0 where not known
-	ID      []uint64  // numbers are never used again
+	ID      []uint64  // numbers are never used again, unless a source of places uses them again
 	X, Y    []float64 // px of the frame as it was read
 	SD      []float64 // of the place, an axis, px
 	LocX    []float64 // where it was detected in this frame, px, what its track says left out; not numbers where it was not. Files have it, messages do not

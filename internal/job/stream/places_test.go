@@ -139,7 +139,7 @@ func followed(t *testing.T, messages []*nats.Msg, frames uint64, text string) (a
 // TestPlaces: published places become objects, and their law is that of the simulation: its one state's 95 % interval holds the true D. Numbers of the publisher are kept from
 // the first frame on; without them every object keeps the number that it got. What is no place is dropped and counted, and costs no object its number.
 func TestPlaces(t *testing.T) {
-	const n, frames, side = 100, 300, 512
+	const n, frames, side = 60, 200, 512
 	for name, ids := range map[string]bool{"with numbers": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newWalkers(1, n, side)
