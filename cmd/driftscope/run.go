@@ -36,6 +36,7 @@ type runCmd struct {
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
 	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at the film or camera first and decides."`
 	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
+	Places    bool          `help:"The messages on nats:SUBJECT hold places of objects, from another program, instead of pictures."`
 	State     string        `help:"File that keeps the law; the run continues from it if it exists." placeholder:"FILE"`
 	Record    string        `help:"New or empty folder for a copy of every raw frame: OME-Zarr if its name ends in .zarr, else TIFF." placeholder:"DIR"`
 	Repeat    string        `help:"Repeat an earlier run from its --out file: the same frames, refinements and estimates." placeholder:"RESULTS.jsonl"`
@@ -128,7 +129,12 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		}
 	}
 	set(&cfg.Model, c.Model)
-	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects
+	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects || c.Places
+	if c.Places {
+		if cfg.Source, err = cfg.Source.With("places", true); err != nil || cfg.Source.Kind != recording.NatsSource {
+			return cfg, errors.Join(err, errors.New("--places: only a source nats:SUBJECT sends places"))
+		}
+	}
 	if err := c.find(&cfg, source); err != nil {
 		return cfg, err
 	}

@@ -22,7 +22,7 @@ var about = map[string]string{
 	"genicam":   "a GigE Vision or USB3 Vision camera: genicam:NAME, or genicam:any; 8 to 16 bits; times and lost frames from its own clock",
 	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
 	"hdf5":      "a dataset of 3 to 5 axes in an HDF5 file (also MATLAB's, 7.3): h5:FILE?dataset=/data&axes=tcyx&channel=2; --dt or --fps",
-	"nats":      "frames from another program: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
+	"nats":      "frames from another program, or with run --places the places of objects: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
 	"nd2":       "an ND2 file of Nikon's NIS-Elements, version 3: one channel and slice, nd2:FILE?channel=2&slice=1; the pictures' own times, --dt or --fps",
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"recording": "a folder or .zarr that run --record wrote: the same frames, numbers and times again",

@@ -62,7 +62,7 @@ func PictureOf(f *frame.Frame) (finder.Picture, error) {
 }
 
 // Encode writes to dst the places of a frame that has passed Picture.
-func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
+func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
 		return err
@@ -99,6 +99,9 @@ func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
 	}
 	return nil
 }
+
+// Close does nothing.
+func (*Finds) Close() error { return nil }
 
 // mostScore bounds the score of an object: a higher one is no surer.
 const mostScore = 1e3

@@ -8,9 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
@@ -20,13 +18,8 @@ import (
 
 // directoryOptions are the keys of a directory source.
 type directoryOptions struct {
-	Path      string  `yaml:"path" reaches:"read"`       // a folder, or a pattern such as run1/*.png
-	DT        float64 `yaml:"dt"`                        // seconds from frame to frame
-	FPS       float64 `yaml:"fps"`                       // frames per second, instead of dt
-	FramesCSV string  `yaml:"frames_csv" reaches:"read"` // times of the pictures; default: frames.csv beside the pictures, if it exists
-
-	Follow    bool          `yaml:"follow"`     // wait for more pictures
-	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
+	Growing   `yaml:",inline"`
+	FramesCSV string `yaml:"frames_csv" reaches:"read"` // times of the pictures; default: frames.csv beside the pictures, if it exists
 }
 
 // listedPicture is one picture of the sequence.
@@ -51,17 +44,7 @@ type directory struct {
 // NewDirectory makes a source of a folder of pictures, or follows one.
 func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	var o directoryOptions
-	if err := decode(&o); err != nil {
-		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a folder of pictures or a pattern such as 'run1/*.png'")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := o.times(decode(&o), "a folder of pictures or a pattern such as 'run1/*.png'")
 	if err != nil {
 		return nil, err
 	}

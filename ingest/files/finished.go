@@ -60,25 +60,18 @@ type finishedSource struct {
 
 // finishedOptions are the keys of a source of one complete file.
 type finishedOptions struct {
-	Path string  `yaml:"path" reaches:"read"` // one complete file
-	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the file's own times
-
-	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
-	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
+	Film  `yaml:",inline"`
+	Plane `yaml:",inline"`
 }
 
 // newFinished checks the options that all such sources share.
 func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, error) {
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a file")
+	c, err := o.times(nil, "a file")
+	if err != nil {
+		return nil, err
 	}
 	if o.Channel < 0 || o.Slice < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
 	}
 	return &finishedSource{kind: kind, path: o.Path, clock: c, choice: choice{o.Channel, o.Slice}, open: open, before: math.Inf(-1)}, nil
 }

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,13 +15,6 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// fitsOptions are the keys of a FITS source.
-type fitsOptions struct {
-	Path string  `yaml:"path" reaches:"read"` // one complete file, a picture or a cube
-	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the file's own
-}
-
 // fitsSource returns the planes of a cube in their order.
 type fitsSource struct {
 	path  string
@@ -34,14 +26,8 @@ type fitsSource struct {
 
 // NewFITS makes a source of the planes of a FITS cube.
 func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
-	var o fitsOptions
-	if err := decode(&o); err != nil {
-		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a FITS file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
+	var o Film
+	c, err := o.times(decode(&o), "a FITS file")
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,8 @@ import (
 
 // hdf5Options are the keys of an HDF5 source.
 type hdf5Options struct {
-	Path string  `yaml:"path" reaches:"read"` // one complete file
-	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt
-
-	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
-	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
+	Film  `yaml:",inline"`
+	Plane `yaml:",inline"`
 
 	Dataset string `yaml:"dataset" reaches:"nothing"` // path in the file; default: the only possible film, or the largest
 	Axes    string `yaml:"axes" reaches:"nothing"`    // one letter per axis; default: tyx, tcyx, tczyx
@@ -31,7 +27,7 @@ func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	return newFinished("hdf5", finishedOptions{o.Path, o.DT, o.FPS, o.Channel, o.Slice}, func(file *os.File, size int64, clock *timing.Clock) (indexed, error) {
+	return newFinished("hdf5", finishedOptions{o.Film, o.Plane}, func(file *os.File, size int64, clock *timing.Clock) (indexed, error) {
 		image, err := hdf5.Open(file, size, o.Dataset, o.Axes)
 		if err != nil {
 			return nil, err

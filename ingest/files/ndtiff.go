@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"time"
 
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
@@ -22,13 +21,8 @@ import (
 
 // ndtiffOptions are the keys of an NDTiff source.
 type ndtiffOptions struct {
-	Path string         `yaml:"path" reaches:"read"`    // the folder that Micro-Manager writes
-	Axes map[string]any `yaml:"axes" reaches:"nothing"` // chosen images, such as {channel: DAPI, z: 3}; optional for an axis with one value
-	DT   float64        `yaml:"dt"`                     // seconds per step of the time axis; default: the images' own times
-	FPS  float64        `yaml:"fps"`                    // steps per second, instead of dt
-
-	Follow    bool          `yaml:"follow"`     // wait for more images
-	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
+	Growing `yaml:",inline"`
+	Axes    map[string]any `yaml:"axes" reaches:"nothing"` // chosen images, such as {channel: DAPI, z: 3}; optional for an axis with one value
 }
 
 // ndtiffSource returns the images of one channel, position and slice in the order of the time axis. If the axis has gaps, for
@@ -58,17 +52,7 @@ type ndtiffSource struct {
 // NewNDTiff makes a source of one channel, position and slice of a Micro-Manager recording, complete or growing.
 func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	var o ndtiffOptions
-	if err := decode(&o); err != nil {
-		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give the folder that holds " + tiff.NDIndexName)
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := o.times(decode(&o), "the folder that holds "+tiff.NDIndexName)
 	if err != nil {
 		return nil, err
 	}

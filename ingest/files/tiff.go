@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
@@ -17,15 +15,8 @@ import (
 
 // tiffOptions are the keys of a TIFF source.
 type tiffOptions struct {
-	Path string  `yaml:"path" reaches:"read"` // one file of one or more pages
-	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt
-
-	Channel int `yaml:"channel"` // of a hyperstack, from 1
-	Slice   int `yaml:"slice"`   // of a hyperstack, from 1
-
-	Follow    bool          `yaml:"follow"`     // wait for more pages at the end of the file
-	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
+	Growing `yaml:",inline"`
+	Plane   `yaml:",inline"`
 }
 
 // tiffSource returns the pages of a file in their order. For a hyperstack it returns the pages of the chosen channel and
@@ -43,17 +34,7 @@ type tiffSource struct {
 // NewTIFF makes a source of a file's pages, or follows it.
 func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	var o tiffOptions
-	if err := decode(&o); err != nil {
-		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a TIFF file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := o.times(decode(&o), "a TIFF file")
 	if err != nil {
 		return nil, err
 	}

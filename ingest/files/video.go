@@ -6,34 +6,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
-	"time"
 
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/avcodec"
 	"driftscope/ingest/child"
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
 	"driftscope/internal/flow/frame"
 	"driftscope/internal/flow/pipeline"
 )
-
-// videoOptions are the keys of a video source.
-type videoOptions struct {
-	Path string  `yaml:"path" reaches:"read"`
-	DT   float64 `yaml:"dt"`  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"` // frames per second, instead of dt; default: the file's own, with a warning
-
-	Follow    bool          `yaml:"follow"`     // wait for more at the end of the file
-	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
-}
 
 // video returns the frames of a video file as CV_8UC3 in the order blue, green, red, even for grey videos.
 type video struct {
@@ -49,18 +36,8 @@ type video struct {
 
 // NewVideo makes a source that reads a file in this process, or follows it in a child process.
 func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
-	var o videoOptions
-	if err := decode(&o); err != nil {
-		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a video file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	var o Growing
+	c, t, err := o.times(decode(&o), "a video file")
 	if err != nil {
 		return nil, err
 	}

@@ -2,16 +2,13 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
@@ -23,16 +20,9 @@ import (
 
 // zarrOptions are the keys of a Zarr source.
 type zarrOptions struct {
-	Path string  `yaml:"path" reaches:"read"` // the folder of one picture
-	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`                 // frames per second, instead of dt; default: the store's own
-
-	Channel int `yaml:"channel"` // from 1; optional if the axis has one value
-	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
-	Level   int `yaml:"level"`   // resolution level; 0 is the finest
-
-	Follow    bool          `yaml:"follow"`     // wait for more frames
-	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
+	Growing `yaml:",inline"`
+	Plane   `yaml:",inline"`
+	Level   int `yaml:"level"` // resolution level; 0 is the finest
 }
 
 // zarrSource returns the frames of one channel and slice of a store in the order of the time axis.
@@ -55,22 +45,12 @@ type zarrStore struct {
 // NewZarr makes a source of one channel and slice of an OME-Zarr store, complete or growing.
 func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	var o zarrOptions
-	if err := decode(&o); err != nil {
+	c, t, err := o.times(decode(&o), "the folder of an OME-Zarr picture")
+	if err != nil {
 		return nil, err
-	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give the folder of an OME-Zarr picture")
 	}
 	if o.Channel < 0 || o.Slice < 0 || o.Level < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, level: %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
-	if err != nil {
-		return nil, err
 	}
 	store := zarrStore{path: o.Path, level: o.Level, choice: choice{o.Channel, o.Slice}}
 	if o.Follow {

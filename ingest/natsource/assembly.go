@@ -60,11 +60,24 @@ func (a *assembly) give() (*frame.Frame, error) {
 		a.renewed++
 		a.clock.Refit() // pictures may change size and type
 	}
-	mat, err := a.toPicture(whole)
-	if err != nil {
-		return nil, a.lost("unreadable_picture", fmt.Errorf("frame %d: %w", whole.Seq, err))
+	meta := frame.Meta{File: a.options.Subject, Trajectory: whole.Trajectory, Dropped: a.dropped, Place: a.place}
+	mat, cause, err := frame.Mat{}, "bad_message", error(nil)
+	switch given := whole.Encoding == wire.Places; {
+	case given && !a.options.Places:
+		err = errors.New("it holds places, and a picture is expected: give run --places")
+	case a.options.Places && !given:
+		err = errors.New("it holds a picture, and places are expected: leave --places and the option places out")
+	case given:
+		mat = frame.NewMat()
+		meta.Places, err = toPlaces(whole)
+	default:
+		cause = "unreadable_picture"
+		mat, err = a.toPicture(whole)
 	}
-	f, err := a.clock.FrameAt(mat, whole.Time, frame.Meta{File: a.options.Subject, Trajectory: whole.Trajectory, Dropped: a.dropped, Place: a.place})
+	if err != nil {
+		return nil, a.lost(cause, fmt.Errorf("frame %d: %w", whole.Seq, err))
+	}
+	f, err := a.clock.FrameAt(mat, whole.Time, meta)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type Durable struct {
 
 // Info says that the publisher times the frames, and that any publisher on the subject can send them.
 func (d *Durable) Info() pipeline.Info {
-	return pipeline.Info{Timed: true, Public: true, ResumeAfter: d.resumeAfter}
+	return pipeline.Info{Timed: true, Public: true, Places: d.options.Places, ResumeAfter: d.resumeAfter}
 }
 
 // resumeAfter makes the next Open resume after place and count from frames.

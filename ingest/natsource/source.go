@@ -33,6 +33,7 @@ type natsOptions struct {
 	URL         string `yaml:"url" reaches:"address"`      // default DefaultNATS, or the server in the same run
 	Credentials string `yaml:"credentials" reaches:"read"` // path of a .creds file
 	CA          string `yaml:"ca" reaches:"read"`          // path of the certificates that verify the server
+	Places      bool   `yaml:"places"`                     // messages hold places of objects instead of pictures
 	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; the key is frames in a configuration
 }
 
@@ -101,7 +102,9 @@ func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
 }
 
 // Info says that the source is live and the publisher times the frames, and that any publisher on the subject can send them.
-func (s *Source) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true, Public: true} }
+func (s *Source) Info() pipeline.Info {
+	return pipeline.Info{Live: true, Timed: true, Public: true, Places: s.options.Places}
+}
 
 // Open connects, within 5 s, and subscribes. Earlier frames are not available; after the first Open they count as lost.
 func (s *Source) Open(ctx context.Context) (err error) {

@@ -16,9 +16,10 @@ const (
 	MaxBytes  = tiff.MaxBytes // pixel bytes per frame
 	MaxChunks = 4096          // messages per frame
 
-	maxSide    = 16384 // pixels
-	maxSession = 64    // bytes
-	maxNumber  = 20    // digits of the largest uint64
+	maxSide    = 16384   // pixels
+	maxSession = 64      // bytes
+	maxNumber  = 20      // digits of the largest uint64
+	maxPlaces  = 2 << 20 // bytes of JSON per frame of places
 )
 
 // The headers of a message, in the spelling that NATS clients keep.
@@ -45,14 +46,15 @@ type Encoding int
 
 // The encodings.
 const (
-	Raw  Encoding = iota // rows from the top, little-endian, without gaps
-	PNG                  // a PNG file
-	Zstd                 // one Zstandard frame of the filtered raw bytes
+	Raw    Encoding = iota // rows from the top, little-endian, without gaps
+	PNG                    // a PNG file
+	Zstd                   // one Zstandard frame of the filtered raw bytes
+	Places                 // no picture: the places of objects, as JSON
 )
 
 // The values of nameEncoding and nameFilter; the first is the default.
 var (
-	encodings = []string{Raw: "raw", PNG: "png", Zstd: "zstd"}
+	encodings = []string{Raw: "raw", PNG: "png", Zstd: "zstd", Places: "places"}
 	filters   = []string{NoFilter: "none", Planes: "planes", Up: "up"}
 )
 
@@ -77,8 +79,11 @@ func (h *Header) size() int { return h.Width * h.Height * h.Channels * h.Depth.B
 
 // room bounds the bytes of a frame's messages together. A compressor enlarges incompressible data slightly.
 func (h *Header) room() int {
-	if h.Encoding == Raw {
+	switch h.Encoding {
+	case Raw:
 		return h.size()
+	case Places:
+		return maxPlaces
 	}
 	return h.size() + h.size()/8 + 64<<10
 }
@@ -121,6 +126,10 @@ func (h *Header) headers() map[string][]string {
 // parse reads and checks the headers of a message, and ignores other names.
 func parse(headers map[string][]string) (Header, error) {
 	p := parser{headers: headers}
+	encoding, pixels := Encoding(p.word(nameEncoding, encodings, encodings[Raw])), ""
+	if encoding == Places {
+		pixels = pixelTypes[tiff.Uint8] // it has none
+	}
 	h := Header{
 		Session:    p.session(),
 		Seq:        p.uint(nameSeq, ""),
@@ -129,8 +138,8 @@ func parse(headers map[string][]string) (Header, error) {
 		Width:      p.int(nameWidth, "", 1, maxSide),
 		Height:     p.int(nameHeight, "", 1, maxSide),
 		Channels:   p.int(nameChannels, "1", 1, 3),
-		Depth:      tiff.Depth(p.word(namePixelType, pixelTypes, "")),
-		Encoding:   Encoding(p.word(nameEncoding, encodings, encodings[Raw])),
+		Depth:      tiff.Depth(p.word(namePixelType, pixelTypes, pixels)),
+		Encoding:   encoding,
 		Filter:     Filter(p.word(nameFilter, filters, filters[NoFilter])),
 		Chunks:     p.int(nameChunks, "1", 1, MaxChunks),
 	}

@@ -149,13 +149,13 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 	for k, ll := range q.fine {
 		h := scale * (ll - top + halfChi95)
 		if h >= 0 && q.lnV[k]-math.Sqrt(2*h) < lnLow {
-			lnLow = min(lnLow, q.lnV[k]-excessRoot(h, 1))
+			lnLow = min(lnLow, q.lnV[k]-ExcessRoot(h, 1))
 		}
 	}
 	for k, ll := range slices.Backward(q.fine) {
 		h := scale * (ll - top + halfChi95)
 		if h >= 0 && q.lnV[k]+math.Sqrt(2*h)+h > lnHigh {
-			lnHigh = max(lnHigh, q.lnV[k]-excessRoot(h, -1))
+			lnHigh = max(lnHigh, q.lnV[k]-ExcessRoot(h, -1))
 		}
 	}
 	if math.IsInf(lnLow, 1) { // the rest fits so much better that every ψ > 0 is excluded
@@ -164,9 +164,9 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 	return math.Exp(lnLow), math.Exp(lnHigh)
 }
 
-// excessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
+// ExcessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
 // the right and -√(2h) - h is x or less on the left.
-func excessRoot(h, sign float64) float64 {
+func ExcessRoot(h, sign float64) float64 {
 	x := sign * math.Sqrt(2*h)
 	if sign < 0 && h > 1 {
 		x = -1 - h

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"driftscope/internal/flow/latent"
+	"driftscope/online/drift"
 )
 
 // Series is one coordinate of a path.
@@ -33,4 +34,19 @@ func NewSeries(path []latent.Latent, coordinate int) (*Series, error) {
 		s.M, s.DT, s.Seconds = append(s.M, z.Mean[coordinate]), append(s.DT, dt), s.Seconds+dt
 	}
 	return s, nil
+}
+
+// Free estimates one σ² that all series share, without a drift. It needs at least one step.
+func Free(series ...*Series) Estimate {
+	b := newBank(newGrid(), 1)
+	for _, s := range series {
+		for i, m := range s.M {
+			if s.DT[i] == 0 {
+				b.start(m)
+			} else {
+				b.step(m, s.DT[i], drift.Line{})
+			}
+		}
+	}
+	return new(profile).estimate(b)
 }

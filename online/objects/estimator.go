@@ -236,8 +236,12 @@ func (e *Estimator) track(z *latent.Sight, dt float64) []tracks.Point {
 		return nil
 	}
 	e.detections = e.detections[:0]
-	for _, s := range z.Spots.Found {
-		e.detections = append(e.detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
+	for i, s := range z.Spots.Found {
+		d := tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score}
+		if len(z.Spots.ID) > 0 {
+			d.ID = z.Spots.ID[i]
+		}
+		e.detections = append(e.detections, d)
 	}
 	e.known.shiftX, e.known.shiftY = e.known.shiftX+e.known.common.X*dt, e.known.shiftY+e.known.common.Y*dt
 	e.tracker.Carry(e.known.common.X*dt, e.known.common.Y*dt)

@@ -30,6 +30,7 @@ type Detection struct {
 	X, Y       float64 // px
 	VarX, VarY float64 // px²
 	Score      float64 // amplitude over its standard deviation
+	ID         uint64  // number of the object, if the source knows it; 0 in all detections of a frame if it does not
 }
 
 // variance returns the variance of the place per axis.
@@ -108,6 +109,7 @@ type Tracker struct {
 	widest     float64  // px within which there are mostNear detections on average
 	owner      []*track // per detection
 	points     []Point
+	named      map[uint64]int32 // detections of the frame that the source has numbered
 }
 
 // instant describes one update.
@@ -133,7 +135,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
-	t := &Tracker{o: o, population: newPopulation(o.Template), grid: numbers.NewGrid(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
+	t := &Tracker{o: o, population: newPopulation(o.Template), grid: numbers.NewGrid(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1, named: map[uint64]int32{}}
 	t.empty = t.fresh()
 	return t, nil
 }
@@ -157,9 +159,13 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 			k.at(t.n).before = k.state
 		}
 	}
-	t.assign(detections)
-	t.exchange()
-	t.link()
+	if len(detections) > 0 && detections[0].ID != 0 {
+		t.name(detections)
+	} else {
+		t.assign(detections)
+		t.exchange()
+		t.link()
+	}
 	t.end()
 	t.population.n.frames += spell - 1
 	t.population.n.fade()
@@ -351,6 +357,9 @@ func (t *Tracker) births(detections []Detection) {
 			continue
 		}
 		k := t.fresh()
+		if id := detections[j].ID; id != 0 {
+			k.id, t.next = id, max(t.next, id)
+		}
 		k.state, k.born = t.scratch, t.n
 		k.at(t.n).sight = t.sights[j]
 		k.at(t.n).point = k.state.point(k.id, t.clock[t.n%window].frame, j)

@@ -20,7 +20,7 @@ type ObjectsRecord struct {
 	Width     int            `json:"width_px" unit:"px"`             // of the frame as it was read
 	Height    int            `json:"height_px" unit:"px"`            // the same
 	PixelUM   float64        `json:"pixel_um" unit:"µm"`             // side of a pixel; 0 where not known
-	ID        []uint64       `json:"id"`                             // never used again
+	ID        []uint64       `json:"id"`                             // never used again, unless they are those of a publisher of places
 	X         Column         `json:"x_px" unit:"px"`                 // of the frame as it was read, whole numbers at pixels' centres
 	Y         Column         `json:"y_px" unit:"px"`                 // the same
 	SD        Column         `json:"sd_px" unit:"px"`                // of the place, an axis

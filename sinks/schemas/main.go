@@ -86,6 +86,15 @@ func generate(root string) (map[string][]byte, error) {
 		"$schema": draft, "$id": urn("follow"), "title": "follow", "description": "the payload of cmd.follow: the number of an object",
 		"type": "object", "required": []string{"id"}, "additionalProperties": false, "properties": object{"id": object{"type": "integer", "minimum": 1}},
 	})
+	px, um := object{"type": "array", "maxItems": 16384, "items": object{"type": "number"}, "x-unit": "px"}, object{"type": "array", "maxItems": 16384, "items": object{"type": "number"}, "x-unit": "µm"}
+	files["places.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("places"), "title": "places", "description": "the body of a frame of places on a subject that run --places reads: columns with one entry per object",
+		"type": "object", "additionalProperties": false,
+		"properties": object{
+			"id":   object{"type": "array", "maxItems": 16384, "uniqueItems": true, "items": object{"type": "integer", "minimum": 1}},
+			"x_px": px, "y_px": px, "sd_px": px, "x_um": um, "y_um": um, "sd_um": um,
+		},
+	})
 	files["start.schema.json"] = indented(object{
 		"$schema": draft, "$id": urn("start"), "title": "start", "description": "the payload of cmd.start, which may be empty",
 		"type": "object", "additionalProperties": false,

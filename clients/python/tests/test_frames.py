@@ -1,9 +1,11 @@
+import json
 import re
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from samples import schema
 from standins import StandIn
 
 from driftscope import frames as framing
@@ -70,6 +72,25 @@ def test_chunks_make_the_frame() -> None:
 def test_what_no_run_takes_is_refused(image: np.ndarray, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         frame(image)
+
+
+def test_places_are_those_of_the_schema(background: Background, connection: StandIn) -> None:
+    with Frames(background, connection, "lab.tracks") as frames:
+        frames.publish(np.zeros((2, 3), np.uint8))
+        frames.publish_places(np.array([1.5, 2], np.float32), [3, 4], (640, 480), id=np.array([7, 3], np.uint64), sd=[0.1, 0.2], time_ns=5, trajectory=2)
+        frames.publish_places([1.0], [2.0], (640, 480), unit="um")
+        frames.publish_places([], [], (640, 480))
+        for columns in ({"x": [1.0], "y": [1.0, 2.0]}, {"x": [np.nan], "y": [1.0]}, {"x": [1.0], "y": [1.0], "sd": [0.1, 0.1]}, {"x": [[1.0]], "y": [[1.0]]}):
+            with pytest.raises(ValueError, match="one length and only finite"):
+                frames.publish_places(size=(640, 480), **columns)
+    (_, _, picture), *places = connection.published
+    assert "Driftscope-Encoding" not in picture and len(places) == 3
+    bodies = [json.loads(data) for _, data, _ in places]
+    assert bodies == [{"id": [7, 3], "x_px": [1.5, 2.0], "y_px": [3, 4], "sd_px": [0.1, 0.2]}, {"x_um": [1.0], "y_um": [2.0]}, {"x_px": [], "y_px": []}]
+    assert all(set(body) <= set(schema("places")["properties"]) for body in bodies)
+    headers = [h for _, _, h in places]
+    assert {h["Driftscope-Encoding"] for h in headers} == {"places"} and [h["Driftscope-Seq"] for h in headers] == ["1", "2", "3"]
+    assert (headers[0]["Driftscope-Width"], headers[0]["Driftscope-Height"], headers[0]["Driftscope-Time-Ns"], headers[0]["Driftscope-Trajectory"]) == ("640", "480", "5", "2")
 
 
 def test_frames_arrive_in_order(background: Background, connection: StandIn) -> None:

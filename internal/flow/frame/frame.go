@@ -14,6 +14,16 @@ type Meta struct {
 	Overview   *Overview // nil except in the few frames for display
 	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty if none was found
 	Template   Template  // of a field's objects
+	Places     *Places   // of a source of places; nil with a picture
+}
+
+// Places are objects that a source sends instead of a picture. Every column has one entry per object.
+type Places struct {
+	Width, Height int       // of the field, px
+	Micrometres   bool      // X, Y and SD are in µm, otherwise in px
+	ID            []uint64  // the publisher's numbers, from 1, each once; empty if it has none
+	X, Y          []float64 // finite; 0 is the middle of the first pixel
+	SD            []float64 // of a place along an axis, above 0; empty if unknown
 }
 
 // Template is the appearance of the objects of a field.
@@ -51,8 +61,13 @@ func New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 // Mat lends the pixels until the next Replace or Close.
 func (f *Frame) Mat() *Mat { return &f.mat }
 
-// Bytes returns the memory of the pixels.
-func (f *Frame) Bytes() int { return f.mat.Total() * f.mat.ElemSize() }
+// Bytes returns the memory of the pixels, or of the places.
+func (f *Frame) Bytes() int {
+	if p := f.Meta.Places; p != nil {
+		return 32 * len(p.X)
+	}
+	return f.mat.Total() * f.mat.ElemSize()
+}
 
 // Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.
 func (f *Frame) Replace(m Mat) {

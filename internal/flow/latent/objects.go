@@ -13,6 +13,7 @@ type Spot struct {
 // Spots are the spots of one frame of a field, from the locator and a model of objects.
 type Spots struct {
 	Found         []Spot
+	ID            []uint64  // per spot, the source's number of its object, from 1; empty if the tracker decides
 	Latents       int       // per spot, from the model; 0 without a model
 	Z, ZSD        []float64 // Latents per spot: the appearance of the object, and its standard deviation
 	Left          int       // spots beyond the maximum of a frame
@@ -21,12 +22,12 @@ type Spots struct {
 }
 
 // Reset empties s, keeping its memory.
-func (s *Spots) Reset() { *s = Spots{Found: s.Found[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]} }
+func (s *Spots) Reset() { *s = Spots{Found: s.Found[:0], ID: s.ID[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]} }
 
 func (s *Spots) copy(src *Spots) {
-	found, z, sd := append(s.Found[:0], src.Found...), append(s.Z[:0], src.Z...), append(s.ZSD[:0], src.ZSD...)
+	found, id, z, sd := append(s.Found[:0], src.Found...), append(s.ID[:0], src.ID...), append(s.Z[:0], src.Z...), append(s.ZSD[:0], src.ZSD...)
 	*s = *src
-	s.Found, s.Z, s.ZSD = found, z, sd
+	s.Found, s.ID, s.Z, s.ZSD = found, id, z, sd
 }
 
 // Mark flags a special property of an object in a frame; marks add up.
@@ -46,7 +47,7 @@ type Objects struct {
 	Width   int       // of the frame as it was read, px
 	Height  int       // the same
 	PixelUM float64   // side of a pixel in the specimen, µm; 0 where not known
-	ID      []uint64  // numbers are never used again
+	ID      []uint64  // numbers are never used again, unless a source of places uses them again
 	X, Y    []float64 // px of the frame as it was read
 	SD      []float64 // of the place, an axis, px
 	LocX    []float64 // where it was detected in this frame, px, what its track says left out; not numbers where it was not. Files have it, messages do not

@@ -45,6 +45,7 @@ type Source interface {
 type Info struct {
 	Live        bool   // its producer does not wait: frames arrive even if they are not read
 	Timed       bool   // it knows the acquisition times of its frames, and does not assume them
+	Places      bool   // its frames hold places of objects, and no pictures
 	Frames      int    // number of frames of Read; 0 if unknown or endless
 	Compression string // how a file compresses its pictures; empty if unknown
 	// Public says that anyone may send the frames. Then a frame that a step or the encoder cannot process counts as "unfit_frame", and no number of

@@ -1,9 +1,7 @@
 package evaluation
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -41,44 +39,6 @@ func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	}
 	out.Add(z, step.T())
 	return &out, nil
-}
-
-// LayFilms aligns latents with the truth affinely, if they are positions relative to each film's own centre. Linear holds for all films. Each film has its
-// own offset, by least squares on the first halves, over which its means are taken:
-//
-//	truth ≈ (z - mean z) Linear + mean truth.
-func LayFilms(z, truth *mat.Dense, films [][]int) (*Alignment, error) {
-	if slices.ContainsFunc(films, func(film []int) bool { return len(film) < 2 }) {
-		return nil, errors.New("a film has one frame: expected 2 or more, because the first half determines its map")
-	}
-	from, to := firstMeans(z, films), firstMeans(truth, films)
-	from.Sub(z, from)
-	var centred mat.Dense
-	centred.Sub(truth, to)
-	fitted, _ := Halves(films)
-	a, err := Lay("affine", from, &centred, fitted)
-	if err == nil {
-		a.Laid.Add(a.Laid, to)
-	}
-	return a, err
-}
-
-// firstMeans has in each row the mean over the first half of the row's film.
-func firstMeans(m *mat.Dense, films [][]int) *mat.Dense {
-	out := mat.NewDense(m.RawMatrix().Rows, m.RawMatrix().Cols, nil)
-	for _, film := range films {
-		first := film[:len(film)/2]
-		mean := out.RawRowView(film[0])
-		for _, i := range first {
-			for j, v := range m.RawRowView(i) {
-				mean[j] += v / float64(len(first))
-			}
-		}
-		for _, i := range film {
-			out.SetRow(i, mean)
-		}
-	}
-	return out
 }
 
 // Films lists the rows of each film, which is one trajectory in one piece.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,47 +30,6 @@ func relative() (z, walk *mat.Dense, trajectory []uint64) {
 		z.SetRow(i, []float64{0.2*u - 0.1*v, 0.3*u + 0.4*v})
 	}
 	return z, walk, trajectory
-}
-
-// Places relative to each film's centre are laid over the truth to rounding, with all that lies in second halves unseen. One map for all
-// films leaves the centres, tens of steps apart, in the places.
-func TestLayFilms(t *testing.T) {
-	z, walk, trajectory := relative()
-	films := Films(trajectory)
-	first, second := Halves(films)
-	if len(films) != 3 || films[1][0] != 40 || len(first) != 20+15+15 || len(second) != 20+15+16 || first[20] != 40 || second[20] != 55 {
-		t.Fatalf("found films %v, halves %v and %v", films, first, second)
-	}
-	off := func(a *Alignment, err error) float64 {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Sum(offline.MeanSquares(PickRows(a.Laid, second), PickRows(walk, second)))
-	}
-	if got := off(LayFilms(z, walk, films)); got > 1e-20 {
-		t.Errorf("film by film: off by %g, expected rounding alone", got)
-	}
-	if got := off(Lay("affine", z, walk, first)); got < 1 {
-		t.Errorf("under one map: off by %g, expected more than a step, 1", got)
-	}
-
-	// What lies in second halves moves its own frame alone.
-	before, err := LayFilms(z, walk, films)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range []*mat.Dense{z, walk} {
-		m.Set(second[3], 0, 1e3)
-	}
-	after, err := LayFilms(z, walk, films)
-	if err != nil || !mat.Equal(PickRows(before.Laid, first), PickRows(after.Laid, first)) || !mat.Equal(before.To.Linear, after.To.Linear) {
-		t.Errorf("a frame that is judged moved the map it is judged by: %v", err)
-	}
-
-	if _, err := LayFilms(z, walk, append(films[:2:2], films[2][:1])); err == nil || !strings.Contains(err.Error(), "a film has one frame") {
-		t.Errorf("found %v, expected one frame to be too few", err)
-	}
 }
 
 // upTo are the rows 0 to n-1.

@@ -41,7 +41,7 @@ func Check(cfg config.Config) error {
 	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
 	if errs = append(errs, err, checkFrames(cfg)); err == nil {
 		_, err := newLead(cfg, !source.Info().Live)
-		errs = append(errs, err)
+		errs = append(errs, err, checkPlaces(cfg, source.Info()))
 	}
 	steps, err := newSteps(cfg.Preprocess, 1)
 	errs = append(errs, err)

@@ -108,21 +108,22 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 
 func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
 
+// finding finds the objects of a frame, each with Dim latents.
+type finding interface {
+	Dim() int
+	Encode(ctx context.Context, dst *latent.Sight, f *frame.Frame) error
+	Close() error
+}
+
 // fieldEncoder encodes the objects of a field.
-type fieldEncoder struct{ locating *field.Encoder }
-
-// Dim returns the number of latents of each object.
-func (e fieldEncoder) Dim() int { return e.locating.Dim() }
-
-// Close frees the look.
-func (e fieldEncoder) Close() error { return e.locating.Close() }
+type fieldEncoder struct{ finding }
 
 // Sees returns an empty sight of a field.
 func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
 
 // Encode fills the sight.
 func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.locating.Encode(ctx, dst.Sight, f)
+	return e.finding.Encode(ctx, dst.Sight, f)
 }
 
 // fieldLaw is the law of all objects of a field, and of the followed object.
@@ -158,6 +159,37 @@ func Looks(c config.Component) (bool, error) {
 		return false, console.Usage(err)
 	}
 	return !source.Info().Public, nil // where a server keeps the frames, reading them twice moves the reader
+}
+
+// placesBuilder builds the tracking of places that come without pictures.
+type placesBuilder struct{ fieldBuilder }
+
+func (b *placesBuilder) plan(ctx context.Context, m *Model) (plan, error) {
+	if m != nil {
+		return plan{}, console.Usage(fmt.Errorf("model %s: sees pictures, and the source sends places", m.name))
+	}
+	return b.fieldBuilder.plan(ctx, nil)
+}
+
+func (*placesBuilder) lanes(plan) int                                { return 1 }
+func (*placesBuilder) steps(plan, int) ([]pipeline.NamedStep, error) { return nil, nil }
+func (*placesBuilder) viewer(plan) (pipeline.Viewer, error)          { return nil, nil }
+
+func (b *placesBuilder) encoder(plan) (pipeline.Encoder, error) {
+	return fieldEncoder{field.NewPlaces(b.cfg.Objects.Max, b.cfg.Online.PixelUM, b.cfg.Objects.Template)}, nil
+}
+
+// checkPlaces refuses settings that need pictures if the source sends places, and places that no object is made of.
+func checkPlaces(cfg config.Config, source pipeline.Info) error {
+	switch o := cfg.Objects; {
+	case !source.Places:
+		return nil
+	case !o.Enabled:
+		return errors.New("source: sends places: give objects: {enabled: true}")
+	case cfg.Model != "" || o.Find != "" || len(cfg.Preprocess) > 0 || cfg.Record.Path != "":
+		return errors.New("source: sends places without pictures: leave model, objects.find, preprocess and record out")
+	}
+	return nil
 }
 
 // first holds the find for a film without a description.
@@ -230,24 +262,7 @@ func (b *firstBuilder) steps(_ plan, lanes int) ([]pipeline.NamedStep, error) {
 }
 
 func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
-	return firstEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
-}
-
-// firstEncoder encodes the objects that the finder finds.
-type firstEncoder struct{ finds *field.Finds }
-
-// Dim returns the number of latents of each object.
-func (e firstEncoder) Dim() int { return e.finds.Dim() }
-
-// Close does nothing.
-func (firstEncoder) Close() error { return nil }
-
-// Sees returns an empty sight of a field.
-func (firstEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
-
-// Encode fills the sight.
-func (e firstEncoder) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.finds.Encode(dst.Sight, f)
+	return fieldEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
 }
 
 // first returns the find of the first look, or nil if the user described the film.

@@ -45,19 +45,22 @@ type builder interface {
 	reserve(numbers uint64)
 }
 
-// builderOf returns the builder for a configuration.
-func builderOf(cfg config.Config, applied []uint64, deterministic bool, l *lead) (builder, error) {
-	if cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "" {
-		b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
-		if err != nil {
-			return nil, err
-		}
+// builderOf returns the builder for the configuration.
+func (s *Stream) builderOf(applied []uint64, deterministic bool) (builder, error) {
+	cfg, source := s.cfg, s.Stages.Source.Info()
+	if err := checkPlaces(cfg, source); err != nil || !cfg.Objects.Enabled {
+		return &sceneBuilder{cfg: cfg, applied: applied, deterministic: deterministic, lead: s.ahead}, err
+	}
+	b, err := newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, s.ahead))
+	switch {
+	case err != nil:
+		return nil, err
+	case source.Places:
+		return &placesBuilder{*b}, nil
+	case cfg.Objects.Find != "" && cfg.Model == "":
 		return &firstBuilder{fieldBuilder: *b}, nil
 	}
-	if cfg.Objects.Enabled {
-		return newFieldBuilder(cfg, lawConfig(cfg.Online, 0, deterministic, applied, l))
-	}
-	return &sceneBuilder{cfg: cfg, applied: applied, deterministic: deterministic, lead: l}, nil
+	return b, nil
 }
 
 // make makes the steps and an encoder for each lane, all or none.
@@ -93,7 +96,7 @@ func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err er
 	if s.ahead, err = newLead(s.cfg, deterministic); err != nil {
 		return console.Usage(err)
 	}
-	b, err := builderOf(s.cfg, own.Applied, deterministic, s.ahead)
+	b, err := s.builderOf(own.Applied, deterministic)
 	if err != nil {
 		return console.Usage(err)
 	}

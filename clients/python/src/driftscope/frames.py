@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .background import Background
 from .connection import Away, Connection, log
@@ -39,6 +40,7 @@ class Frame:
     channels: int  # 1, or 3: red, green, blue
     pixel_type: str
     data: bytes  # rows from the top, little-endian
+    encoding: str = "raw"
 
     @classmethod
     def of(cls, image: NDArray[Any], session: str, seq: int, time_ns: int, trajectory: int) -> Frame:
@@ -52,6 +54,15 @@ class Frame:
             raise ValueError(f"frame {seq} is {width}x{height} of {image.nbytes} bytes, 1 to {MAX_SIDE} a side and at most {MAX_BYTES} expected: crop or bin it")
         data = np.ascontiguousarray(image, image.dtype.newbyteorder("<")).tobytes()
         return cls(session, seq, time_ns, trajectory, width, height, colour[0] if colour else 1, image.dtype.name, data)
+
+    @classmethod
+    def of_places(cls, columns: dict[str, Any], size: tuple[int, int], session: str, seq: int, time_ns: int, trajectory: int) -> Frame:
+        """Places of objects in a field of a width and a height, px, instead of a picture."""
+        given = {name: np.asarray(column) for name, column in columns.items() if column is not None}
+        if len({column.shape for column in given.values()}) > 1 or any(column.ndim != 1 or not np.isfinite(column).all() for column in given.values()):
+            raise ValueError(f"frame {seq}: found columns of {[column.shape for column in given.values()]}, one length and only finite numbers expected")
+        data = json.dumps({name: column.tolist() for name, column in given.items()}).encode()
+        return cls(session, seq, time_ns, trajectory, *size, 1, "uint8", data, "places")
 
     def chunks(self, limit: int) -> int:
         """How many messages the frame takes, where each may have limit bytes."""
@@ -69,6 +80,8 @@ class Frame:
             "Driftscope-Trajectory": str(self.trajectory), "Driftscope-Width": str(self.width), "Driftscope-Height": str(self.height),
             "Driftscope-Channels": str(self.channels), "Driftscope-Pixel-Type": self.pixel_type, "Driftscope-Chunks": str(chunks),
         }  # fmt: skip
+        if self.encoding != "raw":
+            headers["Driftscope-Encoding"] = self.encoding
         for chunk in range(chunks):
             yield headers | {"Driftscope-Chunk": str(chunk)}, self.data[chunk * each : (chunk + 1) * each]
 
@@ -99,12 +112,31 @@ class Frames:
 
         seq is the camera's own number, which has to rise; time_ns its time since 1970. Without them frames are counted, and taken now.
         """
+        return self._put(Frame.of(image, *self._named(seq, time_ns), trajectory))
+
+    def publish_places(
+        self, x: ArrayLike, y: ArrayLike, size: tuple[int, int], *, id: ArrayLike | None = None, sd: ArrayLike | None = None, unit: str = "px",
+        seq: int | None = None, time_ns: int | None = None, trajectory: int = 0,
+    ) -> bool:  # fmt: skip
+        """Sends places instead of a picture, to driftscope run --places. size is the field's width and height, px.
+
+        id are your numbers of the objects, from 1; without them the run links the places. sd is the standard deviation of each place. x, y and
+        sd are in px, or in µm with unit="um". seq, time_ns and trajectory are those of publish.
+        """
+        columns = {"id": id, f"x_{unit}": x, f"y_{unit}": y, f"sd_{unit}": sd}
+        return self._put(Frame.of_places(columns, size, *self._named(seq, time_ns), trajectory))
+
+    def _named(self, seq: int | None, time_ns: int | None) -> tuple[str, int, int]:
+        """The session, the number and the time of the next frame."""
         seq = self.next if seq is None else seq
         if seq < self.next:
             raise ValueError(f"frame {seq} after frame {self.next - 1}: numbers have to rise")
-        frame = Frame.of(image, self._session, seq, time.time_ns() if time_ns is None else time_ns, trajectory)
+        return self._session, seq, time.time_ns() if time_ns is None else time_ns
+
+    def _put(self, frame: Frame) -> bool:
+        """Sends a frame."""
         frame.chunks(self._connection.max_payload)  # raises where the server cannot take it
-        self.next = seq + 1
+        self.next = frame.seq + 1
         with self._changed:
             self._raise()
             if self.live and not self._room(frame):

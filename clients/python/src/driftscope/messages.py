@@ -232,7 +232,7 @@ class Objects(Timed):
     epoch: int | None = None
     #: the same (px)
     height_px: int
-    #: never used again
+    #: never used again, unless they are those of a publisher of places
     id: list[int]
     #: from the frame's arrival to this (ms)
     latency_ms: float

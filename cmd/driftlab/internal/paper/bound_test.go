@@ -281,7 +281,7 @@ func TestDNABoundIsReached(t *testing.T) {
 	}
 	films := evaluation.Films(trajectory)
 	_, second := evaluation.Halves(films)
-	a, err := evaluation.LayFilms(found, truths, films)
+	a, err := layFilms(found, truths, films)
 	ratio := lLatent(t, a, err, found, truths, second) / (judged.sum.Coord / float64(len(second)))
 	t.Logf("of known shape, L_latent is %.2f times the bound", ratio)
 	if ratio < 0.85 || ratio > 1.3 {

@@ -73,6 +73,7 @@ export class WholePanel {
     const version = `${stream.key} ${objects.turnOf(seq)} ${this.hovered} ${this.asked} ${objects.followed} ${width} ${size}`;
     if (version === this.version) return;
     if (this.stream !== stream) this.shape = null; // the picture there is another stream's
+    if (!this.shape) this.picture.style.aspectRatio = `${objects.width} / ${objects.height}`; // places come without pictures
     if (!this.version.startsWith(`${stream.key} `)) this.settle(objects);
     this.stream = stream;
     this.version = version;

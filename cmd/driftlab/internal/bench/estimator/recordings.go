@@ -16,7 +16,6 @@ import (
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/recording"
 	"driftscope/online"
-	"driftscope/online/diffusion"
 	"driftscope/preprocess"
 )
 
@@ -179,7 +178,7 @@ func (c *RecordingsCommand) trap(ctx context.Context, found *recordingFindings) 
 		return err
 	}
 	for i, name := range []string{"x", "y"} {
-		s, err := diffusion.Relaxation(path, i)
+		s, err := Relaxation(path, i)
 		if err != nil {
 			return err
 		}
@@ -221,7 +220,7 @@ func (c *RecordingsCommand) stuck(ctx context.Context, found *recordingFindings)
 	s := &found.Stuck
 	s.Frames, s.Beads = n, len(tracks)
 	for i, t := range tracks {
-		w, err := diffusion.FreeWalk(journey(0, t.places(), 1))
+		w, err := FreeWalk(journey(0, t.places(), 1))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package diffusion
+package estimator
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"driftscope/internal/flow/latent"
+	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
 )
 
@@ -56,14 +57,14 @@ func TestFreeWalk(t *testing.T) {
 func TestFreeWalkRefuses(t *testing.T) {
 	late := trap(5, 1, 1, 0, onlinetest.Rand(1))
 	late[3].Time = late[1].Time
-	if _, err := FreeWalk(late); !errors.Is(err, ErrTimeOrder) {
+	if _, err := FreeWalk(late); !errors.Is(err, diffusion.ErrTimeOrder) {
 		t.Errorf("set back: %v", err)
 	}
 	for name, path := range map[string][]latent.Latent{
 		"none": nil, "one": trap(1, 1, 1, 0, onlinetest.Rand(1)), "apart": {{Mean: []float64{1}}, {Trajectory: 1, Mean: []float64{1}}},
 		"shrinks": {{Mean: []float64{1, 2}}, {Time: time.Unix(1, 0), Mean: []float64{1}}}, "infinite": {{Mean: []float64{math.Inf(1)}}},
 	} {
-		if _, err := FreeWalk(path); !errors.Is(err, ErrLatent) {
+		if _, err := FreeWalk(path); !errors.Is(err, diffusion.ErrLatent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package diffusion
+package estimator
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/flow/latent"
+	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
 )
 
@@ -115,7 +116,7 @@ func TestRelaxationLimits(t *testing.T) {
 	}
 	path := trap(20, 1, 1, 0, onlinetest.Rand(3))
 	path[7].Time = path[6].Time
-	if _, err := Relaxation(path, 1); !errors.Is(err, ErrTimeOrder) {
+	if _, err := Relaxation(path, 1); !errors.Is(err, diffusion.ErrTimeOrder) {
 		t.Errorf("twice the same time: %v", err)
 	}
 	for name, path := range map[string][]latent.Latent{
@@ -124,7 +125,7 @@ func TestRelaxationLimits(t *testing.T) {
 		"no such":  {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
 		"infinite": append(trap(20, 1, 1, 0, onlinetest.Rand(3)), latent.Latent{Mean: []float64{0, math.Inf(1)}}),
 	} {
-		if _, err := Relaxation(path, 1); !errors.Is(err, ErrLatent) {
+		if _, err := Relaxation(path, 1); !errors.Is(err, diffusion.ErrLatent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

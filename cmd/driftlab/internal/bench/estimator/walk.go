@@ -1,11 +1,11 @@
-package diffusion
+package estimator
 
 import (
 	"fmt"
 	"math"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/online/drift"
+	"driftscope/online/diffusion"
 )
 
 // Walk is a free motion with one σ along all coordinates, and σ's 95 % interval.
@@ -19,35 +19,20 @@ type Walk struct {
 // The likelihood is the Kalman bank's without a drift, (5). It returns ErrLatent or ErrTimeOrder.
 func FreeWalk(path []latent.Latent) (Walk, error) {
 	if len(path) == 0 {
-		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", ErrLatent)
+		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", diffusion.ErrLatent)
 	}
-	var all []*Series
+	var all []*diffusion.Series
 	transitions := 0
 	for coordinate := range path[0].Mean {
-		s, err := NewSeries(path, coordinate)
+		s, err := diffusion.NewSeries(path, coordinate)
 		if err != nil {
 			return Walk{}, fmt.Errorf("walk: %w", err)
 		}
 		all, transitions = append(all, s), transitions+s.Steps
 	}
 	if transitions == 0 {
-		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", ErrLatent)
+		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", diffusion.ErrLatent)
 	}
-	f := Free(all...)
+	f := diffusion.Free(all...)
 	return Walk{math.Sqrt(f.V), math.Sqrt(f.Low), math.Sqrt(f.High), math.Sqrt(f.Noise), transitions}, nil
-}
-
-// Free estimates one σ² that all series share, without a drift. It needs at least one step.
-func Free(series ...*Series) Estimate {
-	b := newBank(newGrid(), 1)
-	for _, s := range series {
-		for i, m := range s.M {
-			if s.DT[i] == 0 {
-				b.start(m)
-			} else {
-				b.step(m, s.DT[i], drift.Line{})
-			}
-		}
-	}
-	return new(profile).estimate(b)
 }

@@ -10,15 +10,17 @@
 // rest, is within 1.92 of the maximum. On 100 simulated runs each it covers κ, σ and S in 0.94 to 0.99, for κΔt
 // from 0.02 to 1 and noise up to the step's.
 
-package diffusion
+package estimator
 
 import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/internal/flow/latent"
+	"driftscope/online/diffusion"
 )
 
 // Spring is the law of one coordinate in a harmonic trap, dz = -κ(z - c)dt + σdW. Each figure has its 95 % interval. RateLow and
@@ -38,6 +40,7 @@ const (
 	slowest                   = 1e-3 // rates from this over the path's time
 	fastest                   = 10   // ratio of the largest to the mean step
 	leastNoise, mostNoise     = 1e-5, 1e3
+	halfChi95                 = 1.920729 // half the 95 % quantile of χ² with one degree of freedom
 )
 
 // leastPath is the fewest latents that Relaxation accepts.
@@ -61,22 +64,22 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 
 // trapPath is a series scaled for the likelihood: mean 0, variance 1.
 type trapPath struct {
-	series *Series
+	series *diffusion.Series
 	scale  float64 // divisor of the series, latent
 }
 
 func newTrapPath(path []latent.Latent, coordinate int) (*trapPath, error) {
 	if len(path) < leastPath {
-		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", ErrLatent, len(path), leastPath)
+		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", diffusion.ErrLatent, len(path), leastPath)
 	}
-	s, err := NewSeries(path, coordinate)
+	s, err := diffusion.NewSeries(path, coordinate)
 	if err != nil {
 		return nil, fmt.Errorf("relaxation: %w", err)
 	}
 	mean, variance := stat.PopMeanVariance(s.M, nil)
 	p := &trapPath{series: s, scale: math.Sqrt(variance)}
 	if p.scale == 0 || s.Steps == 0 {
-		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", ErrLatent, len(path)-s.Steps, len(path))
+		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", diffusion.ErrLatent, len(path)-s.Steps, len(path))
 	}
 	for i := range s.M {
 		s.M[i] = (s.M[i] - mean) / p.scale
@@ -101,7 +104,7 @@ func (p *trapPath) scan(rates, noises []float64) *likelihoods {
 			l.ln, l.variance = append(l.ln, ln), append(l.variance, variance)
 		}
 	}
-	l.top = argmax(l.ln)
+	l.top = floats.MaxIdx(l.ln)
 	return l
 }
 
@@ -175,7 +178,7 @@ func (l *likelihoods) spring() Spring {
 			continue
 		}
 		rate := l.rates[at/k]
-		small, large := l.variance[at]*math.Exp(-excessRoot(2*room/n, 1)), l.variance[at]*math.Exp(-excessRoot(2*room/n, -1))
+		small, large := l.variance[at]*math.Exp(-diffusion.ExcessRoot(2*room/n, 1)), l.variance[at]*math.Exp(-diffusion.ExcessRoot(2*room/n, -1))
 		s.RateLow, s.RateHigh = min(s.RateLow, rate), max(s.RateHigh, rate)
 		s.SigmaLow, s.SigmaHigh = min(s.SigmaLow, math.Sqrt(2*rate*small)), max(s.SigmaHigh, math.Sqrt(2*rate*large))
 		s.StiffnessLow, s.StiffnessHigh = min(s.StiffnessLow, 1/large), max(s.StiffnessHigh, 1/small)
