@@ -226,7 +226,7 @@ func TestStay(t *testing.T) {
 	put(t, kv, "film", "stream: other\nsource: {sim: {name: molecule}}\n")
 	s.ask("film", "start", config, "409", "film.config: stream: found other, expected film")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule}}\nnats: {site: elsewhere}\n")
-	s.ask("film", "start", config, "409", "film.config: nats: differs from the process's settings")
+	s.ask("film", "start", config, "409", "film.config: nats: differs from the process's, and")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule, frames: 90, realtime: false}}\nsinks: [{jsonl: {path: nowhere/film.jsonl}}]\n")
 	s.ask("film", "start", config, "409", "nowhere/film.jsonl")
 	s.wait("film", func(h health) bool { return stopped(h) && h.Frames == 60 })
