@@ -55,6 +55,9 @@ func Latents(f *finder.Finder) int {
 // Dim returns the number of latents of each object.
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
+// Close does nothing.
+func (e *Finds) Close() error { return nil }
+
 // PictureOf lends the pixels of a frame that has passed Picture.
 func PictureOf(f *frame.Frame) (finder.Picture, error) {
 	pixels, h, w, err := values(f)
@@ -62,7 +65,7 @@ func PictureOf(f *frame.Frame) (finder.Picture, error) {
 }
 
 // Encode writes to dst the places of a frame that has passed Picture.
-func (e *Finds) Encode(dst *latent.Sight, f *frame.Frame) error {
+func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
 		return err

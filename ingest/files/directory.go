@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
@@ -54,14 +53,7 @@ func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a folder of pictures or a pattern such as 'run1/*.png'")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := reading(o.Path, "a folder of pictures or a pattern such as 'run1/*.png'", o.DT, o.FPS, o.Follow, o.UntilIdle)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"time"
 
+	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
@@ -68,15 +70,25 @@ type finishedOptions struct {
 	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
 }
 
+// reading returns the clock and the tail of a source by the keys that sources share. what names the file that belongs at the path.
+func reading(path, what string, dt, fps float64, followed bool, untilIdle time.Duration) (timing.Clock, follow.Tail, error) {
+	if path == "" {
+		return timing.Clock{}, follow.Tail{}, errors.New("path is missing: give " + what)
+	}
+	c, err := timing.NewClock(dt, fps)
+	if err != nil {
+		return c, follow.Tail{}, err
+	}
+	t, err := follow.NewTail(followed, untilIdle)
+	return c, t, err
+}
+
 // newFinished checks the options that all such sources share.
 func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, error) {
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a file")
-	}
 	if o.Channel < 0 || o.Slice < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
 	}
-	c, err := timing.NewClock(o.DT, o.FPS)
+	c, _, err := reading(o.Path, "a file", o.DT, o.FPS, false, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,10 +37,7 @@ func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a FITS file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
+	c, _, err := reading(o.Path, "a FITS file", o.DT, o.FPS, false, 0)
 	if err != nil {
 		return nil, err
 	}

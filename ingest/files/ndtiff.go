@@ -61,14 +61,7 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give the folder that holds " + tiff.NDIndexName)
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := reading(o.Path, "the folder that holds "+tiff.NDIndexName, o.DT, o.FPS, o.Follow, o.UntilIdle)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
@@ -46,14 +45,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a TIFF file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := reading(o.Path, "a TIFF file", o.DT, o.FPS, o.Follow, o.UntilIdle)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,7 +16,6 @@ import (
 
 	"driftscope/ingest/avcodec"
 	"driftscope/ingest/child"
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/timing"
@@ -53,14 +51,7 @@ func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give a video file")
-	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := reading(o.Path, "a video file", o.DT, o.FPS, o.Follow, o.UntilIdle)
 	if err != nil {
 		return nil, err
 	}

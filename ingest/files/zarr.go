@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
@@ -58,17 +56,10 @@ func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Path == "" {
-		return nil, errors.New("path is missing: give the folder of an OME-Zarr picture")
-	}
 	if o.Channel < 0 || o.Slice < 0 || o.Level < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, level: %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
 	}
-	c, err := timing.NewClock(o.DT, o.FPS)
-	if err != nil {
-		return nil, err
-	}
-	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	c, t, err := reading(o.Path, "the folder of an OME-Zarr picture", o.DT, o.FPS, o.Follow, o.UntilIdle)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewV
 
 // begin makes the estimator for the first plan, which all later plans share.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
-	if b.law.estimator != nil {
+	if b.law.Estimator != nil {
 		return b.law, nil
 	}
 	o := b.cfg.Objects
@@ -102,20 +102,21 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.law = fieldLaw{made, made}
+	b.law = fieldLaw{made}
 	return b.law, nil
 }
 
-func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
+func (b *fieldBuilder) reserve(numbers uint64) { b.law.Estimator.Reserve(numbers) }
 
 // fieldEncoder encodes the objects of a field.
-type fieldEncoder struct{ locating *field.Encoder }
+type fieldEncoder struct{ locating }
 
-// Dim returns the number of latents of each object.
-func (e fieldEncoder) Dim() int { return e.locating.Dim() }
-
-// Close frees the look.
-func (e fieldEncoder) Close() error { return e.locating.Close() }
+// locating is an encoder of places.
+type locating interface {
+	Dim() int // latents of each object
+	Encode(ctx context.Context, dst *latent.Sight, f *frame.Frame) error
+	Close() error
+}
 
 // Sees returns an empty sight of a field.
 func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
@@ -126,24 +127,12 @@ func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *fra
 }
 
 // fieldLaw is the law of all objects of a field, and of the followed object.
-type fieldLaw struct {
-	pipeline.Law
-	estimator *objects.Estimator // the same estimator
-}
+type fieldLaw struct{ *objects.Estimator }
 
 // Update updates the law with the sight.
 func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
-	return l.estimator.Update(dst, seen.Sight)
+	return l.Estimator.Update(dst, seen.Sight)
 }
-
-// Reports returns the estimator's reports.
-func (l fieldLaw) Reports() []latent.Message { return l.estimator.Reports() }
-
-// Last returns the estimator's last reports.
-func (l fieldLaw) Last() []latent.Message { return l.estimator.Last() }
-
-// Follow calls the estimator's Follow.
-func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
 
 // Finish does nothing: the estimator already has every object.
 func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }
@@ -231,24 +220,7 @@ func (b *firstBuilder) steps(_ plan, lanes int) ([]pipeline.NamedStep, error) {
 }
 
 func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
-	return firstEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
-}
-
-// firstEncoder encodes the objects that the finder finds.
-type firstEncoder struct{ finds *field.Finds }
-
-// Dim returns the number of latents of each object.
-func (e firstEncoder) Dim() int { return e.finds.Dim() }
-
-// Close does nothing.
-func (firstEncoder) Close() error { return nil }
-
-// Sees returns an empty sight of a field.
-func (firstEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
-
-// Encode fills the sight.
-func (e firstEncoder) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.finds.Encode(dst.Sight, f)
+	return fieldEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
 }
 
 // first returns the find of the first look, or nil if the user described the film.
