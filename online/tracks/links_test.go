@@ -358,6 +358,24 @@ func TestCrowdedLinks(t *testing.T) {
 	}
 }
 
+// TestCrowding verifies how the odds of a wrong link grow with the time between frames: twice for objects that diffuse by more than their localisation
+// error, and by more for objects that run, since a change of speed adds up.
+func TestCrowding(t *testing.T) {
+	for scenario, least := range map[field.Scenario][2]float64{field.Vesicle: {1.9, 2.3}, field.Directed: {2.3, 8}} {
+		frames, _ := film(t, field.Options{Scenario: scenario, Density: 50, SNR: 4, Width: 512, Height: 512, Frames: 60, Seed: 3})
+		k, err := New(Options{Width: 512, Height: 512, Template: 1.4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for f, here := range frames {
+			k.Update(uint64(f), here)
+		}
+		if now, half, twice := k.Crowding(1), k.Crowding(0.5), k.Crowding(2); now != 1 || !(half < 1) || twice < least[0] || twice > least[1] {
+			t.Errorf("%s: %g, %g at half the time, %g at twice, expected %v", scenario, now, half, twice, least)
+		}
+	}
+}
+
 // BenchmarkLinks reports the time of the probabilities of links as a share of the rest of an update, with 500 objects of sds from 1 to 3 px per frame in
 // 512x512 px. It computes them twice in the frames in which no track began or ended.
 func BenchmarkLinks(b *testing.B) {
