@@ -55,6 +55,9 @@ func Latents(f *finder.Finder) int {
 // Dim returns the number of latents of each object.
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
+// Close does nothing.
+func (e *Finds) Close() error { return nil }
+
 // PictureOf lends the pixels of a frame that has passed Picture.
 func PictureOf(f *frame.Frame) (finder.Picture, error) {
 	pixels, h, w, err := values(f)
@@ -99,9 +102,6 @@ func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) err
 	}
 	return nil
 }
-
-// Close does nothing.
-func (*Finds) Close() error { return nil }
 
 // mostScore bounds the score of an object: a higher one is no surer.
 const mostScore = 1e3

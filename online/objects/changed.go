@@ -57,12 +57,7 @@ func (e *Estimator) watch(z *latent.Sight) {
 			e.forget()
 		}
 		a := &e.alarms.population[k]
-		if a.see(v > c.every || a.rings && (c.waiting || v >= clearShare*c.every)) {
-			e.alarms.events = append(e.alarms.events, e.populationEvent(z, k, a.rings))
-		}
-		if a.rings {
-			e.alarms.on = append(e.alarms.on, populationCodes[k])
-		}
+		e.alarms.tell(z, populationCodes[k], a, 1, v > c.every || a.rings && (c.waiting || v >= clearShare*c.every), func() string { return e.saysAgain() }, func() string { return e.saysChange(k) })
 	}
 }
 
@@ -74,27 +69,25 @@ func (e *Estimator) forget() {
 	}
 }
 
-// populationEvent returns the event that begins or ends an alarm about the law of all objects.
-func (e *Estimator) populationEvent(z *latent.Sight, kind int, begins bool) latent.Event {
+// saysAgain says how the law of all objects changed, after it was learnt again.
+func (e *Estimator) saysAgain() string {
 	c := &e.law.changed
-	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: populationCodes[kind], Count: 1}
-	if !begins {
-		event.Level, event.Text = latent.Info, "the law of all objects was forgotten"
-		if c.before != nil && c.law != nil {
-			event.Text = fmt.Sprintf("the law of all objects was learnt again after the change: mean D %s, %d states; before the change %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
-		}
-		return event
+	if c.before == nil || c.law == nil {
+		return "the law of all objects was forgotten"
 	}
+	return fmt.Sprintf("the law of all objects was learnt again after the change: mean D %s, %d states; before the change %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
+}
+
+// saysChange says how the law of all objects changes.
+func (e *Estimator) saysChange(kind int) string {
+	c := &e.law.changed
 	most := c.monitor.Most()
 	const then = "; the law is learnt again from new steps"
-	switch kind {
-	case populationDiffusion:
-		event.Text = fmt.Sprintf("D of all objects is %s its former value, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
-	default:
-		s := c.law.States[most.State]
-		event.Text = fmt.Sprintf("the state of D %s now has more than its former %.0f %% of the objects: check whether they bind, cluster or separate", e.saysD(s.D.Value), 100*s.Tracked) + then
+	if kind == populationDiffusion {
+		return fmt.Sprintf("D of all objects is %s its former value, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
 	}
-	return event
+	s := c.law.States[most.State]
+	return fmt.Sprintf("the state of D %s now has more than its former %.0f %% of the objects: check whether they bind, cluster or separate", e.saysD(s.D.Value), 100*s.Tracked) + then
 }
 
 // changeSays names a factor in words.

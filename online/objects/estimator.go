@@ -69,13 +69,14 @@ type Estimator struct {
 	pairs    pairs             // forces between objects
 	next     population.Common // of the current frame
 
-	film    uint64 // trajectory of the frames
-	begun   bool   // there was a frame
-	follow  follow
-	frozen  bool
-	reports []latent.Message
-	alarms  alarms
-	links   links
+	film      uint64 // trajectory of the frames
+	begun     bool   // there was a frame
+	follow    follow
+	frozen    bool
+	reports   []latent.Message
+	alarms    alarms
+	links     links
+	trackable string // trackability at the end of the run
 }
 
 // New returns an empty estimator. Close frees it.
@@ -94,7 +95,7 @@ func New(c Config) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimator{config: c, clock: diffusion.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
+	e := &Estimator{config: c, clock: diffusion.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}}
 	e.row = e.keep
 	e.law.exposure = c.Exposure.Seconds()
 	every := c.Follow.AlarmFrames
@@ -160,8 +161,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	if e.tracker != nil {
 		e.place(dst, f, points)
 	}
-	e.links.fade()
-	e.alarms.look(z, len(dst.Objects.ID), &e.links)
+	e.look(z, len(dst.Objects.ID))
 	e.watch(z)
 	dst.Alarms = append(dst.Alarms, e.alarms.on...)
 	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {

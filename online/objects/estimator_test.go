@@ -332,6 +332,9 @@ func TestUncertainLinks(t *testing.T) {
 			for _, a := range e.Alarms() {
 				if a.Code == latent.LinksUncertain && a.Level == latent.Warning {
 					begun++
+					if last := reports[len(reports)-1]; last.Unlinked < 0.5 && !strings.Contains(a.Text, "at 100 frames/s instead of 50") {
+						t.Errorf("%s", a.Text)
+					}
 				}
 			}
 			reports = append(reports, of[*latent.Population](e.Reports())...)
@@ -339,6 +342,9 @@ func TestUncertainLinks(t *testing.T) {
 		last := reports[len(reports)-1]
 		if (begun > 0) != alarm || (last.Wrong > 0.05 || last.Unlinked > 0.5) != alarm {
 			t.Errorf("steps of %g px: %d alarms, %.3f wrong, %.3f unknown", sd, begun, last.Wrong, last.Unlinked)
+		}
+		if last.Unlinked < 0.5 && !(last.Faster < last.Wrong && last.Wrong < last.Slower && last.Slower < 1) {
+			t.Errorf("steps of %g px: %.3g wrong, %.3g at twice the frame rate, %.3g at half", sd, last.Wrong, last.Faster, last.Slower)
 		}
 	}
 }

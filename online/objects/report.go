@@ -33,6 +33,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 		}
 	}
 	p.Wrong, p.Unlinked = e.links.shares()
+	p.Faster, p.Slower = e.wrongAt(0.5), e.wrongAt(2)
 	area := float64(e.size[0]) * float64(e.size[1])
 	p.PerPixel = float64(p.Count) / area
 	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
@@ -65,7 +66,7 @@ func (e *Estimator) Last() []latent.Message {
 		e.adopt()
 	}
 	p := e.population(true)
-	e.reports = append(e.reports, p)
+	e.reports, e.trackable = append(e.reports, p), e.trackability()
 	if e.leave(latent.RunEnded, math.MaxInt); e.law.learner != nil {
 		e.verdicts.finish(e.tellEnd)
 		p.Unjudged = e.verdicts.unjudged
@@ -92,14 +93,37 @@ func (l *links) add(link float64) {
 	l.wrong, l.known = l.wrong+1-link, l.known+1
 }
 
-func (l *links) fade() {
-	l.wrong, l.known, l.unknown = linksKept*l.wrong, linksKept*l.known, linksKept*l.unknown
-}
-
 // shares returns the expected share of wrong links among the known ones, and the share of unknown ones; NaN without links.
 func (l *links) shares() (wrong, unknown float64) {
 	return l.wrong / l.known, l.unknown / (l.known + l.unknown)
 }
+
+// wrongAt returns the expected share of wrong links if frames came k times as far apart; NaN if most links are unknown.
+func (e *Estimator) wrongAt(k float64) float64 {
+	wrong, unknown := e.links.shares()
+	if e.tracker == nil || !(unknown <= mostUnlinked) {
+		return math.NaN()
+	}
+	odds := wrong / (1 - wrong) * e.tracker.Crowding(k)
+	return odds / (1 + odds)
+}
+
+// trackability says how sure the last links are, and how sure they would be at twice the frame rate; nothing after too few links.
+func (e *Estimator) trackability() string {
+	l := &e.links
+	all := l.known + l.unknown
+	if all <= leastLinks {
+		return ""
+	}
+	text := fmt.Sprintf("%.3g %% of the steps between frames are expected to join two objects, and for %.3g %% nobody can say", 100*l.wrong/all, 100*l.unknown/all)
+	if rate, faster := 1/e.pace.interval, e.wrongAt(0.5); faster >= 0 && !math.IsInf(rate, 1) {
+		text += fmt.Sprintf("; at %.3g frames/s instead of %.3g, %.3g %% would", 2*rate, rate, 100*faster*l.known/all)
+	}
+	return text
+}
+
+// Trackability returns how sure the links are in a sentence, as of the end of the run, or nothing after too few links.
+func (e *Estimator) Trackability() string { return e.trackable }
 
 // patience is the number of frames for which a condition holds before its alarm begins, or is absent before it ends: half a second at 50 frames/s.
 const patience = 25
@@ -113,25 +137,20 @@ type alarms struct {
 	events     []latent.Event
 }
 
-func newAlarms() alarms {
-	return alarms{none: condition{after: patience}, many: condition{after: 1}, links: condition{after: patience}, population: [populationChanges]condition{{after: 1}, {after: 1}}}
-}
-
 // condition is the trigger of an alarm.
 type condition struct {
-	after      int // frames in a row before the alarm begins
 	held, away int // frames in a row
 	rings      bool
 }
 
-// see records whether the condition holds in a frame, and returns true if the alarm begins or ends.
-func (c *condition) see(is bool) (changed bool) {
+// see records whether the condition holds in a frame, and returns true if the alarm begins, after some frames in a row, or ends.
+func (c *condition) see(is bool, after int) (changed bool) {
 	if is {
 		c.held, c.away = c.held+1, 0
 	} else {
 		c.held, c.away = 0, c.away+1
 	}
-	if !c.rings && c.held >= c.after || c.rings && c.away >= patience {
+	if !c.rings && c.held >= after || c.rings && c.away >= patience {
 		c.rings = !c.rings
 		return true
 	}
@@ -139,39 +158,37 @@ func (c *condition) see(is bool) (changed bool) {
 }
 
 // look updates the alarms with a frame and its number of followed objects.
-func (a *alarms) look(z *latent.Sight, followed int, l *links) {
-	s := &z.Spots
-	if a.none.see(followed == 0 && len(s.Found) == 0) {
-		text := "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
-		if z.Light == 0 {
-			text = "the picture is uniform: check the light, the shutter and the exposure"
-		}
-		a.tell(z, latent.NoObjects, &a.none, text)
-	}
-	if a.many.see(s.Left > 0) {
-		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left))
-	}
-	wrong, unknown := l.shares()
-	if a.links.see(l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked)) {
-		a.tell(z, latent.LinksUncertain, &a.links, fmt.Sprintf("%.0f %% of the steps between frames are expected to join two objects, and %.0f %% are unknown: record faster, or label fewer objects; driftscope law --certain uses only certain steps", 100*wrong, 100*unknown))
-	}
+func (e *Estimator) look(z *latent.Sight, followed int) {
+	a, s, l := &e.alarms, &z.Spots, &e.links
 	a.on = a.on[:0]
-	if a.none.rings {
-		a.on = append(a.on, latent.NoObjects)
-	}
-	if a.many.rings {
-		a.on = append(a.on, latent.TooManyObjects)
-	}
-	if a.links.rings {
-		a.on = append(a.on, latent.LinksUncertain)
-	}
+	a.tell(z, latent.NoObjects, &a.none, patience, followed == 0 && len(s.Found) == 0, over, func() string {
+		if z.Light == 0 {
+			return "the picture is uniform: check the light, the shutter and the exposure"
+		}
+		return "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
+	})
+	a.tell(z, latent.TooManyObjects, &a.many, 1, s.Left > 0, over, func() string {
+		return fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left)
+	})
+	l.wrong, l.known, l.unknown = linksKept*l.wrong, linksKept*l.known, linksKept*l.unknown
+	wrong, unknown := l.shares()
+	a.tell(z, latent.LinksUncertain, &a.links, patience, l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked), over, func() string {
+		return e.trackability() + ": record faster, or label fewer objects; driftscope law --certain uses only certain steps"
+	})
 }
 
-// tell adds the event that begins or ends an alarm.
-func (a *alarms) tell(z *latent.Sight, code string, c *condition, text string) {
-	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
-	if !c.rings {
-		event.Level, event.Text = latent.Info, fmt.Sprintf("over: absent in the last %d frames", patience)
+func over() string { return fmt.Sprintf("over: absent in the last %d frames", patience) }
+
+// tell lists an alarm if it is on, and adds the event of its begin or end with one of two texts. is reports whether its condition holds in this frame; the
+// alarm begins after some such frames in a row.
+func (a *alarms) tell(z *latent.Sight, code string, c *condition, after int, is bool, ends, begins func() string) {
+	switch changed := c.see(is, after); {
+	case changed && c.rings:
+		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: begins(), Count: 1})
+	case changed:
+		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Info, Code: code, Text: ends(), Count: 1})
 	}
-	a.events = append(a.events, event)
+	if c.rings {
+		a.on = append(a.on, code)
+	}
 }

@@ -217,10 +217,7 @@ func (f *fitting) coordinates(m *mixture, order []int) []float64 {
 // mixtureAt returns the mixture at coordinates, by ascending D.
 func (f *fitting) mixtureAt(at []float64) mixture {
 	k := len(at) / 2
-	logs, order := stick(at[k:2*k-1]), make([]int, k)
-	for j := range order {
-		order[j] = j
-	}
+	logs, order := stick(at[k:2*k-1]), ascending(k)
 	slices.SortFunc(order, func(a, b int) int { return compare(at[a], at[b]) })
 	m := mixture{noise: at[2*k-1] * f.noise}
 	for _, j := range order {

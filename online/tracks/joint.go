@@ -163,27 +163,41 @@ func (t *Tracker) link() {
 	for _, k := range t.live {
 		at := k.at(t.n)
 		if at.link = k.link; k.turned < t.n {
-			at.link = t.joint.link(k, at.sight.detection)
+			at.link = t.has(k, at.sight.detection)
 		}
 	}
 }
 
-// link returns the probability that a track has detection j, or none if j is below 0. It is NaN if unknown, also because detections within reach are left
-// out, and for a track that began in this frame.
-func (s *joint) link(k *track, j int) float64 {
+// has returns the probability that detection j, or none if j is below 0, shows the object of a track: it has the detection alone, or another track has it
+// and both appear as one. The second case is likelier than a miss, which is what the sums take it for, by (m + (1 - m) (1 - D))/(1 - D), where m is the
+// probability that the object is near enough.
+func (t *Tracker) has(k *track, j int) float64 {
+	link, taken := t.joint.link(k, j)
+	if taken > 0 {
+		_, merged := k.at(t.n).before.beside(t.sights[j].d, &t.population, &t.o)
+		q := taken * merged / (1 - t.population.detected)
+		link = (link + q) / (1 + q*t.population.detected)
+	}
+	return link
+}
+
+// link returns the probability that a track has detection j, or none if j is below 0, and the probability that another has j and the track has none: each
+// assignment with the pair has one in which both are free. Link is NaN if unknown, also because detections within reach are left out, and for a track that
+// began in this frame.
+func (s *joint) link(k *track, j int) (link, taken float64) {
 	if k.row >= len(s.rows) || k.short {
-		return math.NaN()
+		return math.NaN(), 0
 	}
 	r := &s.rows[k.row]
 	for _, e := range s.edges[r.first:r.last] {
 		if int(e.column) == j {
-			return e.share
+			return e.share, r.share - e.share*r.alone*s.columns[j].alone/e.weight
 		}
 	}
 	if j < 0 {
-		return r.share
+		return r.share, 0
 	}
-	return 0 * r.share // negligible, or unknown
+	return 0 * r.share, 0 // negligible, or unknown
 }
 
 func (s *joint) root(i int32) int32 {

@@ -234,6 +234,17 @@ func (m *motion) place() (x, y float64) {
 	return m.bx + m.directed*(m.dx-m.bx) + m.fresh*(m.fx-m.bx), m.by + m.directed*(m.dy-m.by) + m.fresh*(m.fy-m.by)
 }
 
+// spread returns the variance of a step over some frames, per axis, px²: q k for diffusion, a k³ for a run, because its speed drifts, and v² k² for an
+// object that sets off or turns.
+func (m *motion) spread(k float64, p *population) float64 {
+	run, off := 0.0, k*k*p.speeds.square
+	for i, v := range turnings {
+		run += k * k * k * v * p.turning[i]
+	}
+	starts, turns := min(k*p.starts, 1), min(k*p.turns, 1)
+	return (1-m.directed)*(k*m.size+starts*(off-k*m.size)) + m.directed*(run+turns*(off-run))
+}
+
 // reach returns, per motion, how far a detection may lie from the predicted place, px.
 func (m *motion) reach(r float64, p *population) (b, d, f float64) {
 	const sds = 4.5 // beyond it less than one in 10⁴ of a normal law

@@ -106,12 +106,9 @@ func (s *state) hit(o *sight, p *population, opts *Options) float64 {
 // miss updates the state without a detection of its own. Objects within mergedWithin of a detected one appear as one with it: then the detection gives
 // the place of both.
 func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, detection int) {
-	within := mergedWithin * opts.Template
-	merged := 0.0
-	d := o.d
+	d, merged := o.d, 0.0
 	if o.beside != 0 {
-		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
-		merged = min(1, s.motion.density(&d, p)*math.Pi*within*within)
+		d, merged = s.beside(o.d, p, opts)
 	}
 	unseen := (1-merged)*(1-p.detected) + merged
 	all := 1 - s.exists*(1-unseen)
@@ -124,6 +121,13 @@ func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, dete
 	}
 	s.with = 0
 	return math.Log(all), Undetected
+}
+
+// beside returns the probability that the object is so near another one, detected by d, that both appear as one, and the place of both.
+func (s *state) beside(d Detection, p *population, opts *Options) (both Detection, merged float64) {
+	within := mergedWithin * opts.Template
+	d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
+	return d, min(1, s.motion.density(&d, p)*math.Pi*within*within)
 }
 
 // over reports whether a track ends.

@@ -174,6 +174,19 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	return t.report(t.n - t.o.Lag)
 }
 
+// Crowding returns how many times the odds of a wrong link would grow with another time between frames, as a multiple of the present one: by the area in
+// which the next place of an object is expected.
+func (t *Tracker) Crowding(k float64) float64 {
+	now, then := 0.0, 0.0
+	for _, o := range t.live {
+		if s, d := &o.state, &o.at(t.n).sight.d; s.confirmed && s.missed == 0 && o.over == 0 {
+			place := s.motion.bp + d.variance()
+			now, then = now+place+s.motion.spread(1, &t.population), then+place+s.motion.spread(k, &t.population)
+		}
+	}
+	return then / now
+}
+
 // Pass reports extra frames before the next one, beside the gap in frame numbers, for example from a lost camera.
 func (t *Tracker) Pass(frames int) { t.unseen = min(max(frames, 0), mostFrames) }
 

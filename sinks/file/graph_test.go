@@ -302,8 +302,9 @@ func TestTrackMate(t *testing.T) {
 					Name  string  `xml:"name,attr"`
 					D     float64 `xml:"DIFFUSION,attr"`
 					Edges []struct {
-						From int `xml:"SPOT_SOURCE_ID,attr"`
-						To   int `xml:"SPOT_TARGET_ID,attr"`
+						From int    `xml:"SPOT_SOURCE_ID,attr"`
+						To   int    `xml:"SPOT_TARGET_ID,attr"`
+						Cost string `xml:"LINK_COST,attr"`
 					} `xml:"Edge"`
 				} `xml:"Track"`
 			}
@@ -327,7 +328,7 @@ func TestTrackMate(t *testing.T) {
 	if file.Model.Unit != "micron" || len(spots) != file.Model.AllSpots.N || !reflect.DeepEqual(found, truth) {
 		t.Errorf("%d spots of %d in %s, or other places", len(spots), file.Model.AllSpots.N, file.Model.Unit)
 	}
-	edges := 0
+	edges, costs := 0, map[string]int{}
 	for _, track := range file.Model.AllTracks.Tracks {
 		for k, e := range track.Edges {
 			from, to := spots[e.From], spots[e.To]
@@ -335,7 +336,11 @@ func TestTrackMate(t *testing.T) {
 				t.Fatalf("%s: edge %d from %+v to %+v", track.Name, k, from, to)
 			}
 			edges++
+			costs[e.Cost]++
 		}
+	}
+	if costs["0.25"] == 0 || costs["NaN"] == 0 || len(costs) != 2 { // p_link is 0.75; unknown for filled places
+		t.Errorf("costs of links: %v", costs)
 	}
 	if edges != len(spots)-500 || len(file.Model.AllTracks.Tracks) != 500 {
 		t.Errorf("%d edges of %d spots in %d tracks", edges, len(spots), len(file.Model.AllTracks.Tracks))

@@ -122,6 +122,8 @@ func (t *table) population(m *latent.Population) {
 	t.whole("unweighed", m.Unweighed)
 	t.number("links_wrong", m.Wrong)
 	t.number("links_unknown", m.Unlinked)
+	t.number("links_wrong_faster", m.Faster)
+	t.number("links_wrong_slower", m.Slower)
 	t.whole("directed", uint64(m.DirectedN))
 	t.number("detected", m.Detected)
 	t.number("template_px", m.Template)

@@ -163,7 +163,7 @@ func (s *TrackMate) inFrames(w io.Writer, scale float64) (frames uint64, interva
 			fmt.Fprintf(w, "<SpotsInFrame frame=\"%d\">\n", n.frame)
 		}
 		fmt.Fprintf(w, "<Spot ID=\"%d\" name=\"%d\" QUALITY=%q POSITION_X=%q POSITION_Y=%q POSITION_Z=\"0.0\" POSITION_T=%q FRAME=\"%d\" RADIUS=%q VISIBILITY=\"1\" PLACE_SD=%q DETECTED=\"%d\"/>\n",
-			i, n.particle, exact(1-known(n.doubt)), exact(scale*n.x), exact(scale*n.y), exact(interval*float64(n.frame)), n.frame, exact(scale*s.radius), exact(scale*known(n.sd)), detected(n))
+			i, n.particle, exact(1-n.doubt), exact(scale*n.x), exact(scale*n.y), exact(interval*float64(n.frame)), n.frame, exact(scale*s.radius), exact(scale*n.sd), detected(n))
 	}
 	if len(s.spots) > 0 {
 		io.WriteString(w, "</SpotsInFrame>\n")
@@ -190,7 +190,7 @@ func (s *TrackMate) inTracks(w io.Writer, area float64) (tracks int) {
 			}
 			io.WriteString(w, ">\n")
 			for k := 1; k < len(track); k++ {
-				fmt.Fprintf(w, "<Edge SPOT_SOURCE_ID=\"%d\" SPOT_TARGET_ID=\"%d\" LINK_COST=%q/>\n", track[k-1], track[k], exact(known(s.spots[track[k]].doubt)))
+				fmt.Fprintf(w, "<Edge SPOT_SOURCE_ID=\"%d\" SPOT_TARGET_ID=\"%d\" LINK_COST=%q/>\n", track[k-1], track[k], exact(1-s.spots[track[k]].link))
 			}
 			io.WriteString(w, "</Track>\n")
 			tracks++
@@ -200,14 +200,6 @@ func (s *TrackMate) inTracks(w io.Writer, area float64) (tracks int) {
 	return tracks
 }
 
-// known returns v, or 0 if it is not a number.
-func known(v float64) float64 {
-	if v != v {
-		return 0
-	}
-	return v
-}
-
 func detected(n *node) int {
 	if n.filled {
 		return 0
@@ -215,5 +207,5 @@ func detected(n *node) int {
 	return 1
 }
 
-// exact prints a number that reads back the same. TrackMate reads NaN.
+// exact prints a number that reads back the same. Unknown is NaN, which TrackMate reads.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

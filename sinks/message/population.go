@@ -23,6 +23,8 @@ type PopulationRecord struct {
 	Unweighed uint64    `json:"unweighed,omitempty" unit:"increments"` // that did not count for a change of the law: a frame had too many
 	Wrong     *Number   `json:"links_wrong,omitempty" unit:"1"`        // expected share of wrong steps in the last frames; null before the first
 	Unlinked  *Number   `json:"links_unknown,omitempty" unit:"1"`      // share of the steps for which it is unknown
+	Faster    *Number   `json:"links_wrong_faster,omitempty" unit:"1"` // links_wrong at twice the frame rate; null if unknown
+	Slower    *Number   `json:"links_wrong_slower,omitempty" unit:"1"` // at half of it
 	Directed  int       `json:"directed" unit:"objects"`               // that move in a direction now
 	Detected  Number    `json:"detected" unit:"1"`                     // share of an object's frames in which it is detected
 	Template  Number    `json:"template_px" unit:"px"`                 // sd of an object's light
@@ -96,7 +98,7 @@ func populationRecord(h Header, p *latent.Population) *PopulationRecord {
 	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths, Unjudged: p.Unjudged, Unweighed: p.Unweighed,
 		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
 		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
-	r.Wrong, r.Unlinked = number(p.Wrong), number(p.Unlinked)
+	r.Wrong, r.Unlinked, r.Faster, r.Slower = number(p.Wrong), number(p.Unlinked), number(p.Faster), number(p.Slower)
 	if p.PerUM > 0 {
 		r.PerUM = number(p.PerUM)
 	}

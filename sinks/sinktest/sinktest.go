@@ -160,7 +160,7 @@ func Track(seq uint64) *latent.Track {
 
 // Population returns all objects of a field, without lengths in µm.
 func Population(seq uint64) *latent.Population {
-	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Wrong: 0.125, Unlinked: 0, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
+	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Wrong: 0.125, Unlinked: 0, Faster: 0.0625, Slower: 0.25, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
 		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
 		ShiftX: 10, ShiftY: -10, DirectedN: 1,
 		Law: &latent.PopulationLaw{Seq: seq - 1, Tracks: 7, Steps: 35, Spread: latent.Bounds{Value: 0.5, Low: 0.25, High: 0.75}, Rates: []float64{0, 0.5, 0.25, 0}, Nats: 12, Says: "2 states",

@@ -160,6 +160,8 @@ type Population struct {
 	Unjudged  uint64  // ended without a verdict, because the budget for verdicts was spent
 	Wrong     float64 // expected share of wrong links in the last frames; NaN before the first known one
 	Unlinked  float64 // share of the links of unknown probability
+	Faster    float64 // Wrong at twice the frame rate, and Slower at half; NaN if unknown
+	Slower    float64
 	Unweighed uint64  // steps not used for a change of the law, because a frame had too many
 	Detected  float64 // share of an object's frames in which it is detected
 	Template  float64 // sd of the template, px

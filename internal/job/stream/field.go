@@ -93,7 +93,7 @@ func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewV
 
 // begin makes the estimator for the first plan, which all later plans share.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
-	if b.law.estimator != nil {
+	if b.law.Estimator != nil {
 		return b.law, nil
 	}
 	o := b.cfg.Objects
@@ -102,11 +102,11 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.law = fieldLaw{made, made}
+	b.law = fieldLaw{made}
 	return b.law, nil
 }
 
-func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
+func (b *fieldBuilder) reserve(numbers uint64) { b.law.Estimator.Reserve(numbers) }
 
 // finding finds the objects of a frame, each with Dim latents.
 type finding interface {
@@ -127,24 +127,12 @@ func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *fra
 }
 
 // fieldLaw is the law of all objects of a field, and of the followed object.
-type fieldLaw struct {
-	pipeline.Law
-	estimator *objects.Estimator // the same estimator
-}
+type fieldLaw struct{ *objects.Estimator }
 
 // Update updates the law with the sight.
 func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
-	return l.estimator.Update(dst, seen.Sight)
+	return l.Estimator.Update(dst, seen.Sight)
 }
-
-// Reports returns the estimator's reports.
-func (l fieldLaw) Reports() []latent.Message { return l.estimator.Reports() }
-
-// Last returns the estimator's last reports.
-func (l fieldLaw) Last() []latent.Message { return l.estimator.Last() }
-
-// Follow calls the estimator's Follow.
-func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
 
 // Finish does nothing: the estimator already has every object.
 func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }

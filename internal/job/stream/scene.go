@@ -56,20 +56,14 @@ func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error) { return p.model.
 func (b *sceneBuilder) reserve(uint64)                         {} // a scene has no objects
 
 // sceneEncoder encodes a scene.
-type sceneEncoder struct{ net *infer.Encoder }
-
-// Dim returns the latent dimension of the net.
-func (e sceneEncoder) Dim() int { return e.net.Dim() }
-
-// Close frees the net.
-func (e sceneEncoder) Close() error { return e.net.Close() }
+type sceneEncoder struct{ *infer.Encoder }
 
 // Sees returns an empty latent.
 func (sceneEncoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
 
 // Encode fills the latent.
 func (e sceneEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.net.Encode(ctx, dst.Latent, f)
+	return e.Encoder.Encode(ctx, dst.Latent, f)
 }
 
 // begin starts a law from the drift of the model's training. Only the first law of a run repeats an earlier run.
@@ -80,22 +74,16 @@ func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sceneLaw{law, law}, nil
+	return sceneLaw{law}, nil
 }
 
 // sceneLaw is the law of a scene. It has no objects to report or follow.
-type sceneLaw struct {
-	pipeline.Law
-	estimator *online.Estimator // the same estimator
-}
+type sceneLaw struct{ *online.Estimator }
 
 // Update updates the law. It has an estimate for every frame.
 func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
-	return true, l.estimator.Update(dst, seen.Latent)
+	return true, l.Estimator.Update(dst, seen.Latent)
 }
-
-// Finish fits the law to the whole recording.
-func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
 
 // Reports returns none.
 func (sceneLaw) Reports() []latent.Message { return nil }

@@ -477,6 +477,10 @@ class Population(Timed):
     links_unknown: float | None = None
     #: expected share of wrong steps in the last frames; null before the first (1)
     links_wrong: float | None = None
+    #: links_wrong at twice the frame rate; null if unknown (1)
+    links_wrong_faster: float | None = None
+    #: at half of it (1)
+    links_wrong_slower: float | None = None
     #: where it is another than before, every ten seconds, and at the end
     map: PopulationMap | None = None
     #: of the frame up to which the map was learnt; none before there is one
