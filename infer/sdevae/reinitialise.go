@@ -12,7 +12,7 @@ import (
 	"driftscope/online/drift"
 )
 
-const reinitPairs = 1000 // frames that determine the new latents, at most
+const reinitPairs = 1000 // pairs of frames that determine the new latents, at most
 
 const reinitPoorer float64 = 3 // tuned train.reinitPoorer: largest growth of the unexplained part when latents are re-initialised: straighter latents reconstruct slightly worse, wrong ones far worse
 

@@ -25,7 +25,7 @@ const (
 type entry[T any] struct {
 	record   T
 	revision uint64
-	at       time.Time // age, by Go's monotonic clock
+	at       time.Time // time, with a reading of Go's monotonic clock
 }
 
 // Bad is an unreadable record.

@@ -32,7 +32,7 @@ const mostKeys = 2 * MostStreams
 // ErrClosed reports a lease lost or refused because the process ends.
 var ErrClosed = errors.New("this process ends")
 
-// mostKeys bounds the remembered keys: twice the streams of a site. They may be used from any goroutine.
+// Leases are all leases of a site as this process sees and holds them. They may be used from any goroutine.
 type Leases struct {
 	js     jetstream.JetStream
 	o      Options

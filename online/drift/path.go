@@ -34,7 +34,7 @@ type Law struct {
 const (
 	maxSubsteps = 1000    // of one interval
 	maxPath     = 1 << 26 // values of a path with all its steps
-	maxBridge   = 1 << 18 // proposals per point of a bridge
+	maxBridge   = 1 << 18 // values of a bridge, all of whose points are drawn many times
 	sweeps      = 400     // times that every point of a bridge is proposed again
 )
 

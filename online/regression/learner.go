@@ -41,7 +41,7 @@ const leastOdds = 200
 type Config struct {
 	Dim         int
 	Replay      int            // transitions remembered
-	Seed        uint64         // seeds of the networks
+	Seed        uint64         // seed of the networks
 	AlarmFrames float64        // frames between false changes of the drift, at least
 	Prior       *drift.Network // the model's own drift, nil for none; read only
 	Forget      float64        // γ of the banks; 0 means 1, which forgets nothing

@@ -33,8 +33,7 @@
 // evidence supports constants. Draws, from which the standard errors of the drift follow, have constants of that variance whenever the drift has a shape.
 //
 // The mean over all combinations does not depend on the rotation of z, except for σ² and R, which are found along its axes. The network's skip connection takes
-// its
-// affine part unchanged; the perceptron learns the rest at visited points.
+// its affine part unchanged; the perceptron learns the rest at visited points.
 
 package regression
 
@@ -57,7 +56,7 @@ type Posterior struct {
 	dim    int
 	active []int
 	root   []float64     // √v of each active dimension, latent/s^½
-	cancel *drift.Cancel // seconds of the recording that contains them
+	cancel *drift.Cancel // cancels the work that contains this
 
 	basis     *basis
 	constant  []float64  // the mean coefficients of the constants,
@@ -68,7 +67,7 @@ type Posterior struct {
 	seconds   float64    // seconds of the steps
 
 	mixture *mixture   // nil in a draw
-	axes    *mat.Dense // number of its linear options
+	axes    *mat.Dense // axes of its linear options
 }
 
 // Active lends the dimensions that move.

@@ -12,7 +12,7 @@ type Worker struct {
 
 	learner *Learner      // learner in use; a slice starts from it
 	next    *Learner      // result of the slice, once it has ended
-	cancel  *drift.Cancel // job of the latest slice; nil before the first
+	cancel  *drift.Cancel // cancels the latest slice; nil before the first
 }
 
 // NewWorker starts the goroutine, which yields to the frame path in a live run. Close ends it.

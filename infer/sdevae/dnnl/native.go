@@ -36,7 +36,7 @@ type scratch struct{ columns, phases []float32 }
 type nativeStage struct {
 	stage
 	kernel                  kernel
-	theta                   []float32 // state of the last forward
+	theta                   []float32 // parameters of the last forward
 	z, a                    []float32 // convolved; output
 	dz, dx                  []float32 // gradients by z, by the stage's input
 	scale, base, rise, fall []float32 // per channel: u = scale z + base, (z - mean)/sd = rise z + fall

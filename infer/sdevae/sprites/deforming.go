@@ -176,8 +176,8 @@ func (m *Set) reach(k int) []bool {
 
 // scored holds the frames' scores of a deforming sprite.
 type scored struct {
-	places []float64 // energy of the constant light
-	energy []float64 // difference of each frame from that light, over the whole picture
+	places []float64 // places of the constant light
+	energy []float64 // energy of each frame's departure from that light, over the whole picture
 	scores [][]float64
 }
 

@@ -32,7 +32,7 @@ const (
 	MatTypeCV16UC3         = MatTypeCV16U + 2<<3
 	MatTypeCV32FC1         = MatTypeCV32F
 	MatTypeCV32FC3         = MatTypeCV32F + 2<<3
-	MatTypeCV64F   MatType = 6 // pictures without a source
+	MatTypeCV64F   MatType = 6 // no source delivers it
 )
 
 // channels returns the number of values of a pixel.

@@ -22,7 +22,7 @@ const (
 	MatTypeCV16UC3 = gocv.MatTypeCV16UC3
 	MatTypeCV32FC1 = gocv.MatTypeCV32FC1
 	MatTypeCV32FC3 = gocv.MatTypeCV32FC3
-	MatTypeCV64F   = gocv.MatTypeCV64F // pictures without a source
+	MatTypeCV64F   = gocv.MatTypeCV64F // no source delivers it
 )
 
 // NewMat makes a Mat without pixels, which the caller owns.

@@ -33,7 +33,7 @@ type writer struct {
 	queue    *queue[queued]
 	spare    chan *latent.Estimate
 
-	cause         string // number of lost messages
+	cause         string // why messages are lost
 	behind, ended error  // their cause
 	before        error  // cause of a loss before the run; nil if none
 }

@@ -58,7 +58,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 	defer late.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	var sizes []int // number of unconfirmed messages
+	var sizes []int // sizes of the unconfirmed messages
 	last, size, before := s.Last, 0, ""
 	for {
 		for len(sizes) < s.Messages && size < s.Bytes {

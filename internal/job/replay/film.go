@@ -16,7 +16,7 @@ import (
 
 // film returns the frames behind the results, one in memory at a time.
 type film struct {
-	ctx       context.Context // error of the reading
+	ctx       context.Context // context of the reading
 	recording *recording.Recording
 	next      func() (*frame.Frame, bool)
 	stop      func()

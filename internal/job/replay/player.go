@@ -27,7 +27,7 @@ type player struct {
 	film     *film // nil if there is none
 	sink     *natsink.Sink
 	health   *time.Ticker
-	estimate latent.Estimate // number of a table's frame
+	estimate latent.Estimate // estimate of a table's frame
 	counted  uint64          // frames at the last health message
 	heard    time.Time       // its time
 

@@ -25,7 +25,7 @@ const (
 	// server's restart would stay silent for ever.
 	silence = time.Minute
 
-	fetches = 3           // time without a result before it counts as lost
+	fetches = 3           // attempts to fetch a result before it counts as lost
 	again   = time.Second // time before a failed film or request is tried again
 )
 

@@ -35,7 +35,7 @@ type job struct {
 	Film   string `json:"film"`   // the result's name, for people
 	File   string `json:"file"`   // the film's own name, without folders
 	Digest string `json:"digest"` // SHA-256 of its bytes, or of a tar of its folder
-	Bytes  int64  `json:"bytes"`  // digest of the same
+	Bytes  int64  `json:"bytes"`  // size of the same
 	Folder bool   `json:"folder"`
 	Path   string `json:"path,omitempty"` // path that worker and client share; empty: the film is in the batch's object store
 
@@ -142,7 +142,7 @@ type record struct {
 	Failed   []string `json:"failed,omitempty"` // reasons, one per attempt; empty if there is a result
 	Attempts int      `json:"attempts"`
 	Worker   string   `json:"worker"`
-	Build    string   `json:"build"` // name of the worker
+	Build    string   `json:"build"` // build of the worker
 	Seconds  float64  `json:"seconds"`
 	Object   string   `json:"object,omitempty"` // the result's name in the batch's store; empty if a table has no row
 	Bytes    int64    `json:"bytes"`

@@ -128,7 +128,7 @@ type pooling struct {
 	out           io.Writer
 	conn          *bus.Conn
 	messages      chan *nats.Msg
-	subscriptions []*nats.Subscription // messages that fill the queue
+	subscriptions []*nats.Subscription // subscriptions that fill the queue
 	seq, law      uint64               // records and laws that were published
 	published     uint64               // messages
 	lost          bool                 // the last message did not reach the server

@@ -42,7 +42,7 @@ type Worker struct {
 	leases  *site.Leases
 	started time.Time
 
-	tasks sync.WaitGroup // starts and claims runs, and gives them up
+	tasks sync.WaitGroup // runs, claims, and goroutines that give runs up
 
 	mu        sync.Mutex
 	draining  bool

@@ -38,7 +38,7 @@ const (
 	fineRates, fineNoises     = 81, 41
 	negligible                = 5    // log-likelihood below the maximum
 	slowest                   = 1e-3 // rates from this over the path's time
-	fastest                   = 10   // ratio of the largest to the mean step
+	fastest                   = 10   // rates to this over the mean step
 	leastNoise, mostNoise     = 1e-5, 1e3
 	halfChi95                 = 1.920729 // half the 95 % quantile of χ² with one degree of freedom
 )
