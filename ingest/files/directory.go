@@ -53,7 +53,7 @@ func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	c, t, err := reading(o.Path, "a folder of pictures or a pattern such as 'run1/*.png'", o.DT, o.FPS, o.Follow, o.UntilIdle)
+	c, t, err := shared{o.Path, "a folder of pictures or a pattern such as 'run1/*.png'", o.DT, o.FPS, o.Follow, o.UntilIdle}.timing()
 	if err != nil {
 		return nil, err
 	}

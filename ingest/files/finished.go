@@ -70,16 +70,22 @@ type finishedOptions struct {
 	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
 }
 
-// reading returns the clock and the tail of a source by the keys that sources share. what names the file that belongs at the path.
-func reading(path, what string, dt, fps float64, followed bool, untilIdle time.Duration) (timing.Clock, follow.Tail, error) {
-	if path == "" {
-		return timing.Clock{}, follow.Tail{}, errors.New("path is missing: give " + what)
+// shared are the keys that sources share. what names the file that belongs at the path.
+type shared struct {
+	path, what string
+	dt, fps    float64
+	follow     bool
+	untilIdle  time.Duration
+}
+
+// timing returns the clock and the tail of a source.
+func (s shared) timing() (c timing.Clock, t follow.Tail, err error) {
+	if s.path == "" {
+		return c, t, errors.New("path is missing: give " + s.what)
 	}
-	c, err := timing.NewClock(dt, fps)
-	if err != nil {
-		return c, follow.Tail{}, err
+	if c, err = timing.NewClock(s.dt, s.fps); err == nil {
+		t, err = follow.NewTail(s.follow, s.untilIdle)
 	}
-	t, err := follow.NewTail(followed, untilIdle)
 	return c, t, err
 }
 
@@ -88,7 +94,7 @@ func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, 
 	if o.Channel < 0 || o.Slice < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
 	}
-	c, _, err := reading(o.Path, "a file", o.DT, o.FPS, false, 0)
+	c, _, err := shared{o.Path, "a file", o.DT, o.FPS, false, 0}.timing()
 	if err != nil {
 		return nil, err
 	}

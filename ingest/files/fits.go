@@ -37,7 +37,7 @@ func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	c, _, err := reading(o.Path, "a FITS file", o.DT, o.FPS, false, 0)
+	c, _, err := shared{o.Path, "a FITS file", o.DT, o.FPS, false, 0}.timing()
 	if err != nil {
 		return nil, err
 	}

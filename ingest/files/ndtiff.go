@@ -61,7 +61,7 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	c, t, err := reading(o.Path, "the folder that holds "+tiff.NDIndexName, o.DT, o.FPS, o.Follow, o.UntilIdle)
+	c, t, err := shared{o.Path, "the folder that holds " + tiff.NDIndexName, o.DT, o.FPS, o.Follow, o.UntilIdle}.timing()
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	c, t, err := reading(o.Path, "a TIFF file", o.DT, o.FPS, o.Follow, o.UntilIdle)
+	c, t, err := shared{o.Path, "a TIFF file", o.DT, o.FPS, o.Follow, o.UntilIdle}.timing()
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	if o.Channel < 0 || o.Slice < 0 || o.Level < 0 {
 		return nil, fmt.Errorf("channel: %d, slice: %d, level: %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
 	}
-	c, t, err := reading(o.Path, "the folder of an OME-Zarr picture", o.DT, o.FPS, o.Follow, o.UntilIdle)
+	c, t, err := shared{o.Path, "the folder of an OME-Zarr picture", o.DT, o.FPS, o.Follow, o.UntilIdle}.timing()
 	if err != nil {
 		return nil, err
 	}
