@@ -3,22 +3,17 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/alecthomas/kong"
 
 	"driftscope/internal/job/doctor"
 	"driftscope/internal/job/law"
-	"driftscope/internal/job/recording"
 	"driftscope/internal/kit/console"
 	"driftscope/internal/site/batch"
 	"driftscope/internal/site/orders"
 	"driftscope/internal/site/pool"
 )
-
-// trackability is not in this build.
-var trackability func(context.Context, *recording.Recording, int) (string, error)
 
 // commands is the command line of a build without OpenCV: the names of commands.go, some of which return an error here.
 type commands struct {

@@ -12,8 +12,6 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-var trackability = training.Trackability
-
 // pretrainCmd trains an encoder on recordings.
 type pretrainCmd struct {
 	Source         []string `arg:"" help:"One or several recordings of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`

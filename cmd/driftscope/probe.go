@@ -24,10 +24,8 @@ type probeCmd struct {
 	FPS    float64 `name:"fps" help:"Frames per second; overrides the source."`
 }
 
-const (
-	maxProbe  = 100_000 // bounds --frames: the range of float pictures is kept in memory, a few values per frame
-	mostLinks = 200     // bounds the frames in which probe follows objects
-)
+// maxProbe bounds --frames: the range of float pictures is kept in memory, a few values per frame.
+const maxProbe = 100_000
 
 // Run prints what the source holds.
 func (c *probeCmd) Run(ctx context.Context) error {
@@ -73,12 +71,8 @@ func (c *probeCmd) look(ctx context.Context, found *recording.Findings) (*finder
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the objects are not counted: %v", err))
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	found.Objects = seen.String()
-	if trackability != nil && found.Timed && seen.Crowd() {
-		found.Links, err = trackability(ctx, film, min(c.Frames, mostLinks))
+	if err == nil {
+		found.Objects = seen.String()
 	}
 	return seen, err
 }

@@ -21,8 +21,6 @@ const (
 	populationChanges
 )
 
-var populationCodes = [populationChanges]string{latent.PopulationDiffusionChanged, latent.PopulationMixtureChanged}
-
 // changed holds the evidence that the law of all objects differs from the one in use, and the state of the reaction.
 type changed struct {
 	monitor *change.Monitor // nil if no law of all objects is learnt
@@ -57,7 +55,7 @@ func (e *Estimator) watch(z *latent.Sight) {
 			e.forget()
 		}
 		a := &e.alarms.population[k]
-		e.alarms.tell(z, populationCodes[k], a, 1, v > c.every || a.rings && (c.waiting || v >= clearShare*c.every), func() string { return e.saysAgain() }, func() string { return e.saysChange(k) })
+		e.alarms.tell(z, a, v > c.every || a.rings && (c.waiting || v >= clearShare*c.every), func() string { return e.saysAgain() }, func() string { return e.saysChange(k) })
 	}
 }
 

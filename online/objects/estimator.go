@@ -95,7 +95,7 @@ func New(c Config) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimator{config: c, clock: diffusion.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}}
+	e := &Estimator{config: c, clock: diffusion.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
 	e.row = e.keep
 	e.law.exposure = c.Exposure.Seconds()
 	every := c.Follow.AlarmFrames

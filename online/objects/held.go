@@ -47,9 +47,8 @@ func (e *Estimator) flush() {
 	if e.tracker != nil {
 		e.tracker.Flush(func(frame uint64, points []tracks.Point) {
 			f := e.held.pop()
-			for f.z.Seq != frame { // before the first frame of the tracker
+			for ; f.z.Seq != frame; f = e.held.pop() { // before the first frame of the tracker
 				tell(f, nil)
-				f = e.held.pop()
 			}
 			tell(f, points)
 		})

@@ -137,20 +137,27 @@ type alarms struct {
 	events     []latent.Event
 }
 
+func newAlarms() alarms {
+	return alarms{none: condition{code: latent.NoObjects, after: patience}, many: condition{code: latent.TooManyObjects, after: 1}, links: condition{code: latent.LinksUncertain, after: patience},
+		population: [populationChanges]condition{{code: latent.PopulationDiffusionChanged, after: 1}, {code: latent.PopulationMixtureChanged, after: 1}}}
+}
+
 // condition is the trigger of an alarm.
 type condition struct {
+	code       string
+	after      int // frames in a row before the alarm begins
 	held, away int // frames in a row
 	rings      bool
 }
 
-// see records whether the condition holds in a frame, and returns true if the alarm begins, after some frames in a row, or ends.
-func (c *condition) see(is bool, after int) (changed bool) {
+// see records whether the condition holds in a frame, and returns true if the alarm begins or ends.
+func (c *condition) see(is bool) (changed bool) {
 	if is {
 		c.held, c.away = c.held+1, 0
 	} else {
 		c.held, c.away = 0, c.away+1
 	}
-	if !c.rings && c.held >= after || c.rings && c.away >= patience {
+	if !c.rings && c.held >= c.after || c.rings && c.away >= patience {
 		c.rings = !c.rings
 		return true
 	}
@@ -161,34 +168,33 @@ func (c *condition) see(is bool, after int) (changed bool) {
 func (e *Estimator) look(z *latent.Sight, followed int) {
 	a, s, l := &e.alarms, &z.Spots, &e.links
 	a.on = a.on[:0]
-	a.tell(z, latent.NoObjects, &a.none, patience, followed == 0 && len(s.Found) == 0, over, func() string {
+	a.tell(z, &a.none, followed == 0 && len(s.Found) == 0, over, func() string {
 		if z.Light == 0 {
 			return "the picture is uniform: check the light, the shutter and the exposure"
 		}
 		return "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
 	})
-	a.tell(z, latent.TooManyObjects, &a.many, 1, s.Left > 0, over, func() string {
+	a.tell(z, &a.many, s.Left > 0, over, func() string {
 		return fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left)
 	})
 	l.wrong, l.known, l.unknown = linksKept*l.wrong, linksKept*l.known, linksKept*l.unknown
 	wrong, unknown := l.shares()
-	a.tell(z, latent.LinksUncertain, &a.links, patience, l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked), over, func() string {
+	a.tell(z, &a.links, l.known+l.unknown > leastLinks && (wrong > mostWrong || unknown > mostUnlinked), over, func() string {
 		return e.trackability() + ": record faster, or label fewer objects; driftscope law --certain uses only certain steps"
 	})
 }
 
 func over() string { return fmt.Sprintf("over: absent in the last %d frames", patience) }
 
-// tell lists an alarm if it is on, and adds the event of its begin or end with one of two texts. is reports whether its condition holds in this frame; the
-// alarm begins after some such frames in a row.
-func (a *alarms) tell(z *latent.Sight, code string, c *condition, after int, is bool, ends, begins func() string) {
-	switch changed := c.see(is, after); {
+// tell lists an alarm if it is on, and adds the event of its begin or end with one of two texts. is reports whether its condition holds in this frame.
+func (a *alarms) tell(z *latent.Sight, c *condition, is bool, ends, begins func() string) {
+	switch changed := c.see(is); {
 	case changed && c.rings:
-		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: begins(), Count: 1})
+		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: c.code, Text: begins(), Count: 1})
 	case changed:
-		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Info, Code: code, Text: ends(), Count: 1})
+		a.events = append(a.events, latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Info, Code: c.code, Text: ends(), Count: 1})
 	}
 	if c.rings {
-		a.on = append(a.on, code)
+		a.on = append(a.on, c.code)
 	}
 }

@@ -168,9 +168,8 @@ func (t *Tracker) link() {
 	}
 }
 
-// has returns the probability that detection j, or none if j is below 0, shows the object of a track: it has the detection alone, or another track has it
-// and both appear as one. The second case is likelier than a miss, which is what the sums take it for, by (m + (1 - m) (1 - D))/(1 - D), where m is the
-// probability that the object is near enough.
+// has returns the probability that detection j, or none if j is below 0, shows the object of a track: the track has j alone, or another has j and both
+// appear as one. The sums count the second case as a miss. It is likelier by (m + (1-m) (1-D))/(1-D), with m the probability that the object is so near.
 func (t *Tracker) has(k *track, j int) float64 {
 	link, taken := t.joint.link(k, j)
 	if taken > 0 {

@@ -234,8 +234,7 @@ func (m *motion) place() (x, y float64) {
 	return m.bx + m.directed*(m.dx-m.bx) + m.fresh*(m.fx-m.bx), m.by + m.directed*(m.dy-m.by) + m.fresh*(m.fy-m.by)
 }
 
-// spread returns the variance of a step over some frames, per axis, px²: q k for diffusion, a k³ for a run, because its speed drifts, and v² k² for an
-// object that sets off or turns.
+// spread returns the variance of a step over k frames, per axis, px²: q k for diffusion, a k³ for a run, v² k² for an object that sets off or turns.
 func (m *motion) spread(k float64, p *population) float64 {
 	run, off := 0.0, k*k*p.speeds.square
 	for i, v := range turnings {

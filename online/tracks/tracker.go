@@ -174,8 +174,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	return t.report(t.n - t.o.Lag)
 }
 
-// Crowding returns how many times the odds of a wrong link would grow with another time between frames, as a multiple of the present one: by the area in
-// which the next place of an object is expected.
+// Crowding returns the factor of the odds of a wrong link if frames came k times as far apart: of the area in which the next place is expected.
 func (t *Tracker) Crowding(k float64) float64 {
 	now, then := 0.0, 0.0
 	for _, o := range t.live {

@@ -93,7 +93,7 @@ func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewV
 
 // begin makes the estimator for the first plan, which all later plans share.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
-	if b.law.Estimator != nil {
+	if b.law.estimator != nil {
 		return b.law, nil
 	}
 	o := b.cfg.Objects
@@ -102,36 +102,47 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.law = fieldLaw{made}
+	b.law = fieldLaw{made, made}
 	return b.law, nil
 }
 
-func (b *fieldBuilder) reserve(numbers uint64) { b.law.Estimator.Reserve(numbers) }
-
-// finding finds the objects of a frame, each with Dim latents.
-type finding interface {
-	Dim() int
-	Encode(ctx context.Context, dst *latent.Sight, f *frame.Frame) error
-	Close() error
-}
+func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
 
 // fieldEncoder encodes the objects of a field.
-type fieldEncoder struct{ finding }
+type fieldEncoder struct{ encoding[*latent.Sight] }
+
+// encoding is an encoder of one kind of observation.
+type encoding[T any] interface {
+	Dim() int
+	Encode(ctx context.Context, dst T, f *frame.Frame) error
+	Close() error
+}
 
 // Sees returns an empty sight of a field.
 func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
 
 // Encode fills the sight.
 func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.finding.Encode(ctx, dst.Sight, f)
+	return e.encoding.Encode(ctx, dst.Sight, f)
 }
 
 // fieldLaw is the law of all objects of a field, and of the followed object.
-type fieldLaw struct{ *objects.Estimator }
+type fieldLaw struct {
+	following
+	estimator *objects.Estimator // the same estimator
+}
+
+// following is a law of many objects.
+type following interface {
+	pipeline.Law
+	Reports() []latent.Message
+	Last() []latent.Message
+	Follow(id uint64) error
+}
 
 // Update updates the law with the sight.
 func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
-	return l.Estimator.Update(dst, seen.Sight)
+	return l.estimator.Update(dst, seen.Sight)
 }
 
 // Finish does nothing: the estimator already has every object.

@@ -241,8 +241,8 @@ func (p *Process) account(s *Stream, summary pipeline.Summary) {
 		fmt.Printf("%s: ", s.cfg.Stream)
 	}
 	printSummary(os.Stdout, summary)
-	if l, ok := s.Stages.Estimator.(fieldLaw); ok && l.Trackability() != "" {
-		fmt.Println("  links: " + l.Trackability())
+	if l, ok := s.Stages.Estimator.(fieldLaw); ok && l.estimator.Trackability() != "" {
+		fmt.Println("  links: " + l.estimator.Trackability())
 	}
 	if s.recorder != nil {
 		fmt.Println("  " + s.recorder.Account())

@@ -56,14 +56,14 @@ func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error) { return p.model.
 func (b *sceneBuilder) reserve(uint64)                         {} // a scene has no objects
 
 // sceneEncoder encodes a scene.
-type sceneEncoder struct{ *infer.Encoder }
+type sceneEncoder struct{ encoding[*latent.Latent] }
 
 // Sees returns an empty latent.
 func (sceneEncoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
 
 // Encode fills the latent.
 func (e sceneEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
-	return e.Encoder.Encode(ctx, dst.Latent, f)
+	return e.encoding.Encode(ctx, dst.Latent, f)
 }
 
 // begin starts a law from the drift of the model's training. Only the first law of a run repeats an earlier run.
@@ -74,15 +74,21 @@ func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sceneLaw{law}, nil
+	return sceneLaw{law, law}, nil
 }
 
 // sceneLaw is the law of a scene. It has no objects to report or follow.
-type sceneLaw struct{ *online.Estimator }
+type sceneLaw struct {
+	pipeline.Law
+	estimator *online.Estimator // the same estimator
+}
+
+// Finish fits the law to the whole recording.
+func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
 
 // Update updates the law. It has an estimate for every frame.
 func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
-	return true, l.Estimator.Update(dst, seen.Latent)
+	return true, l.estimator.Update(dst, seen.Latent)
 }
 
 // Reports returns none.

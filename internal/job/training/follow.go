@@ -19,15 +19,15 @@ const most = 2048
 var errEnough = errors.New("enough frames were seen")
 
 // follow tracks the objects of a recording with the given light. It lends visit every frame and its objects, with the numbers from look.
-// visit returns false to stop. follow closes look. It returns how sure the links are.
-func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) (links string, err error) {
+// visit returns false to stop. follow closes look.
+func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) error {
 	locators, err := field.NewLocators(most)
 	if err != nil {
-		return "", err
+		return err
 	}
 	estimator, err := objects.New(objects.Config{Bare: true})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer estimator.Close()
 	encoder := field.NewEncoder(locators, look)
@@ -60,17 +60,11 @@ func follow(ctx context.Context, r *recording.Recording, light frame.Template, l
 		}
 		return err
 	})
-	if (err == nil || errors.Is(err, errEnough)) && !timed {
-		return "", r.Untimed()
+	if err == nil && !timed {
+		return r.Untimed()
 	}
-	if err != nil && !errors.Is(err, errEnough) {
-		return "", err
+	if errors.Is(err, errEnough) && timed {
+		return nil
 	}
-	estimator.Last()
-	return estimator.Trackability(), nil
-}
-
-// Trackability follows the objects in the first frames of a recording, and says how sure their links are; nothing after too few links.
-func Trackability(ctx context.Context, r *recording.Recording, frames int) (string, error) {
-	return follow(ctx, r, frame.Template{}, nil, func(*frame.Frame, *latent.Objects) bool { frames--; return frames > 0 })
+	return err
 }

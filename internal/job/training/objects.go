@@ -23,7 +23,7 @@ const firstLook = 40
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
 	var light frame.Template
 	left := firstLook
-	_, err := follow(ctx, data[0], light, nil, func(f *frame.Frame, _ *latent.Objects) bool {
+	err := follow(ctx, data[0], light, nil, func(f *frame.Frame, _ *latent.Objects) bool {
 		light = f.Meta.Template
 		left--
 		return light.SD == 0 && left > 0

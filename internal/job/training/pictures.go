@@ -47,7 +47,7 @@ type pictures struct {
 func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	for i, r := range data {
 		most := 4 * mostPictures * (i + 1) / len(data) // the isolated ones of these are used
-		_, err := follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(f *frame.Frame, o *latent.Objects) bool {
+		err := follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(f *frame.Frame, o *latent.Objects) bool {
 			p.add(uint64(i)<<48, recording.Seconds(f), o)
 			return len(p.of) < most
 		})
