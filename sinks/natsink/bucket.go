@@ -68,7 +68,7 @@ type KeptState struct {
 	Revision uint64 `json:"revision"`          // the last one read or written here; 0: none
 	Failed   uint64 `json:"failed"`            // states that were not kept, or late
 	Remade   uint64 `json:"remade,omitempty"`  // times that the bucket was gone, as deleted, and was made again
-	Problem  string `json:"problem,omitempty"` // why the last one was not kept
+	Problem  string `json:"problem,omitempty"` // why the last one was not
 }
 
 // pendingValue is a value that waits to be written.

@@ -80,7 +80,7 @@ type durable struct {
 // Kept is the part of the answer to info about durability.
 type Kept struct {
 	Stream  string `json:"stream"`            // of JetStream
-	Retries uint64 `json:"retries"`           // number of times that unconfirmed messages were sent again
+	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
 	Remade  uint64 `json:"remade,omitempty"`  // times that the stream was gone, as deleted, and was made again
 	Damaged uint64 `json:"damaged,omitempty"` // bytes of the spool that were damaged; the messages in them are lost
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now

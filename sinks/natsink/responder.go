@@ -22,7 +22,7 @@ type About struct {
 	Source       string    `json:"source"`
 	Model        string    `json:"model"`
 	ModelSHA256  string    `json:"model_sha256"`
-	ConfigSHA256 string    `json:"config_sha256"` // digest of the settings that determine the results: equal settings give equal results
+	ConfigSHA256 string    `json:"config_sha256"` // of what decides the results: equal where the same would come out
 	Latents      int       `json:"latents"`       // dimensions
 	Seed         uint64    `json:"seed"`          // of the estimator
 	Started      time.Time `json:"started"`
@@ -73,11 +73,11 @@ func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
 type InfoRecord struct {
 	message.Header
 	About
-	Kept  *Kept      `json:"kept,omitempty"`  // if nats.durable is on
-	State *KeptState `json:"state,omitempty"` // the law in KV, if nats.durable is on
+	Kept  *Kept      `json:"kept,omitempty"`  // where nats.durable is on
+	State *KeptState `json:"state,omitempty"` // the law in KV, where nats.durable is on
 
-	Refused    uint64   `json:"refused"`               // requests whose reply subject is not an inbox
-	CapturedBy []string `json:"captured_by,omitempty"` // JetStream streams that also take the commands: delete them
+	Refused    uint64   `json:"refused"`               // requests that wanted their answer where no inbox is
+	CapturedBy []string `json:"captured_by,omitempty"` // JetStream streams that take the commands, too: delete them
 }
 
 // info describes the present run.

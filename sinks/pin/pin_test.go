@@ -156,7 +156,7 @@ func TestCloseInTime(t *testing.T) {
 	give(t, s, turn("edge", true))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "a bench: not written and closed in time") {
+	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "a bench: was not written and closed in time") {
 		t.Errorf("found %v", err)
 	}
 	close(b.hang)
