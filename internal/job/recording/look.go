@@ -14,18 +14,12 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Bounds on the frames of a recording that Look reads; lookPixels sets the number between the bounds.
+// Bounds on the frames that Look reads. Of a recording, lookPixels sets the number between leastLook and mostLook. A live source is watched for
+// lookLive and leastLook frames, a slow one for slowLook and fewLook frames.
 const (
-	leastLook  = 60
-	mostLook   = 600
-	lookPixels = 100_000_000
-)
-
-// Look watches a live source for lookLive and leastLook frames. A slow one gets slowLook, and at least fewLook frames.
-const (
-	lookLive = 2 * time.Second
-	slowLook = 20 * time.Second
-	fewLook  = 10
+	fewLook, leastLook, mostLook = 10, 60, 600
+	lookPixels                   = 100_000_000
+	lookLive, slowLook           = 2 * time.Second, 20 * time.Second
 )
 
 // seen reports whether so many frames of a live source are enough after this time.
