@@ -110,7 +110,7 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("found %+v, %v", known, err)
 	}
 	known.cover["online"] = 75
-	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "71.5 % covered, 75.0 % were") {
+	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "71.5 % covered, 75.0 % before") {
 		t.Errorf("found %v", err)
 	}
 	if _, err := readRecorded(filepath.Join("..", "..", "..", "..", "go.mod")); err == nil || !strings.Contains(err.Error(), "go.mod:1:") {
