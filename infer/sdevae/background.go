@@ -43,7 +43,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
 	}
 	leaves := c.Latent > 2 && rigid.explained < 1-numeric.LeastLayer && !j.ownChange(t, rigid, c.Latent-2)
-	// case locate.background: a dynamic background behind a single sprite; learnt if the sprite explains share.leastLayer of the motion and leaves as much, kept if it does so too
+	// case locate.background: a dynamic background behind a single sprite; learnt if the sprite explains at least share.leastLayer of the motion and as much remains, kept if it explains as much, too
 	if leaves || lowSNR {
 		full, err := j.withBackground(ctx, c, rigid)
 		if err != nil {

@@ -190,8 +190,8 @@ func (s *zarrSource) Open(context.Context) (err error) {
 	return nil
 }
 
-// Read returns the next frame. It skips a frame that cannot be read as unreadable_frame, one that was never written as
-// missing_frame, and an incomplete last one as torn_frame.
+// Read returns the next frame. It skips unreadable frames (unreadable_frame), frames that were never written (missing_frame), and an incomplete last
+// frame (torn_frame).
 func (s *zarrSource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func (c *Codec) Float(v *float64) {
 	}
 }
 
-// Floats passes on numbers as Float does.
+// Floats reads or writes the numbers of v, each as Float does.
 func (c *Codec) Floats(v []float64) {
 	for i := range v {
 		c.Float(&v[i])

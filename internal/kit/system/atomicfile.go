@@ -17,7 +17,7 @@ const Suffix = ".partial"
 // mode lets other users read a file.
 const mode = 0o644
 
-// calls are WriteFile's calls to the file system. A test records their order, and makes them fail.
+// calls are WriteFile's calls to the file system. A test replaces them: it records their order, or lets one fail.
 type calls struct {
 	write  func(f *os.File, data []byte) error
 	sync   func(f *os.File) error // of a file or a folder

@@ -293,9 +293,9 @@ func (t *table) notes() []string {
 		"GP: a Gaussian process on the true latents (squared exponential, one length scale and variance per coordinate, by marginal likelihood), as a sum; the paper does not say whether its GP is a sum or a mean. " +
 			"p: two-sided t-test of Student with pooled variance, L_mu against the GP's over runs, as in the paper.",
 		fmt.Sprintf("One frame allows: the Cramér-Rao bound per coordinate from one frame, given renderer and noise (of DNA also the distribution of shapes), averaged over %d frames of each film. "+
-			"Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is the rounding to 8 bits, and the ratio means nothing. "+
+			"*Times that* is L_latent per coordinate, divided by this bound, from the best film to the worst. Without noise the bound is the rounding to 8 bits, and the ratio means nothing. "+
 			"Estimates from several frames, or with a prior, may fall below the bound. L_latent of DNA rows also contains the error of the map.", boundFrames),
-		"Its unit leaves: L_latent a coordinate of the true latents in the unit of their own increments, as a model has it; an affine map has no unit. Times both: L_latent a coordinate over the sum of this and what one frame allows.",
+		"*Its unit leaves* is L_latent per coordinate of the true latents, given in the unit of their own increments as a model gives its latents; an affine map has no unit. *Times both* is L_latent per coordinate, divided by the sum of this and the bound of one frame.",
 		"▲: above the paper's mean, with the ratio; for L_mu as a mean over coordinates and as the sum.",
 	}
 	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
