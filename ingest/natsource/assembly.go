@@ -68,8 +68,9 @@ func (a *assembly) give() (*frame.Frame, error) {
 	case a.options.Places && !given:
 		err = errors.New("it holds a picture, and places are expected: leave --places and the option places out")
 	case given:
-		mat = frame.NewMat()
-		meta.Places, err = toPlaces(whole)
+		if meta.Places, err = toPlaces(whole); err == nil {
+			mat = frame.NewMat()
+		}
 	default:
 		cause = "unreadable_picture"
 		mat, err = a.toPicture(whole)
