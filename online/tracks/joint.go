@@ -7,7 +7,11 @@
 
 package tracks
 
-import "math"
+import (
+	"math"
+
+	"driftscope/internal/kit/numbers"
+)
 
 // The probability that track i has detection j is
 //
@@ -91,8 +95,8 @@ func (t *Tracker) mix(k *track, other *way, odds float64) {
 func (t *Tracker) marginals(rows int) {
 	s := &t.joint
 	prices, columns := t.solver.Prices()
-	s.edges, s.columns, s.up = s.edges[:0], s.columns[:0], s.up[:0]
-	s.mixed, s.rows = append(s.mixed[:0], make([]float64, len(t.pairs))...), append(s.rows[:0], make([]jointRow, rows)...)
+	s.edges, s.up = s.edges[:0], s.up[:0]
+	s.mixed, s.rows = numbers.Zeroed(s.mixed, len(t.pairs)), numbers.Zeroed(s.rows, rows)
 	for i := range t.rivals {
 		if r := &t.rivals[i]; r.n < t.n && r.more < pastsMost && r.led >= r.a.exchange && (r.b == nil || r.led >= r.b.exchange) {
 			odds := math.Exp(-r.more)
@@ -101,7 +105,7 @@ func (t *Tracker) marginals(rows int) {
 			}
 		}
 	}
-	s.columns = append(s.columns, make([]jointColumn, len(columns))...)
+	s.columns = numbers.Zeroed(s.columns, len(columns))
 	for i, k := range t.live[:rows] {
 		r := &s.rows[i]
 		r.first, r.next, r.alone = int32(len(s.edges)), -1, (1+r.alone)*math.Exp(prices[i])
@@ -223,7 +227,7 @@ func (s *joint) sum(root int32, most int) {
 	s.sums[0] = 1
 	for at, i := range s.order {
 		r := &s.rows[i]
-		s.back = append(s.back[:0], make([]float64, r.open)...)
+		s.back = numbers.Zeroed(s.back, int(r.open))
 		g := s.back
 		for mask, v := range s.sums[r.begin : r.begin+r.size] {
 			if v == 0 {

@@ -53,7 +53,7 @@ func (s *Solver) Prices() (rows, columns []float64) { return s.paid, s.v[:len(s.
 // sort orders the pairs by row, each row's dummy column last.
 func (s *Solver) sort(rows, columns int, pairs []Pair) {
 	all := columns + rows
-	s.first, s.next = zeroed(s.first, rows+1), zeroed(s.next, rows)
+	s.first, s.next = Zeroed(s.first, rows+1), Zeroed(s.next, rows)
 	n := 0
 	for _, p := range pairs {
 		if p.Cost < 0 {
@@ -66,7 +66,7 @@ func (s *Solver) sort(rows, columns int, pairs []Pair) {
 		s.next[r] = s.first[r]
 	}
 	n += rows
-	s.column, s.cost = zeroed(s.column, n), zeroed(s.cost, n)
+	s.column, s.cost = Zeroed(s.column, n), Zeroed(s.cost, n)
 	put := func(r int, c int, cost float64) {
 		s.column[s.next[r]], s.cost[s.next[r]] = int32(c), cost
 		s.next[r]++
@@ -79,8 +79,8 @@ func (s *Solver) sort(rows, columns int, pairs []Pair) {
 	for r := range rows {
 		put(r, columns+r, 0)
 	}
-	s.rowOf, s.colOf, s.paid = zeroed(s.rowOf, all), zeroed(s.colOf, rows), zeroed(s.paid, rows)
-	s.v, s.dist, s.from, s.state, s.at = zeroed(s.v, all), zeroed(s.dist, all), zeroed(s.from, all), zeroed(s.state, all), zeroed(s.at, all)
+	s.rowOf, s.colOf, s.paid = Zeroed(s.rowOf, all), Zeroed(s.colOf, rows), Zeroed(s.paid, rows)
+	s.v, s.dist, s.from, s.state, s.at = Zeroed(s.v, all), Zeroed(s.dist, all), Zeroed(s.from, all), Zeroed(s.state, all), Zeroed(s.at, all)
 	for c := range s.rowOf {
 		s.rowOf[c] = -1
 	}
@@ -192,8 +192,8 @@ func (s *Solver) swap(i, j int) {
 	s.at[s.heap[i]], s.at[s.heap[j]] = int32(i), int32(j)
 }
 
-// zeroed returns n zeros, in the memory of v if it is large enough.
-func zeroed[T int32 | float64 | uint8](v []T, n int) []T {
+// Zeroed returns n zero values, in the memory of v if it is large enough.
+func Zeroed[T any](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n, n+n/2)
 	}
