@@ -3,7 +3,6 @@ package evaluation
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,21 +14,15 @@ import (
 	"driftscope/online/offline"
 )
 
-// relative are walks of three films, and the same places by a linear map from a centre of each film's own, as a model has them.
-func relative() (z, walk *mat.Dense, trajectory []uint64) {
+// randomWalk has 101 places in the plane, one a row.
+func randomWalk() *mat.Dense {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for film, n := range []int{40, 30, 31} {
-		trajectory = append(trajectory, slices.Repeat([]uint64{uint64(5 - film)}, n)...)
-	}
-	z, walk = mat.NewDense(len(trajectory), 2, nil), mat.NewDense(len(trajectory), 2, nil)
-	x, y := 0.0, 0.0
-	for i, film := range trajectory {
+	walk, x, y := mat.NewDense(101, 2, nil), 0.0, 0.0
+	for i := range 101 {
 		x, y = x+rng.NormFloat64(), y+rng.NormFloat64()
 		walk.SetRow(i, []float64{x, y})
-		u, v := x-10*float64(film), y+3*float64(film)
-		z.SetRow(i, []float64{0.2*u - 0.1*v, 0.3*u + 0.4*v})
 	}
-	return z, walk, trajectory
+	return walk
 }
 
 // upTo are the rows 0 to n-1.
@@ -44,7 +37,7 @@ func upTo(n int) (rows []int) {
 // more latents than coordinates, the nearest of the points that are laid over it.
 func TestPlaces(t *testing.T) {
 	suite.Long(t)
-	_, walk, _ := relative()
+	walk := randomWalk()
 	n, _ := walk.Dims()
 	for d, how := range map[int]string{2: "isometry", 3: "affine"} {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -87,7 +80,7 @@ func TestPlaces(t *testing.T) {
 // counts once more.
 func TestDriftAtTheTruth(t *testing.T) {
 	suite.Long(t)
-	_, walk, _ := relative()
+	walk := randomWalk()
 	n, _ := walk.Dims()
 	const kappa = 2.0
 	spring := drift.NewNetwork(2, rand.New(rand.NewPCG(5, 6)))

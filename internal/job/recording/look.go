@@ -15,16 +15,15 @@ import (
 )
 
 // Bounds on the frames that Look reads. Of a recording, lookPixels sets the number between leastLook and mostLook. A live source is watched for
-// lookLive and leastLook frames, a slow one for slowLook and fewLook frames.
+// lookLive and leastLook frames, a slow one for slowLook and fewLook frames, and none for longer than longLook.
 const (
-	fewLook, leastLook, mostLook = 10, 60, 600
-	lookPixels                   = 100_000_000
-	lookLive, slowLook           = 2 * time.Second, 20 * time.Second
+	fewLook, leastLook, mostLook, lookPixels = 10, 60, 600, 100_000_000
+	lookLive, slowLook, longLook             = 2 * time.Second, 20 * time.Second, time.Minute
 )
 
 // seen reports whether so many frames of a live source are enough after this time.
 func seen(frames int, since time.Duration) bool {
-	return frames >= leastLook && since >= lookLive || frames >= fewLook && since >= slowLook
+	return frames >= leastLook && since >= lookLive || frames >= fewLook && since >= slowLook || since >= longLook
 }
 
 // Of returns the recording that a component reads.
@@ -45,17 +44,21 @@ func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finde
 	defer source.Close()
 	steps = append(steps, field.NewPicture())
 	var sampler finder.Sampler
-	live, begun := source.Info().Live, time.Now()
+	live, begun, reading, stop := source.Info().Live, time.Now(), ctx, func() {}
+	if live {
+		reading, stop = context.WithTimeout(ctx, longLook)
+	}
+	defer stop()
 	for more := true; more && !(live && seen(sampler.Frames(), time.Since(begun))); {
-		more, err = r.lookAt(ctx, source, steps, &sampler)
+		more, err = r.lookAt(reading, source, steps, &sampler)
 		var skip *pipeline.ErrSkip
-		if err != nil && !errors.As(err, &skip) {
+		if err != nil && !errors.As(err, &skip) && (reading.Err() == nil || ctx.Err() != nil) { // a minute that is over ends no run
 			return nil, r.Naming(err)
 		}
 	}
 	sample := sampler.Sample()
 	if len(sample.Frames) == 0 {
-		return nil, fmt.Errorf("%s: %w: check the recording (driftscope probe)", r.Arg, ErrUnread)
+		return nil, fmt.Errorf("%s: %w: check it (driftscope probe)", r.Arg, ErrUnread)
 	}
 	sample.Force = force
 	found, err := finder.Learn(sample)

@@ -45,7 +45,7 @@ func TestLookLive(t *testing.T) {
 		frames int
 		since  time.Duration
 		want   bool
-	}{{600, time.Second, false}, {59, 3 * time.Second, false}, {60, 2 * time.Second, true}, {9, time.Minute, false}, {10, 20 * time.Second, true}} {
+	}{{600, time.Second, false}, {59, 3 * time.Second, false}, {60, 2 * time.Second, true}, {9, 59 * time.Second, false}, {10, 20 * time.Second, true}, {0, time.Minute, true}} {
 		if seen(c.frames, c.since) != c.want {
 			t.Errorf("%d frames in %v: expected %v", c.frames, c.since, c.want)
 		}

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -200,12 +201,8 @@ type first struct {
 // lookFirst reads the beginning of a source and learns its objects. A live source is opened again afterwards.
 func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	r := recording.Of(cfg.Source)
-	looks, err := Looks(cfg.Source)
-	if err == nil && !looks && cfg.Source.Kind != recording.SimSource {
-		err = console.Usage(fmt.Errorf("objects.find: anyone may send the frames of %s, so run does not look at them first: give --objects, or a model", cfg.Source.Kind))
-	}
-	if err != nil {
-		return nil, err
+	if looks, err := Looks(cfg.Source); err != nil || !looks && cfg.Source.Kind != recording.SimSource {
+		return nil, cmp.Or(err, console.Usage(fmt.Errorf("objects.find: anyone may send the frames of %s, so run does not look at them first: give --objects, or a model", cfg.Source.Kind)))
 	}
 	made, err := newSteps(cfg.Preprocess, 1)
 	if err != nil {
