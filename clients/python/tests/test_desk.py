@@ -155,4 +155,21 @@ def test_the_dock_widget(connection: StandIn, monkeypatch: pytest.MonkeyPatch) -
     dock.stream.setText("a b")
     dock.connect_.click()
     wait(lambda: "expected PREFIX.SITE.NAME" in dock.says.text() and dock.connect_.text() == "Connect")
+    dock.stream.setText("beads")
+    connection.connected = True
+    dock.connect_.click()
+    wait(dock.freeze.isEnabled)
     dock.close()
+    wait(lambda: not connection.connected)
+    connection.connected = True
+    other = widget.LiveTracks(napari_viewer=viewer)
+    other.stream.setText("beads")
+    other.connect_.click()
+    wait(other.freeze.isEnabled)
+    other.deleteLater()  # as napari does with a dock that is closed
+    app.sendPostedEvents(None, 52)  # QEvent.DeferredDelete
+    del other
+    end = time.monotonic() + 20
+    while connection.connected and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not connection.connected, "the connection outlived its dock"

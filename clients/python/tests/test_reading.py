@@ -184,7 +184,7 @@ def test_geff(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("meta", "match"), [
     ({"compressor": {"id": "blosc"}}, "found compressor"), ({"zarr_format": 3}, "found zarr_format"), ({"shape": [1 << 39]}, "at most"), ({"shape": "no"}, "whole numbers"),
-    ({"chunks": [0]}, "expected chunks"), ({"chunks": [1 << 39]}, "expected chunks"), ({"dtype": "|O"}, "expected chunks"), ({"dimension_separator": "/../"}, "expected chunks"),
+    ({"chunks": [0]}, "expected chunks"), ({"chunks": [1 << 39]}, "expected chunks"), ({"dtype": "|O"}, "expected chunks"), ({"dtype": "no"}, "expected chunks"), ({"shape": [2]}, "was the writer stopped"), ({"dimension_separator": "/../"}, "expected chunks"),
 ])  # fmt: skip
 def test_broken_geff(tmp_path: Path, meta: dict[str, Any], match: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(films, "MOST_BYTES", 1 << 20)
@@ -192,6 +192,23 @@ def test_broken_geff(tmp_path: Path, meta: dict[str, Any], match: str, monkeypat
     array = path / "nodes/props/x/values/.zarray"
     array.write_text(json.dumps(json.loads(array.read_text()) | meta))
     with pytest.raises(ValueError, match=match):
+        read(str(path))
+
+
+@pytest.mark.parametrize("meta", [[], {"track_node_props": []}, {"track_node_props": {"tracklet": "particle"}, "node_props_metadata": 3}])
+def test_geff_with_other_metadata(tmp_path: Path, meta: Any) -> None:
+    path = geff(tmp_path / "tracks.geff")
+    (path / ".zattrs").write_text(json.dumps({"geff": meta}))
+    with pytest.raises(ValueError, match="expected the metadata of a GEFF"):
+        read(str(path))
+
+
+def test_long_cells_and_other_letters(tmp_path: Path) -> None:
+    path = tmp_path / "tracks.csv"
+    path.write_bytes(CSV.encode() + b"1,1,1,1,,,,,,\xff\n")
+    assert len(tracks(path)["frame"]) == 1
+    path.write_bytes(CSV.encode() + b"1,1,1,1,,,,,," + b"a" * (1 << 18) + b"\n")
+    with pytest.raises(ValueError, match="tracks.csv: line 2: field larger"):
         read(str(path))
 
 
@@ -232,6 +249,9 @@ def test_film_in_zarr(tmp_path: Path, colours: int) -> None:
     (tmp_path / "run.zarr/0/1/0/0/0/0").write_bytes(b"short")
     with pytest.raises(ValueError, match="was it cut off"):
         film[1]
+    (tmp_path / "run.zarr/0/1/0/0/0/0").unlink()
+    with pytest.raises(ValueError, match="expected frame 6"):
+        film[1]
 
 
 def test_film_in_tiffs(tmp_path: Path) -> None:
@@ -255,6 +275,12 @@ def test_films_of_few_frames(tmp_path: Path) -> None:
     recording(tmp_path / "b.zarr", [3, 3])
     with pytest.raises(ValueError, match="expected rising numbers"):
         read(str(tmp_path / "b.zarr"))
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/recording.csv").write_text("time,place\n1,2\n")  # another program's
+    assert get_reader(str(tmp_path / "d")) is None
+    (tmp_path / "d/recording.csv").write_text("file,page,seq,time_ns,trajectory,dropped\nframes-0001.tif,0,1,0,0,0\n")
+    with pytest.raises(ValueError, match="pages from 1"):
+        read(str(tmp_path / "d"))
     recording(tmp_path / "c.zarr", [])
     with pytest.raises(ValueError, match="found no frame"):
         read(str(tmp_path / "c.zarr"))

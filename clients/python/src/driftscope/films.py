@@ -64,6 +64,15 @@ class Film:
         return np.zeros(self.shape[1:], self.dtype) if at is None else self._load(at)
 
 
+def is_film(folder: Path) -> bool:
+    """Whether a folder is a recording."""
+    try:
+        with (folder / "recording.csv").open("rb") as file:
+            return file.read(14) == b"file,page,seq,"
+    except OSError:
+        return False
+
+
 def open_film(folder: Path) -> Film:
     """Opens a folder of TIFFs, or a Zarr store, that has a recording.csv."""
     numbers: list[int] = []
@@ -74,8 +83,10 @@ def open_film(folder: Path) -> Film:
                 number, place = int(line["seq"]), (line["file"], int(line["page"]))
             except (KeyError, TypeError, ValueError):
                 break  # a kill may tear the last line
-            if number < 0 or numbers and number <= numbers[-1] or len(numbers) == MOST_FRAMES:
-                raise ValueError(f"{folder}/recording.csv: row {len(numbers) + 2}: found frame {number}, expected rising numbers of at most {MOST_FRAMES} frames")
+            if number < 0 or numbers and number <= numbers[-1] or len(numbers) == MOST_FRAMES or place[1] < 1:
+                raise ValueError(
+                    f"{folder}/recording.csv: row {len(numbers) + 2}: found frame {number} on page {place[1]}, expected rising numbers of at most {MOST_FRAMES} frames, and pages from 1"
+                )
             numbers.append(number)
             places.append(place)
     if not numbers:
@@ -96,7 +107,10 @@ def _zarr(folder: Path, numbers: list[int], places: list[Place]) -> Film:
         raise ValueError(f"{folder}/0: found chunks of {meta.chunks}, expected a frame each, of 1 or 3 channels: napari-ome-zarr opens other stores")
 
     def load(k: int) -> NDArray[Any]:
-        planes = meta.chunk((places[k][1] - 1, 0, 0, 0, 0))[0, :, 0]
+        at = (places[k][1] - 1, 0, 0, 0, 0)
+        if not meta.path(at).is_file():
+            raise ValueError(f"{meta.path(at)}: not found, expected frame {numbers[k]}: was the recording copied whole?")
+        planes = meta.chunk(at)[0, :, 0]
         return np.asarray(planes[0] if colours == 1 else np.moveaxis(planes, 0, -1))
 
     return Film(numbers, (height, width) if colours == 1 else (height, width, 3), meta.dtype, load)
@@ -139,21 +153,25 @@ class _Meta:
 
     def __init__(self, folder: Path) -> None:
         found = document(folder / ".zarray")
-        self.folder, self.separator = folder, found.get("dimension_separator", ".")
+        self.folder, self.separator = folder, str(found.get("dimension_separator", "."))
         wanted = {"zarr_format": 2, "order": "C", "compressor": None, "filters": None}
         for key, value in wanted.items():
             if found.get(key) != value:
                 raise ValueError(f"{folder}: found {key} {found.get(key)!r:.80}, expected {value!r}, as Driftscope writes: zarr-python reads others")
         self.shape, self.chunks = (_shape(folder, found.get(key)) for key in ("shape", "chunks"))
-        self.dtype = np.dtype(str(found.get("dtype")))
+        kind = str(found.get("dtype"))
+        self.dtype: np.dtype[Any] = np.dtype(kind if re.fullmatch(r"[<>|][biuf][1248]", kind) else "O")
         size = self.dtype.itemsize * int(np.prod([float(n) for n in self.chunks]))
         if len(self.shape) != len(self.chunks) or self.dtype.kind not in "biuf" or 0 in self.chunks or size > MOST_BYTES or self.separator not in ("/", "."):
             raise ValueError(f"{folder}: found the shape {self.shape}, chunks {self.chunks} of {self.dtype}, expected chunks of numbers, of at most {MOST_BYTES} bytes")
         self.bytes = size
 
+    def path(self, at: Shape) -> Path:
+        return self.folder / self.separator.join(map(str, at))
+
     def chunk(self, at: Shape) -> NDArray[Any]:
         """Reads a chunk; one that was not written is 0."""
-        path = self.folder / self.separator.join(map(str, at))
+        path = self.path(at)
         try:
             with path.open("rb") as file:
                 data = file.read(self.bytes + 1)

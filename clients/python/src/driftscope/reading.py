@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .decoding import Unreadable, decode
-from .films import Film, array, document, open_film
+from .films import Film, array, document, is_film, open_film
 from .messages import KINDS, Latent, Law, Objects, Track
 from .window import LAST_FRAME, UNKNOWN, Columns, Window
 
@@ -54,7 +54,7 @@ def _kind(path: Path) -> Callable[[Path], Columns | Film] | None:
     """Returns what reads a file, by its ending and its beginning."""
     try:
         if path.is_dir():
-            if (path / "recording.csv").is_file():
+            if is_film(path):
                 return open_film
             return _geff if path.suffix.lower() == ".geff" and "geff" in document(path / ".zattrs") else None
         with path.open("rb") as file:
@@ -131,10 +131,10 @@ def _numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 
 def _csv(path: Path) -> Columns:
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         lines = csv.reader(file)
-        header = next(lines)[:MOST_COLUMNS]
-        cells: list[list[Any]] = [[] for _ in header]
+        header: list[str] = []
+        cells: list[list[Any]] = []
         text: set[int] = set()
         part: list[list[str]] = []
 
@@ -148,6 +148,8 @@ def _csv(path: Path) -> Columns:
             part.clear()
 
         try:
+            header = next(lines)[:MOST_COLUMNS]
+            cells = [[] for _ in header]
             for n, line in enumerate(lines):
                 if n > MOST_ROWS:
                     break
@@ -155,7 +157,7 @@ def _csv(path: Path) -> Columns:
                 if len(part) == 1 << 16:
                     convert()
         except csv.Error as error:
-            raise ValueError(f"{path}: row {n + 2}: {error}") from error
+            raise ValueError(f"{path}: line {lines.line_num}: {error}") from error
         convert()
     return {name: np.concatenate(cells[k]) for k, name in enumerate(header) if k not in text}
 
@@ -209,18 +211,23 @@ def _lines(path: Path) -> Iterator[str]:
 def _geff(path: Path) -> Columns:
     """Reads a graph that Driftscope wrote: docs/howto/recordings-out.md."""
     meta = document(path / ".zattrs")["geff"]
-    tracklet = (meta.get("track_node_props") or {}).get("tracklet")
+    if not isinstance(meta, dict) or not all(isinstance(meta.get(key, {}), dict) for key in ("track_node_props", "node_props_metadata")):
+        raise ValueError(f"{path}/.zattrs: found {meta!r:.80}, expected the metadata of a GEFF")
+    tracklet = meta.get("track_node_props", {}).get("tracklet")
     if not isinstance(tracklet, str):
         raise ValueError(f"{path}: found a graph without tracklets, expected one of driftscope run --out tracks.geff: napari-geff opens others")
     columns: Columns = {}
-    for name in list(meta.get("node_props_metadata") or {})[:MOST_COLUMNS]:
+    ids = array(path / "nodes/ids", MOST_ROWS)
+    for name in list(meta.get("node_props_metadata", {}))[:MOST_COLUMNS]:
         if re.fullmatch(r"\w{1,64}", name) and (path / "nodes/props" / name).is_dir():
-            values = _property(path / "nodes/props" / name)
+            values = _property(path / "nodes/props" / name, len(ids))
             if values.ndim == 1:
                 columns[{"t": "frame", tracklet: "particle"}.get(name, name)] = values
-    ids = array(path / "nodes/ids", MOST_ROWS)
-    if (path / "edges/props/p_link").is_dir():
-        ends, link = array(path / "edges/ids", MOST_ROWS), _property(path / "edges/props/p_link")
+    if (path / "edges/props/p_link").is_dir() and len(ids):
+        ends = array(path / "edges/ids", MOST_ROWS)
+        if ends.shape[1:] != (2,):
+            raise ValueError(f"{path}/edges/ids: found the shape {ends.shape}, expected pairs of nodes")
+        link = _property(path / "edges/props/p_link", len(ends))
         order = np.argsort(ids)
         at = np.searchsorted(ids[order], ends[:, 1]).clip(0, len(ids) - 1)
         known = ids[order][at] == ends[:, 1]
@@ -228,19 +235,21 @@ def _geff(path: Path) -> Columns:
         columns["p_link"][order[at[known]]] = link[known]
     laws = path / "tracks/props"
     if "particle" in columns and (laws / "particle").is_dir():
-        numbers = _property(laws / "particle")
+        numbers = array(laws / "particle/values", MOST_ROWS)
         order = np.argsort(numbers)
         at = np.searchsorted(numbers[order], columns["particle"]).clip(0, max(0, len(numbers) - 1))
         for name in ("diffusion_low", "diffusion_high"):
             if len(numbers):
-                columns[name] = np.where(numbers[order][at] == columns["particle"], _property(laws / name)[order][at], math.nan)
+                columns[name] = np.where(numbers[order][at] == columns["particle"], _property(laws / name, len(numbers))[order][at], math.nan)
     return columns
 
 
-def _property(path: Path) -> NDArray[np.float64]:
+def _property(path: Path, rows: int) -> NDArray[np.float64]:
     values = array(path / "values", MOST_ROWS).astype(np.float64)
-    if (path / "missing").is_dir():
-        values[array(path / "missing", MOST_ROWS).astype(bool)] = math.nan
+    missing = array(path / "missing", MOST_ROWS).astype(bool) if (path / "missing").is_dir() else np.zeros(rows, bool)
+    if len(values) != rows or missing.shape != (rows,):
+        raise ValueError(f"{path}: found {len(values)} values and {len(missing)} flags, expected {rows}: was the writer stopped?")
+    values[missing] = math.nan
     return values
 
 
@@ -266,8 +275,11 @@ def _trackmate(path: Path) -> Columns:
                 laws[track] = tuple(number(element, name) for name in ("DIFFUSION", "DIFFUSION_LOW", "DIFFUSION_HIGH"))
             elif event == "start" and element.tag == "Edge":
                 source, target = element.get("SPOT_SOURCE_ID", ""), element.get("SPOT_TARGET_ID", "")
-                track_of[source] = track_of[target] = track
-                link[target] = 1 - number(element, "LINK_COST")
+                if len(link) >= MOST_ROWS:
+                    left += 1
+                else:
+                    track_of[source] = track_of[target] = track
+                    link[target] = 1 - number(element, "LINK_COST")
             elif event == "start" and element.tag == "Spot":
                 if len(spots) >= MOST_ROWS:
                     left += 1
@@ -281,7 +293,7 @@ def _trackmate(path: Path) -> Columns:
     except ElementTree.ParseError as error:
         raise ValueError(f"{path}: found {error}, expected TrackMate's XML: was it cut off?") from error
     if left:
-        _warn(path, f"{left} spots after the first {MOST_ROWS} are left out")
+        _warn(path, f"{left} spots and edges after the first {MOST_ROWS} are left out")
     if not spots or not pixel > 0:
         raise ValueError(f"{path}: found {len(spots)} spots and a pixel of {pixel}, expected spots, and the size of a pixel in ImageData")
     table = np.array(spots)

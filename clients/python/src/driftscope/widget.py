@@ -22,6 +22,13 @@ class LiveTracks(QWidget):  # type: ignore[misc]  # qtpy has no types
         super().__init__()
         self._viewer = napari_viewer
         self._desk: Desk | None = None
+        self._open = opened = list[Desk]()  # at most the desk; it outlives the widget
+
+        def end(*_: object) -> None:
+            for desk in opened:
+                desk.close()
+
+        self.destroyed.connect(end)
         self._layers: Layers | None = None
         self.server, self.stream, self.number = QLineEdit(LOCAL), QLineEdit(), QLineEdit()
         self.stream.setPlaceholderText("vesicle, or PREFIX.SITE.NAME")
@@ -85,6 +92,7 @@ class LiveTracks(QWidget):  # type: ignore[misc]  # qtpy has no types
             self.says.setText("disconnected; the layers stay")
         else:
             self._desk = Desk(self.server.text().strip(), self.stream.text().strip(), self.frames.value())
+            self._open[:] = [self._desk]
         self._enable()
 
     def _follow(self) -> None:
