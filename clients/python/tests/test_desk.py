@@ -44,7 +44,8 @@ def test_commands_beside_the_viewer(connection: StandIn) -> None:
     until(lambda: desk.live, desk)
     assert desk.lines()[:2] == ["connected to driftscope.local.beads", "no frame has come yet"]
     for act, says in (
-        (desk.freeze, "the law is held"), (desk.resume, "the law goes on"), (lambda: desk.follow(17), "object 17 is followed"), (lambda: desk.follow(None), "no object is followed"),
+        (desk.freeze, "the law is held"), (desk.resume, "the law goes on"),
+        (lambda: desk.follow(17), "object 17 is followed"), (lambda: desk.follow(None), "no object is followed"),
     ):  # fmt: skip
         act()
         until(lambda says=says: desk.said == says, desk)  # type: ignore[misc]

@@ -163,7 +163,8 @@ def test_all_that_is_missing_is_said(stream: Stream, connection: StandIn) -> Non
     said = "\n".join(seen.live.lines())
     for part in (
         "frames 2 to 2: 1 of at most 100, 0 places of at most 3, 0 objects", "two states", "run: tracking, 25.0 frames/s, dropped: 3 queue_full", "2 messages unreadable",
-        "1 messages of a former worker", "2 frames left the window early", "1 places left out", "1 places without a number", "9 places that the run did not send", "1 restarts",
+        "1 messages of a former worker", "2 frames left the window early", "1 places left out", "1 places without a number",
+        "9 entries that the run did not send", "1 restarts",
     ):  # fmt: skip
         assert part in said, said
 

@@ -40,7 +40,8 @@ def test_places_and_their_law() -> None:
     assert found["particle"] == [7, 2] and found["diffusion_px2_s"] == [0.5, UNKNOWN] and found["p_link"] == [0.9, UNKNOWN]
     assert found["state"] == [1, UNKNOWN] and found["doubt"] == [0.1, 0.2] and found["sd_px"] == [0.3, 0.4] and found["marks"] == [0, 16]
     assert window.unusable == 1 and window.objects == 2 and window.frames == 1
-    window.judge(message("track", whole=True, id=7, diffusion_px2_s_low=0.25, diffusion_px2_s_high=1.0, motion=samples.value(samples.schema("track"))["motion"] | {"class": "confined", "alpha": 0.5}))
+    motion = samples.value(samples.schema("track"))["motion"] | {"class": "confined", "alpha": 0.5}
+    window.judge(message("track", whole=True, id=7, diffusion_px2_s_low=0.25, diffusion_px2_s_high=1.0, motion=motion))
     window.judge(message("track", id=99))  # not in the window
     found = {name: column.tolist() for name, column in window.shown().features.items()}
     assert found["diffusion_low_px2_s"] == [0.25, UNKNOWN] and found["diffusion_high_px2_s"] == [1.0, UNKNOWN]
@@ -50,7 +51,8 @@ def test_places_and_their_law() -> None:
 def test_earlier_places_and_the_last_frames() -> None:
     window = Window(frames=10)
     window.add(many(4, [7]))
-    window.add(objects(5, id=[7], x_px=[1.75], y_px=[2.75], marks=[0], earlier={"seq": [3, 4], "id": [7, 7], "x_px": [1.0, 9.0], "y_px": [2.0, 8.0], "sd_px": [0.1, 0.2], "filled": [False, True]}))
+    earlier = {"seq": [3, 4], "id": [7, 7], "x_px": [1.0, 9.0], "y_px": [2.0, 8.0], "sd_px": [0.1, 0.2], "filled": [False, True]}
+    window.add(objects(5, id=[7], x_px=[1.75], y_px=[2.75], marks=[0], earlier=earlier))
     shown = window.shown()
     assert shown.rows.tolist() == [[0, 3, 2, 1], [0, 4, 8, 9], [0, 5, 2.75, 1.75]], "what is known later replaces what was there"
     assert shown.features["filled"].tolist() == [0, 1, 0] and shown.features["sd_px"].tolist()[:2] == [0.1, 0.2]
@@ -108,13 +110,16 @@ def test_a_million_objects() -> None:
     assert window.places == 1000 and window.left_out == n - 1000 and window.cut == 1 and len(window.shown().rows) == 1000
 
 
+EARLIER = {"seq": [99, -1, 1 << 70], "id": [3, 3, 3], "x_px": [1, 1, 1], "y_px": [1, 1], "sd_px": [], "filled": []}
+
+
 @pytest.mark.parametrize(("columns", "rows", "unusable"), [
     ({"id": [1, 2], "x_px": [1.0], "y_px": [1.0, 2.0], "marks": []}, 1, 1),
     ({"id": [1 << 80, -5, 1 << 62], "x_px": [1, 1, 1], "y_px": [1, 1, 1], "marks": [0, 0, 0]}, 1, 2),
     ({"id": [1], "x_px": [1], "y_px": [1], "marks": [1 << 70]}, 1, 0),
     ({"id": [1, 1], "x_px": [1, 2], "y_px": [1, 2], "marks": [0, 0]}, 1, 0),
     ({"id": [1, 2], "x_px": [1, 1], "y_px": [1, 1], "marks": [0, 0], "state": [[1.0], []], "p_link": [0.5]}, 2, 0),
-    ({"id": [1], "x_px": [1], "y_px": [1], "marks": [0], "earlier": {"seq": [99, -1, 1 << 70], "id": [3, 3, 3], "x_px": [1, 1, 1], "y_px": [1, 1], "sd_px": [], "filled": []}}, 1, 3),
+    ({"id": [1], "x_px": [1], "y_px": [1], "marks": [0], "earlier": EARLIER}, 1, 3),
 ])  # fmt: skip
 def test_broken_columns(columns: dict[str, Any], rows: int, unusable: int) -> None:
     window = Window()
@@ -164,7 +169,8 @@ def test_any_message() -> None:
         earlier = {"seq": some(wild), "id": some(wild), "x_px": some(places), "y_px": some(places), "sd_px": some(places), "filled": some([True, False])}
         window.add(objects(
             rng.choice([*wild, *range(20)]), id=some(wild), x_px=some(places), y_px=some(places), marks=some(wild), sd_px=some(places), doubt=some(places),
-            diffusion_px2_s=some(places), p_link=some(places), state=[some(places) for _ in range(rng.randrange(4))], unsent=3, **({"earlier": earlier} if rng.random() < 0.5 else {}),
+            diffusion_px2_s=some(places), p_link=some(places), state=[some(places) for _ in range(rng.randrange(4))], unsent=3,
+            **({"earlier": earlier} if rng.random() < 0.5 else {}),
         ))  # fmt: skip
         shown = window.shown()
         assert np.isfinite(shown.rows).all() and all(np.isfinite(column).all() and len(column) == len(shown.rows) for column in shown.features.values())

@@ -84,9 +84,8 @@ def open_film(folder: Path) -> Film:
             except (KeyError, TypeError, ValueError):
                 break  # a kill may tear the last line
             if number < 0 or numbers and number <= numbers[-1] or len(numbers) == MOST_FRAMES or place[1] < 1:
-                raise ValueError(
-                    f"{folder}/recording.csv: row {len(numbers) + 2}: found frame {number} on page {place[1]}, expected rising numbers of at most {MOST_FRAMES} frames, and pages from 1"
-                )
+                at = f"{folder}/recording.csv: row {len(numbers) + 2}"
+                raise ValueError(f"{at}: found frame {number} on page {place[1]}, expected rising numbers of at most {MOST_FRAMES} frames, and pages from 1")
             numbers.append(number)
             places.append(place)
     if not numbers:
@@ -163,7 +162,8 @@ class _Meta:
         self.dtype: np.dtype[Any] = np.dtype(kind if re.fullmatch(r"[<>|][biuf][1248]", kind) else "O")
         size = self.dtype.itemsize * int(np.prod([float(n) for n in self.chunks]))
         if len(self.shape) != len(self.chunks) or self.dtype.kind not in "biuf" or 0 in self.chunks or size > MOST_BYTES or self.separator not in ("/", "."):
-            raise ValueError(f"{folder}: found the shape {self.shape}, chunks {self.chunks} of {self.dtype}, expected chunks of numbers, of at most {MOST_BYTES} bytes")
+            at = f"found the shape {self.shape}, chunks {self.chunks} of {kind:.20}"
+            raise ValueError(f"{folder}: {at}, expected chunks of numbers, of at most {MOST_BYTES} bytes")
         self.bytes = size
 
     def path(self, at: Shape) -> Path:

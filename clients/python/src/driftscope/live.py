@@ -73,9 +73,8 @@ class Live:
     def lines(self) -> list[str]:
         """Says what the window holds, the law, and everything that is missing."""
         w, r = self.window, self._results
-        said = [f"frames {w.newest - w.frames + 1} to {w.newest}: {w.frames} of at most {w.most_frames}, {w.places} places of at most {w.most_places}, {w.objects} objects"]
-        if not w.frames:
-            said = ["no frame has come yet"]
+        held = f"{w.frames} of at most {w.most_frames}, {w.places} places of at most {w.most_places}, {w.objects} objects"
+        said = [f"frames {w.newest - w.frames + 1} to {w.newest}: {held}" if w.frames else "no frame has come yet"]
         if self.law:
             said.append(self.law)
         if self.health:
@@ -84,7 +83,7 @@ class Live:
         missing = {
             "messages lost here (the viewer is too slow)": r.lost, "messages unreadable": r.unreadable, "messages of a former worker": r.superseded,
             "frames left the window early (too many places)": w.cut, "places left out (a message had too many)": w.left_out,
-            "places without a number, frame or finite coordinates": w.unusable, "places that the run did not send": w.unsent,
+            "places without a number, frame or finite coordinates": w.unusable, "entries that the run did not send": w.unsent,
             "pictures unreadable": self.pictures_lost, "restarts of the stream": w.restarts,
         }  # fmt: skip
         if self.picture and not self.picture.placed:

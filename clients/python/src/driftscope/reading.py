@@ -193,9 +193,12 @@ def _jsonl(path: Path) -> Columns:
         elif isinstance(message, Law):
             window.see(message)
     for count, what in (
-        (left, "lines are unreadable"), (window.cut, "frames are left out: the file has too many places"), (window.left_out, "places are left out: a frame had too many"),
-        (window.unusable, "places have no number, frame or finite coordinates"), (window.restarts, "times the run began again: only its last part is shown"),
-    ):  # fmt: skip
+        (left, "lines are unreadable"),
+        (window.cut, "frames are left out: the file has too many places"),
+        (window.left_out, "places are left out: a frame had too many"),
+        (window.unusable, "places have no number, frame or finite coordinates"),
+        (window.restarts, "times the run began again: only its last part is shown"),
+    ):
         if count:
             _warn(path, f"{count} {what}")
     shown = window.shown()

@@ -60,7 +60,7 @@ class Window:
         self.cut = 0  # frames that left early, because their places were too many
         self.left_out = 0  # places of a message beyond the most
         self.unusable = 0  # places without finite coordinates, a number or a frame
-        self.unsent = 0  # places that the run left out, because the server takes no larger message
+        self.unsent = 0  # entries that the run left out, because the server takes no larger message
         self.restarts = 0  # times that the stream began again: its objects are other ones
         self._d = UNKNOWN  # px²/s, of the object of a scene
         self._field = False
@@ -194,7 +194,8 @@ def _of_objects(message: Objects) -> tuple[NDArray[np.int64], NDArray[np.int64],
     if states:
         chances = np.where(np.isfinite(states), states, UNKNOWN)
         likeliest = np.where(chances.max(axis=0) > 0, chances.argmax(axis=0), UNKNOWN)
-    columns: list[Sequence[float] | NDArray[Any]] = [message.y_px, message.x_px, message.diffusion_px2_s, message.p_link or [], likeliest, message.doubt, message.sd_px, marks, np.zeros(n)]
+    columns: list[Sequence[float] | NDArray[Any]] = [message.y_px, message.x_px]
+    columns += [message.diffusion_px2_s, message.p_link or [], likeliest, message.doubt, message.sd_px, marks, np.zeros(n)]  # OF_PLACE
     values = np.column_stack([_column(column, n) for column in columns])
     here = (marks < 0) | (marks.astype(np.int64) & (PREDICTED | MERGED) == 0)
     number, values = number[here], values[here]
