@@ -154,7 +154,7 @@ class TriggerEvents(Generic[E]):
     make says what to do about a trigger: it returns a useq.MDAEvent, or None for nothing. A trigger that is older than within seconds is dropped,
     counted in late and logged; None waits for ever. The age counts from the arrival of the frame in the run: the time there (latency_ms) and the time
     that the trigger waited here, while the engine was busy. clock adds the way in between: with clock=True the age counts from the frame's own time,
-    which has to be on this computer's clock, as publish_mda's are.
+    which has to be on this computer's clock, as publish_mda's are. The engine may pause after that check.
     """
 
     def __init__(self, stream: Stream, make: Callable[[Trigger], E | None], within: float | None = None, clock: bool = False) -> None:
