@@ -160,6 +160,14 @@ def test_the_dock_widget(connection: StandIn, monkeypatch: pytest.MonkeyPatch) -
     connection.connected = True
     dock.connect_.click()
     wait(dock.freeze.isEnabled)
+    viewer.layers.clear()
+    monkeypatch.setattr(Viewer, "add_tracks", lambda *_, **__: 1 / 0)
+    connection.deliver("driftscope.local.beads.objects", samples.message("objects", whole=False, seq=1, id=[17], x_px=[1], y_px=[3], marks=[0]))
+    dock._timer.stop()
+    with pytest.raises(ZeroDivisionError):
+        dock.refresh()
+    assert "cannot be drawn: division by zero" in dock.says.text() and dock.connect_.text() == "Connect"
+    dock.refresh()  # says it once
     dock.close()
     wait(lambda: not connection.connected)
     connection.connected = True

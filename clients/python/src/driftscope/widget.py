@@ -65,11 +65,16 @@ class LiveTracks(QWidget):  # type: ignore[misc]  # qtpy has no types
         """Draws what has come."""
         if self._desk is None:
             return
-        changed = self._desk.refresh()
-        if self._layers is None and self._desk.live:
-            self._layers = Layers(self._viewer, self._desk.live)
-        if changed and self._layers:
-            self._layers.refresh()
+        try:
+            changed = self._desk.refresh()
+            if self._layers is None and self._desk.live:
+                self._layers = Layers(self._viewer, self._desk.live)
+            if changed and self._layers:
+                self._layers.refresh()
+        except Exception as error:
+            self.says.setText(f"disconnected, because the layers cannot be drawn: {error}")
+            self._end()
+            raise  # napari shows it, once
         self.says.setText("\n".join(self._desk.lines()))
         if self._desk.failed:
             self._end()
