@@ -167,7 +167,7 @@ func TestStay(t *testing.T) {
 	})
 	s := stayHere(t, folder, at, "live.yaml", "film.yaml", "notes.yaml")
 	s.wait("live", func(h health) bool { return h.State == "tracking" })
-	s.ask("live", "start", "", "409", "start: the stream runs: send stop first")
+	s.ask("live", "start", "", "409", "start: the stream is already running: send stop first")
 
 	if h := s.wait("film", stopped); h.Problem != "" || h.Frames != 60 {
 		t.Errorf("found %+v, expected 60 frames and no problem", h)
