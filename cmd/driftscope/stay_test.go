@@ -222,7 +222,7 @@ func TestStay(t *testing.T) {
 	}
 	const config = `{"config": true}`
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule, frames: 90, realtime: false}}\nqueue: 5000\ngrace: 2h\n")
-	s.ask("film", "start", config, "409", "queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode; film.config: grace: found 2h0m0s")
+	s.ask("film", "start", config, "409", "queue: found 5000, expected 1 to 4096 frames, or 0 for the default of the mode; film.config: grace: found 2h0m0s")
 	put(t, kv, "film", "stream: other\nsource: {sim: {name: molecule}}\n")
 	s.ask("film", "start", config, "409", "film.config: stream: found other, expected film")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule}}\nnats: {site: elsewhere}\n")

@@ -216,7 +216,7 @@ func goesOn(t *testing.T, folder, digest string) {
 	run("three", "law").check(t, 2, "online.state: law: unusable checkpoint")
 	run("nothing", "new").check(t, 2, "model nats:nothing: there is no such model")
 	run("forged", "new").check(t, 2, "digest does not match its bytes")
-	drive(t, folder, "run", "again.yaml", "--nats", "off").check(t, 2, "beside nats.url off")
+	drive(t, folder, "run", "again.yaml", "--nats", "off").check(t, 2, "but nats.url is off")
 	o = drive(t, folder, "lint", "again.yaml")
 	if o.status != 0 {
 		t.Errorf("lint: %+v", o)
