@@ -27,7 +27,7 @@ func TestNew(t *testing.T) {
 	}{
 		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, geff, gpio, jsonl, nats, osc, parquet, serial, terminal, trackmate`},
 		"nats off":     {"nats", nil, Env{Stream: "bead"}, "set nats.url"},
-		"nats stream":  {"nats", nil, Env{Stream: "bead.2", Bus: b}, "bead-2 would do"},
+		"nats stream":  {"nats", nil, Env{Stream: "bead.2", Bus: b}, "bead-2 is valid"},
 		"nats option":  {"nats", map[string]any{"url": "x"}, Env{Stream: "bead", Bus: b}, "url"},
 		"term option":  {"terminal", map[string]any{"hertz": 5}, Env{}, "hertz"},
 		"jsonl path":   {"jsonl", nil, Env{}, "path is missing"},

@@ -145,7 +145,7 @@ func TestSwapModels(t *testing.T) {
 		{`{"name": "one"}`, "409", `triggers[0]: sigma: of: found dimension "z2", expected z1 to z1`},
 		{`{"name": "foreign"}`, "409", "torn or not ONNX"},
 		{`{"name": "forged"}`, "409", "digest does not match"},
-		{`{"name": "halved"}`, "409", "pieces are there"},
+		{`{"name": "halved"}`, "409", "pieces exist"},
 		{`{"name": "linked"}`, "409", "not put by driftscope"},
 		{`{"name": "huge"}`, "409", "at most"},
 	} {
