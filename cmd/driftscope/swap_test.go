@@ -142,7 +142,7 @@ func TestSwapModels(t *testing.T) {
 		{`{"name": "same"}`, "409", "already tracks"},
 		{`{"name": "colour"}`, "409", "does not fit this source"},
 		{`{"name": "small"}`, "409", "the model was trained with resize"},
-		{`{"name": "one"}`, "409", `triggers[0]: sigma: of: found dimension "z2", expected z1 to z1`},
+		{`{"name": "one"}`, "409", `triggers[0]: sigma: of: found dimension "z2", but the model has z1 to z1`},
 		{`{"name": "foreign"}`, "409", "torn or not ONNX"},
 		{`{"name": "forged"}`, "409", "digest does not match"},
 		{`{"name": "halved"}`, "409", "pieces exist"},

@@ -2,7 +2,7 @@ package latent
 
 import "time"
 
-// Spot is what looks like one object in a frame.
+// Spot is a detection of one object in a frame.
 type Spot struct {
 	X, Y       float64 // px of the frame as it was read
 	VarX, VarY float64 // px²
@@ -21,7 +21,7 @@ type Spots struct {
 	Width, Height int       // of the frame as it was read, px
 }
 
-// Reset empties s, keeping its memory.
+// Reset empties s, and reuses its memory.
 func (s *Spots) Reset() { *s = Spots{Found: s.Found[:0], ID: s.ID[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]} }
 
 func (s *Spots) copy(src *Spots) {
@@ -35,10 +35,10 @@ type Mark uint16
 
 // The marks of an object.
 const (
-	Predicted Mark = 1 << iota // it was not detected; its place is predicted
+	Predicted Mark = 1 << iota // it was not detected; its position is predicted
 	Merged                     // it is detected as one with another object
 	Directed                   // it moves in a direction, rather than diffusing
-	Doubtful                   // it may be another object than the number says
+	Doubtful                   // it may be a different object than its number claims
 	Followed                   // the stream publishes its latents like the latents of a single object
 )
 
@@ -79,10 +79,10 @@ type Swap struct {
 	P        float64
 }
 
-// Here reports whether object i was detected in the frame, separate from others.
+// Here reports whether object i was detected in the frame, separately from other objects.
 func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
-// Reset empties o, keeping its memory.
+// Reset empties o, and reuses its memory.
 func (o *Objects) Reset() {
 	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], LocX: o.LocX[:0], LocY: o.LocY[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Link: o.Link[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0], Swaps: o.Swaps[:0]}
 }
@@ -105,7 +105,7 @@ type Change string
 const (
 	Born   Change = "born"
 	Ended  Change = "ended"
-	Joined Change = "merged" // from now on it is detected as one with another
+	Joined Change = "merged" // from now on it is detected as one spot with another object
 	Parted Change = "split"  // it is detected by itself again
 )
 
@@ -117,7 +117,7 @@ const (
 	RunEnded  = "the run ended"
 )
 
-// Track reports that an object was born, or its properties at its end. It never changes after publication.
+// Track reports a change of an object. At the object's end it includes the properties of the track. It never changes after publication.
 type Track struct {
 	Seq            uint64
 	Time           time.Time
@@ -136,7 +136,7 @@ type Track struct {
 	Motion         *Motion   // nil after too few detections, or before the first law
 }
 
-// Motion is the kind of law that one object's track obeys. Probabilities add up to one.
+// Motion is the kind of motion of one object's track. The probabilities add up to one.
 type Motion struct {
 	Class                                      string // the most probable class
 	Stuck, Free, Confined, Directed, Anomalous float64
@@ -152,7 +152,7 @@ type Bounds struct{ Value, Low, High float64 }
 // step.
 type Range struct{ D, Low, High float64 }
 
-// Population summarises all objects of a field every so many frames. It never changes after publication.
+// Population summarises all objects of a field at regular intervals. It never changes after publication.
 type Population struct {
 	Seq              uint64
 	Time             time.Time
@@ -201,7 +201,7 @@ type StateLaw struct {
 	Share  Bounds // of the objects' time
 }
 
-// Pairs is the force between two objects by their distance.
+// Pairs is the force between two objects as a function of their distance.
 type Pairs struct {
 	Distance  []float64 // px
 	Force     []float64 // velocity that one has by the other, px/s, above zero if it repels
@@ -210,7 +210,7 @@ type Pairs struct {
 	Nats      float64   // evidence for a force
 }
 
-// FieldMap gives drift and D from place to place: columns with one entry per cell.
+// FieldMap gives drift and D by position: columns with one entry per cell.
 type FieldMap struct {
 	X, Y       []float64 // middle of the cell, px
 	Width      []float64 // side of the cell, px

@@ -2,7 +2,7 @@ package latent
 
 import "time"
 
-// Trigger says that the condition of a rule begins or ends with a frame: what a microscope is steered by.
+// Trigger reports that the condition of a rule begins or ends with a frame. Triggers control the microscope.
 type Trigger struct {
 	Seq  uint64    `json:"seq"`
 	Time time.Time `json:"time"` // acquisition
