@@ -446,7 +446,7 @@ func TestDurableOnFullServer(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	suite.Until(t, func() bool { return strings.Contains(s.durable.kept().Problem, "start it again when there is room") }, func() string { return fmt.Sprintf("found %+v", s.durable.kept()) })
+	suite.Until(t, func() bool { return strings.Contains(s.durable.kept().Problem, "make room and restart it") }, func() string { return fmt.Sprintf("found %+v", s.durable.kept()) })
 	server.Kill()
 	server.Run()
 	write()
