@@ -63,13 +63,12 @@ func listening(t *testing.T, heading string) (s *Sink, applied <-chan latent.Com
 	}
 	return sink, commands, func() string {
 		loop.Process.Kill()
-		loop.Wait() // its error is that it was killed
+		loop.Wait() // its error only reports the kill
 		return printed.String()
 	}
 }
 
-// TestDocumentedLoop: the control loop of docs/howto/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
-// latent that is late.
+// TestDocumentedLoop: the control loop in docs/howto/control.md, compiled unchanged, freezes and resumes by itself, and ignores late latents.
 func TestDocumentedLoop(t *testing.T) {
 	t.Parallel()
 	s, applied, ended := listening(t, "## In Go")
