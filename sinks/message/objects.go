@@ -130,8 +130,8 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	return r
 }
 
-// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds a place to a ten-thousandth of a
-// pixel, all else to five digits. unsent is the number of places left out.
+// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds positions to a ten-thousandth of a pixel, and all other numbers to five
+// digits. unsent is the number of omitted positions.
 func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
 	o := e.Objects
 	whole := func(name string, v uint64) {
@@ -154,7 +154,7 @@ func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte 
 	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
-	if len(o.Link) > 0 { // a table of tracks has none
+	if len(o.Link) > 0 { // a table of tracks has no links
 		dst = appendShort(append(dst, `,"p_link":`...), o.Link)
 	}
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
@@ -274,7 +274,7 @@ func checkObjects(r *ObjectsRecord) error {
 		}
 	}
 	columns := slices.Concat(r.Z, r.ZSD, r.State)
-	if r.Link != nil { // earlier versions have none
+	if r.Link != nil { // earlier versions have no links
 		columns = append(columns, r.Link)
 	}
 	for _, column := range columns {
@@ -288,10 +288,10 @@ func checkObjects(r *ObjectsRecord) error {
 	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }
 
-// sameObjects requires columns of one length.
+// sameObjects requires columns of equal length.
 func sameObjects(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxObjects || n != slices.Min(lengths) {
-		return fmt.Errorf("columns of %v entries, expected one entry an object in each, at most %d", lengths, MaxObjects)
+		return fmt.Errorf("columns of %v entries, expected one entry per object in each, at most %d", lengths, MaxObjects)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func lawRecord(l *latent.PopulationLaw) *LawRecord {
 	return r
 }
 
-// checkPopulation refuses lists that do not fit together.
+// checkPopulation refuses inconsistent lists.
 func checkPopulation(r *PopulationRecord) error {
 	if err := sameLength(len(r.Edges), len(r.Spectrum)); err != nil {
 		return err
@@ -164,10 +164,10 @@ func checkPopulation(r *PopulationRecord) error {
 	return nil
 }
 
-// columnsOf requires columns of one length.
+// columnsOf requires columns of equal length.
 func columnsOf(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxField || n != slices.Min(lengths) {
-		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, MaxField)
+		return fmt.Errorf("columns of %v entries, expected the same number in each, at most %d", lengths, MaxField)
 	}
 	return nil
 }
