@@ -14,7 +14,7 @@ const (
 	mostWaiting = 10_000
 )
 
-// WorkerRecord is what a worker runs, every second. The stream in its header is the worker's name.
+// WorkerRecord lists the streams that a worker runs, every second. The stream in its header is the worker's name.
 type WorkerRecord struct {
 	Header
 	Time     time.Time       `json:"time"`
@@ -39,7 +39,7 @@ type RunningRecord struct {
 	Problem string    `json:"problem,omitempty"` // why it failed last; it is tried again
 }
 
-// WaitingRecord is a stream that nobody can run.
+// WaitingRecord is a stream that no worker can run.
 type WaitingRecord struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`

@@ -10,8 +10,8 @@ import (
 // Command is a request of a client. The runner applies it between two frames and answers with Reply.
 type Command struct {
 	Name    string
-	Payload []byte      // JSON, as it came: bounded in size, and not yet looked at
-	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal says whose fault it is
+	Payload []byte      // received JSON: limited in size, but not yet checked
+	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal names the party at fault
 }
 
 // DecodePayload fills dst from a command's payload. The payload must be one JSON value, with known keys only and nothing after it.
@@ -27,7 +27,7 @@ func DecodePayload(payload []byte, dst any) error {
 // Refusal is the reason why a command was not applied. Code is one of the constants below, as in HTTP.
 type Refusal struct {
 	Code int
-	Text string // ends in what to do
+	Text string // ends with advice for the user
 }
 
 // The codes of a Refusal name the party at fault.

@@ -132,23 +132,23 @@ func (s *SDE) Copy(src *SDE) {
 type Estimate struct {
 	Latent  Latent
 	Drift   []float64     // μ at Latent.Mean, latent/s
-	SDE     SDE           // sinks publish it when SDE.Revision has changed
-	Latency time.Duration // from the frame's arrival at the host to the end of Update
+	SDE     SDE           // law; sinks publish it when SDE.Revision has changed
+	Latency time.Duration // time from the frame's arrival at the host to the end of Update
 
 	Filtered   []float64 // mean of the latent given all frames so far and the law, latent
 	FilteredSD []float64 // its standard deviation
-	NIS        float64   // Latent.Mean's squared distance from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
-	Horizons   []float64 // times ahead of the forecasts, s
-	Forecast   []float64 // mean of the latent at each horizon, d numbers a horizon; NaN if it is too far ahead
+	NIS        float64   // squared distance of Latent.Mean from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
+	Horizons   []float64 // horizons of the forecasts, s
+	Forecast   []float64 // mean of the latent at each horizon, d numbers per horizon; NaN if the horizon is too far
 	ForecastSD []float64 // standard deviation of Forecast, without the measurement noise
 
-	Lead    float64   // s from the acquisition to the arrival of a pulse triggered by this frame; 0 without a lead
+	Lead    float64   // time from the acquisition to the arrival of a pulse triggered by this frame, s; 0 without a lead
 	Ahead   []float64 // mean of the latent at that time; empty without a lead, NaN if unknown
 	AheadSD []float64 // its standard deviation
 
-	Alarms []string // codes of the alarms that are on
+	Alarms []string // codes of the active alarms
 
-	Objects *Objects // of a field; Latent is then the followed object's, or empty; nil for a scene
+	Objects *Objects // objects of a field, nil for a scene; in a field Latent belongs to the followed object, or is empty
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -180,8 +180,8 @@ func (e *Estimate) Copy(src *Estimate) {
 
 // Law is the law of motion from a complete recording, published after its last frame. It never changes after publication.
 type Law struct {
-	Seq  uint64    // of the last frame
-	Time time.Time // its acquisition
+	Seq  uint64    // number of the last frame
+	Time time.Time // acquisition time of the last frame
 	SDE  SDE
 }
 

@@ -113,7 +113,7 @@ func (e *encoder) Encode(ctx context.Context, dst latent.Observation, f *frame.F
 }
 func (e *encoder) Close() error { e.closes++; return nil }
 
-// viewer records the height of the picture, by which tests identify it.
+// viewer returns the height of the picture as the preview, by which tests identify it.
 type viewer struct{ closes int }
 
 func (*viewer) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
