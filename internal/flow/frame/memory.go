@@ -3,7 +3,7 @@ package frame
 /*
 #include <malloc.h>
 
-// keep has the allocator hold on to what is freed, up to the given sizes in bytes. Other C libraries decide for themselves.
+// keep makes the allocator cache freed memory, up to the given sizes in bytes. Other C libraries decide for themselves.
 static void keep(int block, int total, int arenas) {
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, arenas);
