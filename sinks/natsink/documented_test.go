@@ -72,7 +72,7 @@ func listening(t *testing.T, heading string) (s *Sink, applied <-chan latent.Com
 func TestDocumentedLoop(t *testing.T) {
 	t.Parallel()
 	s, applied, ended := listening(t, "## In Go")
-	until := func(level latent.Level, want string) { // it subscribes some time after it started
+	until := func(level latent.Level, want string) { // the program subscribes some time after its start
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 			if err := s.Write(t.Context(), &latent.Event{Time: time.Now(), Level: level, Code: "unlike_training"}); err != nil {
@@ -177,7 +177,7 @@ func TestDocumentedStage(t *testing.T) {
 	edge, over, other := sinktest.Trigger(1), sinktest.Trigger(2), sinktest.Trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string
-	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // it subscribes some time after it started
+	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // the program subscribes some time after its start
 		for _, m := range []latent.Message{other, over, edge} {
 			if err := s.Write(t.Context(), m); err != nil {
 				t.Fatal(err)

@@ -227,7 +227,7 @@ func TestSpoolOnFullDisk(t *testing.T) {
 		t.Fatalf("all was forgotten: %v", err)
 	}
 	left := s.Folder
-	if err := s.lock.Close(); err != nil { // as a kill does
+	if err := s.lock.Close(); err != nil { // like a kill
 		t.Fatal(err)
 	}
 	again := openTest(t, left, 64<<20)
@@ -261,7 +261,7 @@ func FuzzSpool(f *testing.F) {
 		if len(ids) == 0 || ids[len(ids)-1] != "run.7" {
 			t.Fatalf("found %q", ids)
 		}
-		if err := s.lock.Close(); err != nil { // as a kill does
+		if err := s.lock.Close(); err != nil { // like a kill
 			t.Fatal(err)
 		}
 		s = openTest(t, folder, 1<<20)

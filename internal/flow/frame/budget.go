@@ -10,7 +10,7 @@ import (
 // Limits on the cost of one frame, independent of the picture's content.
 const (
 	MostMemory = 1 << 30         // largest memory, including the program and waiting frames, bytes
-	MostTime   = 5 * time.Second // of a processor
+	MostTime   = 5 * time.Second // processor time
 	standing   = 256 << 20       // bytes of MostMemory: the program and waiting frames
 )
 
@@ -21,10 +21,10 @@ var ErrTooLarge = errors.New("too large a picture")
 type Work struct {
 	What        string // description for messages
 	Bytes       int    // memory per pixel
-	Nanoseconds int    // of a processor
+	Nanoseconds int    // processor time
 }
 
-// The computations that need more memory than the picture itself. Others accept any picture of a source.
+// The computations with a high cost per pixel. All others accept any picture of a source.
 var (
 	// Objects locates the objects of a field. A search for the template takes another 3 s at any size.
 	Objects = Work{What: "objects are located in pictures", Bytes: 48, Nanoseconds: 100}
