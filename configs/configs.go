@@ -1,5 +1,5 @@
-// Package configs embeds the shipped encoders and a site's accounts in the program. The YAML files beside it are runnable examples; README.md
-// explains every key.
+// Package configs embeds the shipped encoders and a site's accounts in the program. The YAML files in this folder are runnable examples;
+// README.md explains every key.
 package configs
 
 import (
@@ -19,7 +19,7 @@ func Model(name string) ([]byte, error) {
 	return data, nil
 }
 
-// SiteAccounts returns the accounts of a site's NATS server, as site/hall.conf has them. Passwords are names that begin with $.
+// SiteAccounts returns the accounts of a site's NATS server, from site/hall.conf. Passwords are variables that begin with $.
 func SiteAccounts() string {
 	data, err := files.ReadFile("site/hall.conf")
 	if err != nil {

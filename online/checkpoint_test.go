@@ -106,8 +106,8 @@ func TestRestoreRefuses(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"empty":      {nil, "does not begin like one"},
-		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin like one"},
+		"empty":      {nil, "does not begin with the right signature"},
+		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin with the right signature"},
 		"version":    {flip(len(format.Magic)), "version"},
 		"huge":       {append(append([]byte(format.Magic), byte(format.Version), 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
 		"torn":       {good[:len(good)/2], "torn after"},

@@ -17,32 +17,32 @@ import (
 	"driftscope/sinks/pin"
 )
 
-// Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View. It equals pipeline.Sink, declared
-// here to avoid the import of packages that hold frames.
+// Sink receives *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View. It equals pipeline.Sink, and is declared here
+// to avoid the import of packages that handle frames.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
 }
 
-// Env holds the stream's resources for its sinks. Sinks close none of them.
+// Env holds the resources of a stream for its sinks. Sinks close none of them.
 type Env struct {
 	Stream   string
-	About    func() natsink.About // returns the present run; callable from any goroutine. nil: unknown
+	About    func() natsink.About // returns a description of the present run; callable from any goroutine; nil if unknown
 	Bus      *bus.Conn            // nil if NATS is off
 	Bucket   *natsink.Bucket      // nil without durability
 	Service  *natsink.Service     // nil if the stream ends with its run
-	Lease    natsink.Lease        // of the worker that runs the stream; nil without a worker
-	Standing *natsink.Standing    // the kept results, if frames are replayed; else nil
+	Lease    natsink.Lease        // lease of the worker that runs the stream; nil without a worker
+	Standing *natsink.Standing    // the stored results, if frames are replayed; otherwise nil
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
 	Metrics  *Metrics     // nil if the process serves no metrics
-	// Commands receives the channel of a sink that takes commands; nil if the caller applies none.
+	// Commands is called with the channel of a sink that accepts commands; nil if the caller applies none.
 	Commands func(arriving <-chan latent.Command)
 
 	Rules []string // names of the triggers' rules; nil if unknown
 	Check bool     // only check the options: a sink opens no device
-	// Wrote receives, from any goroutine, the delay between a trigger and a device's acceptance; nil: not called.
+	// Wrote is called with the delay from a trigger to its acceptance by a device, from any goroutine. It may be nil.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
@@ -62,7 +62,7 @@ func (env Env) nats() natsink.Env {
 // decoder fills a sink's options from its part of the configuration. It is strict: an unknown key is an error.
 type decoder = func(dst any) error
 
-// kinds is the only list of sinks: a new sink is its file, its test and one line here, which passes the parts of env that it uses.
+// kinds is the only list of sinks. A new sink needs its file, its test and one line here, which passes the parts of env that the sink uses.
 var kinds = map[string]func(decode decoder, env Env) (Sink, error){
 	"csv":       func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
 	"geff":      func(decode decoder, env Env) (Sink, error) { return file.NewGEFF(decode, env.Stream, env.Log) },
@@ -100,5 +100,5 @@ func New(kind string, decode decoder, env Env) (Sink, error) {
 	return sink, nil
 }
 
-// Kinds returns the names New knows, sorted.
+// Kinds returns the names of all kinds, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -16,22 +16,22 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on one scrape, and on simultaneous scrapes.
+// Limits on one scrape, and on simultaneous scrapes.
 const (
 	scrapeWithin = 5 * time.Second
 	scrapesMost  = 4
 )
 
-// Metrics answers Prometheus and readiness checks. Each stream writes to its Sink; an answer uses the last health and the last law. Metrics
-// may be used from any goroutine.
+// Metrics serves Prometheus and readiness checks. Each stream writes to its Sink, and an answer contains the last health and the last law. Metrics may be used
+// from any goroutine.
 type Metrics struct {
 	registry  *prometheus.Registry
 	names     names
-	connected func() bool // to NATS
+	connected func() bool // reports whether NATS is connected
 
 	mu      sync.Mutex
 	streams map[string]*snapshot
-	spools  map[string]func() int64 // waiting bytes, by stream
+	spools  map[string]func() int64 // functions that return the waiting bytes, by stream
 }
 
 // NewMetrics returns Metrics without streams. connected reports whether NATS is connected.
@@ -43,8 +43,8 @@ func NewMetrics(connected func() bool) *Metrics {
 	return m
 }
 
-// Sink returns a sink for a stream's messages. It replaces an earlier sink of that name. A stream that tracked no frame for stall is not
-// ready; 0 disables this check.
+// Sink returns a sink for a stream's messages. It replaces an earlier sink of that name. A stream that has tracked no frame for stall is not ready; 0 disables
+// this check.
 func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
 	p := &snapshot{stream: stream, stall: stall, begun: map[string]uint64{}}
 	m.mu.Lock()
@@ -53,12 +53,12 @@ func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
 	return p
 }
 
-// Gauge adds a figure of the whole process, read at every scrape. Each name may be added once.
+// Gauge adds a metric of the whole process, which is read at every scrape. Each name may be added once.
 func (m *Metrics) Gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// watch adds the waiting bytes of a stream's spool. m may be nil.
+// watch adds a metric for the waiting bytes of a stream's spool. m may be nil.
 func (m *Metrics) watch(stream string, waiting func() int64) {
 	if m == nil {
 		return
@@ -73,7 +73,7 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesMost, Timeout: scrapeWithin})
 }
 
-// Ready answers 200 while every stream tracks, or 503 with the names of streams that do not.
+// Ready answers 200 while every stream tracks, and otherwise 503 with the names of the streams that do not.
 func (m *Metrics) Ready() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := struct {
@@ -114,7 +114,7 @@ type snapshot struct {
 	health  latent.Health
 	law     latent.SDE
 	tracked time.Time         // time of the last tracked frame
-	begun   map[string]uint64 // begun conditions, by the name of their rule
+	begun   map[string]uint64 // number of conditions that began, by the name of the rule
 }
 
 // Write stores m. It never fails.

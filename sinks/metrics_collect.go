@@ -11,7 +11,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// names lists the metrics. Units are base units, and counters end in _total. Labels take only values made by the program.
+// names lists the metrics. Units are base units, and counters end in _total. The program chooses all values of labels.
 type names struct {
 	connected, state, uptime, tracked, queue  *prometheus.Desc
 	frames, framesTracked, framesDropped      *prometheus.Desc
@@ -27,26 +27,26 @@ func describe() names {
 		return prometheus.NewDesc("driftscope_"+name, help, append([]string{"stream"}, labels...), nil)
 	}
 	return names{
-		connected:       prometheus.NewDesc("driftscope_nats_connected", "Whether the NATS server is there.", nil, nil),
-		state:           of("stream_state", "1 for the state that the stream is in, 0 for the others.", "state"),
+		connected:       prometheus.NewDesc("driftscope_nats_connected", "Whether the NATS server is connected.", nil, nil),
+		state:           of("stream_state", "1 for the present state of the stream, 0 for the others.", "state"),
 		uptime:          of("stream_uptime_seconds", "Time since the stream started."),
-		tracked:         of("last_tracked_timestamp_seconds", "When the last frame was tracked, by the clock of this machine."),
+		tracked:         of("last_tracked_timestamp_seconds", "Time of the last tracked frame, by the clock of this machine."),
 		queue:           of("queue_frames", "Frames that wait to be tracked."),
-		frames:          of("frames_total", "Frames read from the source, or known by it to be lost."),
+		frames:          of("frames_total", "Frames read from the source, and frames that the source reported as lost."),
 		framesTracked:   of("frames_tracked_total", "Frames encoded and estimated."),
 		framesDropped:   of("frames_dropped_total", "Frames that were not tracked.", "cause"),
-		messages:        of("messages_total", "Messages taken by sinks."),
+		messages:        of("messages_total", "Messages that sinks accepted."),
 		messagesDropped: of("messages_dropped_total", "Messages that a sink did not get.", "sink"),
-		spool:           of("spool_bytes", "What waits on disk for the NATS server to keep it."),
+		spool:           of("spool_bytes", "Bytes that wait on disk until the NATS server stores them."),
 		alarms:          of("alarms_total", "Alarms begun.", "code"),
 		triggers:        of("triggers_total", "Conditions of a rule that began.", "rule"),
-		stage:           of("stage_seconds", "Time that a stage took a frame: quantiles since the start, within a thirtieth.", "stage"),
+		stage:           of("stage_seconds", "Time per frame of a stage: quantiles since the start, within 1/32.", "stage"),
 		sigma:           of("latent_sigma", "Sigma of a latent dimension, latent units per square root of a second.", "dim"),
 		sigmaLow:        of("latent_sigma_low", "Lower limit of the 95 % interval of sigma.", "dim"),
 		sigmaHigh:       of("latent_sigma_high", "Upper limit of the 95 % interval of sigma.", "dim"),
 		active:          of("active_dimensions", "Latent dimensions that move by diffusion."),
-		drift:           of("drift_changes_total", "Changes of the drift that were found."),
-		diffusion:       of("diffusion_square_meters_per_second", "Coefficient of diffusion in the plane of the picture, where lengths are known."),
+		drift:           of("drift_changes_total", "Detected changes of the drift."),
+		diffusion:       of("diffusion_square_meters_per_second", "Coefficient of diffusion in the plane of the picture, if lengths are known."),
 	}
 }
 
@@ -61,7 +61,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the last figures of every stream.
+// Collect sends the last values of every stream.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(m.names.connected, prometheus.GaugeValue, number01(m.connected()))
 	for _, p := range m.snapshots() {
@@ -89,7 +89,7 @@ func (t sender) counter(d *prometheus.Desc, v uint64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.stream}, labels...)...)
 }
 
-// snapshot sends every known figure.
+// snapshot sends every known value.
 func (t sender) snapshot(p *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// streaming is Metrics with the messages of one stream, and none of another that was only started.
+// streaming returns Metrics with the messages of one stream, and with a second stream that has only started.
 func streaming(t *testing.T) *Metrics {
 	t.Helper()
 	m := NewMetrics(func() bool { return true })
@@ -38,7 +38,7 @@ func streaming(t *testing.T) *Metrics {
 	return m
 }
 
-// scrape is what Prometheus would get.
+// scrape returns the text that Prometheus would get.
 func scrape(t *testing.T, h http.Handler) (status int, body string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -83,7 +83,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsByConvention: names, types, units and help are as Prometheus wants them, and every one is on the page.
+// TestMetricsByConvention: names, types, units and help follow the conventions of Prometheus, and every metric is documented.
 func TestMetricsByConvention(t *testing.T) {
 	m := streaming(t)
 	families, err := m.registry.Gather()
@@ -119,7 +119,7 @@ func TestMetricsByConvention(t *testing.T) {
 	}
 }
 
-// TestReady: a stream is ready from its first frame on, as long as one was tracked within its time and it is not lost.
+// TestReady: a stream is ready from its first frame on, while its last tracked frame is recent enough and its source is not lost.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMetrics(func() bool { return true })
@@ -140,7 +140,7 @@ func TestReady(t *testing.T) {
 				t.Errorf("found %s, expected state %s", body, state)
 			}
 		}
-		expect(true, "") // nothing is to be tracked
+		expect(true, "") // there is nothing to track
 		s := m.Sink("bead", 5*time.Second)
 		write := func(state string, frames bool) {
 			t.Helper()
@@ -169,12 +169,12 @@ func TestReady(t *testing.T) {
 		expect(true, "tracking")
 		write("stopped", false)
 		expect(false, "stopped")
-		m.Sink("bead", 0) // the stream is started again
+		m.Sink("bead", 0) // the stream starts again
 		expect(false, "starting")
 	})
 }
 
-// TestMetricsAside: asking while streams write disturbs nothing; the race detector looks on.
+// TestMetricsAside: scrapes while streams write disturb nothing, under the race detector.
 func TestMetricsAside(t *testing.T) {
 	m := NewMetrics(func() bool { return true })
 	s := m.Sink("bead", time.Second)
@@ -201,7 +201,7 @@ func TestMetricsAside(t *testing.T) {
 	}
 }
 
-// BenchmarkMetrics is the cost of a frame.
+// BenchmarkMetrics measures the cost per frame.
 func BenchmarkMetrics(b *testing.B) {
 	s, e := NewMetrics(func() bool { return true }).Sink("bead", time.Second), sinktest.Wide(16)
 	b.ReportAllocs()

@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// maxRows is the number of latent dimensions that the status shows one by one.
+// maxRows is the largest number of latent dimensions with a row of their own in the status.
 const maxRows = 8
 
 // status formats the whole state as lines.

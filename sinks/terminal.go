@@ -13,7 +13,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Intervals of the status: drawn in place on a terminal, as a line elsewhere.
+// Intervals of the status, which is redrawn in place on a terminal, and printed as a line elsewhere.
 const (
 	redrawEvery = 200 * time.Millisecond
 	lineEvery   = 5 * time.Second
@@ -24,10 +24,10 @@ type terminal struct {
 	env   Env
 	size  func() (width, height int)
 	drawn time.Time
-	lines int // of the block on the screen
+	lines int // number of lines of the block on the screen
 
 	estimate latent.Estimate
-	tracked  bool // estimate holds one
+	tracked  bool // estimate is set
 	health   latent.Health
 
 	population latent.Population
@@ -59,7 +59,7 @@ func screen(env Env) func() (width, height int) {
 	}
 }
 
-// Write stores m, and draws when it is time. Health comes every second, so a stalled camera shows too.
+// Write stores m, and redraws the status when it is due. Health arrives every second, so the status also shows a stalled camera.
 func (s *terminal) Write(_ context.Context, m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -147,7 +147,7 @@ func (s *terminal) block() {
 	}
 }
 
-// cut shortens a line to width columns. Dots at the end say that more follows.
+// cut shortens a line to width columns. Dots at the end mark a shortened line.
 func cut(line string, width int) string {
 	runes := []rune(line)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// screenAfter replays what a terminal sink wrote, as far as it uses: lines, cursor up, erase below.
+// screenAfter returns the screen after the output of a terminal sink. It interprets the sequences that the sink uses: lines, cursor up, erase below.
 func screenAfter(t *testing.T, written string) []string {
 	t.Helper()
 	rows := []string{}
@@ -100,7 +100,7 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// TestTerminalField: of a field the number of objects and their mean diffusion stand in the status, on a screen and in a log; and latents only where an object
+// TestTerminalField: the status of a field shows the number of objects and their mean diffusion, on a screen and in a log. It shows latents only if an object
 // is followed.
 func TestTerminalField(t *testing.T) {
 	for _, screen := range []bool{true, false} {

@@ -217,7 +217,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("a checkpoint when there is room again: %v, %v", m, err)
 	}
 	time.Sleep(250 * time.Millisecond) // for frames whose latents find room
-	r.captured(begun, ended, syscall.ENOSPC.Error(), "cause=sink_nats", "the state was not kept")
+	r.captured(begun, ended, syscall.ENOSPC.Error(), "cause=sink_nats", "the state was not saved")
 	seen, last := 0, uint64(0)
 	for m, err := live.NextMsg(time.Second); err == nil; m, err = live.NextMsg(time.Second) {
 		record, err := message.Decode(latent.KindLatent, m.Data)

@@ -164,7 +164,7 @@ func TestHostileText(t *testing.T) {
 		want string
 	}{
 		"a training":          {[]string{"pretrain", "sim:molecule", "--latent", "2", "--train-frames", "0:20", "--out", "m.onnx"}, "it is torn"},
-		"80,000 unknown keys": {[]string{"lint", "keys.yaml"}, "80000 lines, of which the first 8192 were read"},
+		"80,000 unknown keys": {[]string{"lint", "keys.yaml"}, "80000 lines, but only the first 8192 were read"},
 		"lists in lists":      {[]string{"lint", "nested.yaml"}, "a configuration has at most 65536"},
 		"170,000 entries":     {[]string{"lint", "entries.yaml"}, "170001 lines"},
 		"brackets":            {[]string{"lint", "brackets.yaml"}, "a configuration has at most 65536"},

@@ -152,7 +152,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown option", []string{"lint", "option.yaml"}, 2, `option.yaml:1: unknown key "source.sim.sede"`},
 		{"other steps", []string{"lint", "step.yaml"}, 2, "the model was trained with"},
 		{"open dashboard in a file", []string{"lint", "open.yaml"}, 2, "give dashboard.token"},
-		{"state in no folder in a file", []string{"lint", "kept.yaml"}, 2, "nodir/law: no file can be made there"},
+		{"state in no folder in a file", []string{"lint", "kept.yaml"}, 2, "nodir/law: cannot create the file"},
 		{"no such source", []string{"probe", "none.mp4"}, 2, "none.mp4"},
 		{"text named tif", []string{"probe", "text.tif"}, 1, "text.tif"},
 		{"empty file", []string{"probe", "empty.tif"}, 1, "empty.tif"},
@@ -161,7 +161,7 @@ func TestMistakes(t *testing.T) {
 		{"no model's file", []string{"run", "sim:molecule", "--model", "gone.onnx"}, 2, "or embedded:molecule"},
 		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
 		{"no such model to continue", []string{"pretrain", "sim:molecule", "--from", "embedded:moon", "--out", "x.onnx"}, 2, "--from embedded:moon: "},
-		{"model in no folder", []string{"pretrain", "sim:molecule", "--latent", "2", "--out", "nodir/x.onnx"}, 2, "--out nodir/x.onnx: no file can be made there"},
+		{"model in no folder", []string{"pretrain", "sim:molecule", "--latent", "2", "--out", "nodir/x.onnx"}, 2, "--out nodir/x.onnx: cannot create the file"},
 		{"frames to fit no map on", []string{"eval", "--model", "embedded:molecule", "--video", "sim:molecule", "--truth", "centroid", "--fit-frames", "0:5"}, 2, "--fit-frames 0:5: is for --align affine"},
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
@@ -181,7 +181,7 @@ func TestMistakes(t *testing.T) {
 		{"stream of all", []string{"run", "sim:molecule", "--stream", ">"}, 2, `stream: found ">"`},
 		{"stream with a space", []string{"run", "sim:molecule", "--stream", "a b"}, 2, `stream: found "a b"`},
 		{"stream with a line", []string{"run", "sim:molecule", "--stream", "a\r\nPUB x 0"}, 2, `stream: found "a\r\nPUB x 0"`},
-		{"state in no folder", []string{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--no-status", "--state", "nodir/law"}, 2, "--state: nodir/law: no file can be made there"},
+		{"state in no folder", []string{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--no-status", "--state", "nodir/law"}, 2, "--state: nodir/law: cannot create the file"},
 		{"wildcard in a file", []string{"run", "wild.yaml"}, 2, `stream: found "*"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func continued(t *testing.T, folder string) {
 	if err := os.WriteFile(filepath.Join(folder, "x.onnx.training"), []byte("notes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	drive(t, folder, "pretrain", "b", "--latent", "2", "--fps", "10", "--out", "x.onnx").check(t, 2, "x.onnx.training: unusable checkpoint: it does not begin like one: delete it or give another --out")
+	drive(t, folder, "pretrain", "b", "--latent", "2", "--fps", "10", "--out", "x.onnx").check(t, 2, "x.onnx.training: unusable checkpoint: it does not begin with the right signature: delete it or give another --out")
 }
 
 // stop starts driftscope, sends it the signal after so many looks at the held-out frames, and gives what it said.

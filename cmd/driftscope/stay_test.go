@@ -167,7 +167,7 @@ func TestStay(t *testing.T) {
 	})
 	s := stayHere(t, folder, at, "live.yaml", "film.yaml", "notes.yaml")
 	s.wait("live", func(h health) bool { return h.State == "tracking" })
-	s.ask("live", "start", "", "409", "start: the stream runs: send stop first")
+	s.ask("live", "start", "", "409", "start: the stream is already running: send stop first")
 
 	if h := s.wait("film", stopped); h.Problem != "" || h.Frames != 60 {
 		t.Errorf("found %+v, expected 60 frames and no problem", h)
@@ -222,7 +222,7 @@ func TestStay(t *testing.T) {
 	}
 	const config = `{"config": true}`
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule, frames: 90, realtime: false}}\nqueue: 5000\ngrace: 2h\n")
-	s.ask("film", "start", config, "409", "queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode; film.config: grace: found 2h0m0s")
+	s.ask("film", "start", config, "409", "queue: found 5000, expected 1 to 4096 frames, or 0 for the default of the mode; film.config: grace: found 2h0m0s")
 	put(t, kv, "film", "stream: other\nsource: {sim: {name: molecule}}\n")
 	s.ask("film", "start", config, "409", "film.config: stream: found other, expected film")
 	put(t, kv, "film", "stream: film\nsource: {sim: {name: molecule}}\nnats: {site: elsewhere}\n")

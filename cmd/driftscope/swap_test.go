@@ -142,10 +142,10 @@ func TestSwapModels(t *testing.T) {
 		{`{"name": "same"}`, "409", "already tracks"},
 		{`{"name": "colour"}`, "409", "does not fit this source"},
 		{`{"name": "small"}`, "409", "the model was trained with resize"},
-		{`{"name": "one"}`, "409", `triggers[0]: sigma: of: found dimension "z2", expected z1 to z1`},
+		{`{"name": "one"}`, "409", `triggers[0]: sigma: of: found dimension "z2", but the model has z1 to z1`},
 		{`{"name": "foreign"}`, "409", "torn or not ONNX"},
 		{`{"name": "forged"}`, "409", "digest does not match"},
-		{`{"name": "halved"}`, "409", "pieces are there"},
+		{`{"name": "halved"}`, "409", "pieces exist"},
 		{`{"name": "linked"}`, "409", "not put by driftscope"},
 		{`{"name": "huge"}`, "409", "at most"},
 	} {
@@ -216,7 +216,7 @@ func goesOn(t *testing.T, folder, digest string) {
 	run("three", "law").check(t, 2, "online.state: law: unusable checkpoint")
 	run("nothing", "new").check(t, 2, "model nats:nothing: there is no such model")
 	run("forged", "new").check(t, 2, "digest does not match its bytes")
-	drive(t, folder, "run", "again.yaml", "--nats", "off").check(t, 2, "beside nats.url off")
+	drive(t, folder, "run", "again.yaml", "--nats", "off").check(t, 2, "but nats.url is off")
 	o = drive(t, folder, "lint", "again.yaml")
 	if o.status != 0 {
 		t.Errorf("lint: %+v", o)

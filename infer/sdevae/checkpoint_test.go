@@ -148,8 +148,8 @@ func TestCheckpointRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":           {nil, "does not begin like one"},
-		"foreign":         {[]byte(strings.Repeat("driftscope law\n", 9)), "does not begin like one"},
+		"empty":           {nil, "does not begin with the right signature"},
+		"foreign":         {[]byte(strings.Repeat("driftscope law\n", 9)), "does not begin with the right signature"},
 		"another version": {changed(len(format.Magic), 1), "version 2"},
 		"torn":            {good[:len(good)/2], "torn"},
 		"longer":          {append(bytes.Clone(good), 0), "torn"},

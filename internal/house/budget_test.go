@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// budgetFile names each figure that may not grow, as floors.txt does: NAME <= MOST WHAT.
+// budgetFile lists the figures that may not grow, one per line like floors.txt: NAME <= MOST WHAT.
 const budgetFile = "internal/house/budget.txt"
 
-// laboratory are the folders of Go that no product is built from. So is a package whose name ends in test: it helps the tests of what it lies beside.
+// laboratory lists the folders with Go code that is not part of a product. A package whose name ends in test is not part of a product either, because it only
+// helps tests.
 var laboratory = []string{"cmd/driftlab/", "internal/house/", "internal/suite/"}
 
-// TestBudget: the house does not grow past its record. -v prints the figures. A figure that has fallen may lower its record; a record rises only with a page of
-// docs/decisions that says what was bought, as floors do.
+// TestBudget: no figure of the code base exceeds its record. -v prints the figures. If a figure has fallen, its record may be lowered. As with floors, a record
+// may rise only with a page in docs/decisions that gives the reason.
 func TestBudget(t *testing.T) {
 	found := map[string]int{}
 	for _, file := range goFiles(t) {
@@ -62,7 +63,7 @@ func TestBudget(t *testing.T) {
 	onlyBetter(t, budgetFile)
 }
 
-// ofProduct says whether a Go file is of the product: no test, and not of the laboratory.
+// ofProduct reports whether a Go file is part of the product: not a test, and not part of the laboratory.
 func ofProduct(name string) bool {
 	if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(path.Base(path.Dir(name)), "test") {
 		return false

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// lookedUp is a row of the modules' table in docs/dependencies.md: the module and the version that was looked up.
+// lookedUp matches a row of the table of modules in docs/dependencies.md: the module and the version that was looked up.
 var lookedUp = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (v[^ ]+) \\|")
 
-// notLookedUp is the list of the modules whose versions the page does not name, because they were not looked up.
+// notLookedUp matches the list of modules without versions, which were not looked up.
 var notLookedUp = regexp.MustCompile("\n## Modules not looked up by name\n\n(`[^#]+)\n")
 
 // TestDependencies checks that the page names every module that the program links, in the linked version if it was looked up, and no other module.
@@ -54,7 +54,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// linked is the version of every module that the program is made of.
+// linked returns the version of every module that is linked into the program.
 func linked(t *testing.T) map[string]string {
 	t.Helper()
 	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/driftscope")

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestDeskCommands: a build without OpenCV knows every command of the other: what it lacks it refuses by name.
+// TestDeskCommands: a build without OpenCV has every command of the full build. It refuses the commands that it cannot execute by their names.
 func TestDeskCommands(t *testing.T) {
 	whole, desk := commandsOf(t, "commands.go"), commandsOf(t, "commands_go.go")
 	if len(whole) < 10 {
@@ -38,7 +38,7 @@ func TestDeskCommands(t *testing.T) {
 	}
 }
 
-// commandsOf are the help texts of the fields of the struct commands, hidden ones left out.
+// commandsOf returns the help texts of the fields of the struct commands, without hidden ones.
 func commandsOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/driftscope", file), nil, 0)
@@ -66,7 +66,7 @@ func commandsOf(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// TestDesks: the program builds without cgo for the desk that is most unlike this one. make desks builds all six.
+// TestDesks: the program builds without cgo for the platform that is most unlike this one. make desks builds all six.
 func TestDesks(t *testing.T) {
 	suite.Long(t)
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./cmd/driftscope")
@@ -77,7 +77,8 @@ func TestDesks(t *testing.T) {
 	}
 }
 
-// TestDesksAskForNothing: GOFLAGS of the Makefile makes programs position-independent, and one for Linux without cgo then asks for glibc's loader.
+// TestDesksAskForNothing: the Makefile must override GOFLAGS for desks. GOFLAGS makes programs position-independent, and such a program for Linux without cgo
+// would need glibc's loader.
 func TestDesksAskForNothing(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEmbedded: what a struct only points at has another owner, and a mutex guards particular fields: both are named. Values that are
-// embedded, such as options and records, belong to the struct; an interface is embedded to be decorated.
+// TestEmbedded: a struct may not embed a pointer, because the value has another owner, or a mutex, because it guards particular fields. Both need named fields.
+// Embedded values, such as options and records, belong to the struct, and an interface is embedded to be decorated.
 func TestEmbedded(t *testing.T) {
 	for _, path := range goFiles(t) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -27,7 +27,7 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// hiddenOwners names the types of a file that embed a pointer or a mutex.
+// hiddenOwners returns the types in a file that embed a pointer or a mutex.
 func hiddenOwners(file *ast.File) []*ast.Ident {
 	var owners []*ast.Ident
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// measured are the packages behind a command's figures: those of the import graph of a package that a list names. A name with /... has all below it, too.
+// measured lists, for each command, the packages that determine its figures: the packages in the list that are in the import graph of the given package. A name
+// that ends in /... includes all packages below.
 var measured = map[string]struct {
 	graph string
 	list  []string
@@ -49,8 +50,8 @@ var (
 	explanation = "docs/explanation/"
 )
 
-// TestFigures: a section of docs/explanation that gives a figure of a machine and a day names its commit. If a package that the section's commands measure has
-// changed since, the section says so.
+// TestFigures: a section of docs/explanation with a figure measured on a machine and a day names the commit. If a package that the section's commands measure
+// has changed since that commit, the section must state it.
 func TestFigures(t *testing.T) {
 	if out, err := exec.Command("git", "-C", root, "rev-parse", "--is-shallow-repository").Output(); err != nil || strings.TrimSpace(string(out)) != "false" {
 		t.Skip("not a checkout with its whole history: what has changed since a commit is not known")
@@ -93,7 +94,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// sections cuts a page before its headings.
+// sections splits a page before its headings.
 func sections(text string) (parts []string) {
 	text = strings.TrimSpace(text)
 	for at := section.FindAllStringIndex(text, -1); len(at) > 0; at = at[:len(at)-1] {
@@ -104,7 +105,7 @@ func sections(text string) (parts []string) {
 	return parts
 }
 
-// named returns the commits of a section's figures, and those it says are older than the code.
+// named returns the commits of a section's figures, and the commits that the section declares older than the code.
 func named(part string) (commits, older []string) {
 	for _, m := range aCommit.FindAllStringSubmatch(part, -1) {
 		commits = append(commits, m[1])
@@ -148,16 +149,16 @@ func behind(t *testing.T, packages []listed, part string) (folders []string) {
 	return slices.Compact(folders)
 }
 
-// matches says whether a package is pattern's, which may end in /....
+// matches reports whether a package matches pattern, which may end in /....
 func matches(pattern, name string) bool {
 	above, all := strings.CutSuffix(pattern, "/...")
 	return name == above || all && strings.HasPrefix(name, above+"/")
 }
 
-// sameOutput begins the line of a commit's message that says how it was shown that no output changed: such a commit makes no figure older.
+// sameOutput is the prefix of the line in a commit message that explains how it was shown that no output changed. Such a commit makes no figure older.
 const sameOutput = "^Same-output: "
 
-// formerly returns the folders with those where they lay before, by moved.txt.
+// formerly returns the folders and, according to moved.txt, their former paths.
 func formerly(t *testing.T, folders []string) []string {
 	t.Helper()
 	text, err := os.ReadFile("moved.txt")
@@ -173,7 +174,7 @@ func formerly(t *testing.T, folders []string) []string {
 	return all
 }
 
-// changed returns the last change of the folders' code since a commit, or that the commit is not known, or nothing.
+// changed describes the last change of the folders' code since a commit. It returns "" without a change, and an explanation if the commit is unknown.
 func changed(t *testing.T, commit string, folders []string) string {
 	t.Helper()
 	if exec.Command("git", "-C", root, "merge-base", "--is-ancestor", commit, "HEAD").Run() != nil {
@@ -192,7 +193,7 @@ func changed(t *testing.T, commit string, folders []string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestSections: what a page says of its figures is read as it is written.
+// TestSections: the statements of a page about its figures are parsed correctly.
 func TestSections(t *testing.T) {
 	parts := sections("# Page\n\n`bench train`\n\n## A\n2 cores, 2026-11-24, commits 187da17 and c08aead.\n\n## B\ncommit not recorded, at the latest f876686.\nNot measured again since the code changed: f876686, 17a9673.\n")
 	if len(parts) != 3 || !strings.HasPrefix(parts[0], "# Page") || !strings.HasPrefix(parts[2], "## B") {

@@ -17,19 +17,19 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Lengths beyond which a file no longer fits in the head.
+// The largest lengths of files that a reader can still keep in mind.
 const (
 	maxLines     = 500
 	maxMainLines = 80
 )
 
-// topLevel is everything that may lie beside the dotfiles.
+// topLevel lists everything that the top level may contain besides dotfiles.
 var topLevel = []string{
 	"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "clients", "cmd", "configs", "docs", "go.mod", "go.sum",
 	"infer", "ingest", "internal", "online", "preprocess", "sinks",
 }
 
-// vague are package names that say where code was put, not what it is.
+// vague lists package names that do not describe the content.
 var vague = []string{"util", "utils", "common", "manager", "helper", "helpers", "misc", "base", "types"}
 
 func TestTopLevel(t *testing.T) {
@@ -82,7 +82,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// checkSyntax holds one file to the rules that need its syntax tree.
+// checkSyntax checks the rules for one file that need its syntax tree.
 func checkSyntax(t *testing.T, name string, source []byte) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -108,8 +108,8 @@ func checkSyntax(t *testing.T, name string, source []byte) {
 	}
 }
 
-// undocumented returns the exported names of a declaration that carry no comment. Methods of unexported types and the methods
-// that only satisfy error and fmt.Stringer explain themselves.
+// undocumented returns the exported names of a declaration without a comment. Methods of unexported types, and methods that only implement error or
+// fmt.Stringer, need no comment.
 func undocumented(declaration ast.Decl) []*ast.Ident {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
@@ -165,7 +165,7 @@ func receiverExported(d *ast.FuncDecl) bool {
 	}
 }
 
-// TestPackageComments wants one comment a package, so that go doc has a first sentence.
+// TestPackageComments expects one package comment per package, so that go doc has a first sentence.
 func TestPackageComments(t *testing.T) {
 	documented := map[string]bool{}
 	for _, path := range goFiles(t) {
@@ -187,7 +187,7 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// goFiles lists every Go file of the project.
+// goFiles returns every Go file of the project.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -210,7 +210,7 @@ func goFiles(t *testing.T) []string {
 	return files
 }
 
-// TestForbiddenCalls: calls into gocv v0.31.0 that corrupt memory; docs/decisions/0001-gocv-0.31.0.md says how.
+// TestForbiddenCalls finds calls into gocv v0.31.0 that corrupt memory, as docs/decisions/0001-gocv-0.31.0.md explains.
 func TestForbiddenCalls(t *testing.T) {
 	for _, path := range goFiles(t) {
 		text, err := os.ReadFile(path)
@@ -223,7 +223,7 @@ func TestForbiddenCalls(t *testing.T) {
 	}
 }
 
-// renames are the files that may give a file its name without a sync, each for its reason. All others go through internal/kit/system.
+// renames lists the source files that may rename files without a sync, with the reasons. All others must use internal/kit/system.
 var renames = map[string]string{
 	"internal/kit/system/atomicfile.go": "it syncs",
 	"ingest/zarr/writer.go":             "frames of a recording: a sync for each is slower than a camera, and the page on recordings tells so",
@@ -231,10 +231,10 @@ var renames = map[string]string{
 	"sinks/spool/position.go":           "a hint in two copies with checksums, beside what the server says; a frame may wait for it",
 }
 
-// rehearsals are folders whose files serve a test, or are written again by make schemas.
+// rehearsals lists folders whose files only serve a test, or can be written again by make schemas.
 var rehearsals = []string{"ingest/ingesttest/", "internal/flow/bus/bustest/", "internal/job/jobtest/", "cmd/driftlab/internal/soak/", "internal/suite/", "sinks/schemas/"}
 
-// TestRenames: what a power cut may not take is written by internal/kit/system, which syncs file and folder.
+// TestRenames: files that must survive a power cut are written with internal/kit/system, which syncs file and folder.
 func TestRenames(t *testing.T) {
 	for _, path := range goFiles(t) {
 		name, _ := filepath.Rel(root, path)

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// floorsFile names each figure that was won, with its floor.
+// floorsFile lists the achieved figures, with their floors.
 const floorsFile = "cmd/driftlab/internal/floors/floors.txt"
 
-// formerFloorsFile is where it lay before there was a laboratory.
+// formerFloorsFile is the earlier path of floorsFile.
 const formerFloorsFile = "internal/floors/floors.txt"
 
 // bound is a floor: a relation, >= or <=, and its number.
@@ -20,11 +20,11 @@ type bound struct {
 	value    float64
 }
 
-// TestFloorsOnlyRise: no floor is lower than in a commit before, and none is away, unless a page of docs/decisions names the figure with the floor that it has now.
-// In a shallow clone the commits that are there count.
+// TestFloorsOnlyRise: no floor is lower than in an earlier commit, and none is missing, unless a page of docs/decisions names the figure with its present
+// floor. In a shallow clone only the available commits count.
 func TestFloorsOnlyRise(t *testing.T) { onlyBetter(t, floorsFile, formerFloorsFile) }
 
-// onlyBetter holds a file of bounds to those of its history, also where it lay before.
+// onlyBetter compares the bounds in a file with all bounds in its history, also under its former path.
 func onlyBetter(t *testing.T, file string, former ...string) {
 	t.Helper()
 	places := append([]string{file}, former...)
@@ -46,7 +46,7 @@ func onlyBetter(t *testing.T, file string, former ...string) {
 		for _, place := range places {
 			text, err := exec.Command("git", "-C", root, "show", commit+":"+place).Output()
 			if err != nil {
-				continue // the file was not there
+				continue // the file did not exist
 			}
 			for _, what := range lowered(floorsIn(string(text)), now, decisions.String()) {
 				t.Errorf("%s: %s since %.12s: put it back, or write a page in docs/decisions that gives the reason and has these words in backquotes", file, what, commit)
@@ -68,7 +68,7 @@ func floorsIn(text string) map[string]bound {
 	return floors
 }
 
-// lowered returns the floors that are lower now than they were, as a decision has to name them.
+// lowered returns the floors that have been lowered, in the form in which a decision must name them.
 func lowered(was, now map[string]bound, decisions string) (found []string) {
 	for name, before := range was {
 		after, there := now[name]
@@ -84,7 +84,8 @@ func lowered(was, now map[string]bound, decisions string) (found []string) {
 	return found
 }
 
-// TestLowered: a floor that falls, a ceiling that rises, one that turns round and one that goes away are found, unless a decision names them.
+// TestLowered: lowered finds a floor that falls, a ceiling that rises, a bound whose direction changes and a bound that was removed, unless a decision names
+// it.
 func TestLowered(t *testing.T) {
 	was := floorsIn("# a comment >= 3\n\npath >= 0.5  what it is\nmemory <= 190 MiB\n")
 	if len(was) != 2 || was["path"] != (bound{">=", 0.5}) || was["memory"] != (bound{"<=", 190}) {

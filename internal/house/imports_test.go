@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// root is the repository, seen from this package.
+// root is the path from this package to the root of the repository.
 const root = "../.."
 
 const module = "driftscope"
@@ -121,7 +121,7 @@ var mayImport = map[string][]string{
 	"sinks/web":                        {"internal/flow/bus"},
 }
 
-// never lists what a package may not reach even through others, each for its reason.
+// never lists imports that a package may not have even indirectly, with the reasons.
 var never = []struct{ from, target, reason string }{
 	{"internal/flow/latent", "gocv.io/x/gocv", "what flows after the encoder is pure Go"},
 	{"internal/flow/latent", "gorgonia.org/gorgonia", "what flows after the encoder is pure Go"},
@@ -168,17 +168,17 @@ var never = []struct{ from, target, reason string }{
 	{"internal/kit/numbers", "runtime/cgo", "arithmetic needs no C"},
 }
 
-// wings are the floors of the house, the lowest first. An arrow runs to a package of its own floor or of one below. What lies under cmd is above all.
+// wings lists the layers of the repository, the lowest first. A package may import packages of its own layer or of a lower one. cmd is above all layers.
 var wings = [][]string{
-	{"internal/kit", "internal/suite"}, // small tools without a microscope, and what tests share
-	{"internal/flow"},                  // what flows, and how
-	{"configs", "infer", "ingest", "online", "preprocess", "sinks"}, // what is done to it
-	{"internal/job"},   // what a command does
-	{"internal/site"},  // the same on many machines
+	{"internal/kit", "internal/suite"}, // small tools independent of microscopes, and the shared parts of tests
+	{"internal/flow"},                  // the data and their transport
+	{"configs", "infer", "ingest", "online", "preprocess", "sinks"}, // the processing of the data
+	{"internal/job"},   // the work of single commands
+	{"internal/site"},  // the work on many machines
 	{"internal/house"}, // these tests
 }
 
-// wing is the floor of a package, or that above all where it lies under none.
+// wing returns the layer of a package, or the layer above all if the package is in none.
 func wing(name string) int {
 	for i, folders := range wings {
 		for _, folder := range folders {
@@ -190,7 +190,7 @@ func wing(name string) int {
 	return len(wings)
 }
 
-// listed is what go list says of a package.
+// listed is the output of go list for a package.
 type listed struct {
 	ImportPath string
 	Standard   bool
@@ -236,7 +236,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// list asks go list for every package of the project with all it depends on.
+// list returns the result of go list for every package of the project and its dependencies.
 func list(t *testing.T) []listed {
 	t.Helper()
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")

@@ -27,8 +27,8 @@ var (
 	namedPage    = regexp.MustCompile(`\bdocs/[\w/-]+\.(?:md|json)\b`)
 )
 
-// TestLinks: a link in a page of ours leads to a file that is in the repository and, where it names one, to a heading of it.
-// What lies on other machines is not asked for.
+// TestLinks: every link in our pages leads to a file in the repository and, if it has an anchor, to a heading of that file. Links to other machines are not
+// checked.
 func TestLinks(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := kept(t, root)
@@ -60,7 +60,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestNamedPages: a page of docs that code, a configuration or a script names, in a comment or in a message to the user, is in the repository.
+// TestNamedPages: every page of docs that code, a configuration or a script names, in a comment or a message, is in the repository.
 func TestNamedPages(t *testing.T) {
 	suite.Calculation(t)
 	root := filepath.Join("..", "..")
@@ -81,8 +81,8 @@ func TestNamedPages(t *testing.T) {
 	}
 }
 
-// TestNamedFiles: a Go file that a page names is in the repository, by its path where that begins with one of our folders, else by its name. Pages of
-// docs/lab tell of earlier builds.
+// TestNamedFiles: every Go file that a page names is in the repository, by its path if that begins with one of our folders, and otherwise by its name. Pages in
+// docs/lab are exempt, because they describe earlier builds.
 func TestNamedFiles(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := kept(t, root)
@@ -108,8 +108,8 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
-// TestDecisions checks that the index has a line for every decision, with the title and status of its file. A decision is superseded only by a
-// later one that names it. Numbers of merged decisions are missing.
+// TestDecisions checks that the index has a line for every decision, with the title and status in its file. Only a later decision that names it may supersede a
+// decision. The numbers of merged decisions are missing.
 func TestDecisions(t *testing.T) {
 	root := filepath.Join("..", "..")
 	index := page(t, root, "docs/decisions/README.md")
@@ -117,7 +117,7 @@ func TestDecisions(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, "no decisions")
 	}
-	supersedes := map[[2]int]bool{} // the later one, the earlier one
+	supersedes := map[[2]int]bool{} // the later decision and the earlier one
 	heads, names := map[int][]string{}, map[int]string{}
 	for _, file := range files {
 		name := filepath.Base(file)
@@ -152,7 +152,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// kept are the files and folders that git keeps, as paths from the root.
+// kept returns the files and folders in git, as paths from the root.
 func kept(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	list, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
@@ -177,7 +177,7 @@ func page(t *testing.T, root, path string) string {
 	return string(text)
 }
 
-// anchors are the names that GitHub gives a page's headings: small letters, digits, - and _, a - for each space.
+// anchors returns GitHub's anchors of a page's headings: small letters, digits, - and _, with a - for each space.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {

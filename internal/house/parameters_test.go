@@ -10,10 +10,11 @@ import (
 	"testing"
 )
 
-// mostParameters is how many a function takes; the receiver is none, a context is one. What belongs together has a type with a name.
+// mostParameters is the largest number of parameters of a function. A context counts, the receiver does not. Parameters that belong together should be a named
+// type.
 const mostParameters = 5
 
-// longCalls are the functions that may take more, by file, each for its reason.
+// longCalls lists the functions that may have more parameters, by file, with the reasons.
 var longCalls = map[string]string{
 	"infer/sdevae/dnnl/native.go run":       "the arguments of a C kernel",
 	"infer/sdevae/dnnl/native.go correlate": "the arguments of a C kernel",
@@ -50,9 +51,9 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// longFunction is a function, a method of an interface or a function without a name that takes too many parameters.
+// longFunction is a function, an interface method or an anonymous function with too many parameters.
 type longFunction struct {
-	name       string // of the declaration that holds it
+	name       string // name of the declaration that contains it
 	at         token.Pos
 	parameters int
 }

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// unclear are phrases after which a reader reads the sentence again. gonum and nats.go use them in 1.3 of 1000 comment lines.
+// unclear lists phrases that force a reader to read the sentence again. gonum and nats.go use them in 1.3 of 1000 comment lines.
 var unclear = regexp.MustCompile(`(?i)(\b(is|are) told\b|\btold (of|by|in)\b|\bis that of\b|\bis of\b|\bare those\b|\bthose of\b|\bwhoever\b|\bnobody\b|\bsomebody\b|\banybody\b|\bof late\b|` +
 	`\bwhat is to be\b|\bby as many\b|\bis asked\b|\bhas it\b|\bwith what\b|\bof what\b|\bwhat it\b|\bthat is there\b|\bwhere there is\b|\bthan that\b|, who |\bgoes on\b|\bcomes? out\b|` +
 	`\bstands? (in|for|out)\b|\btakes? leave\b|\bbegins? anew\b|\bno more than that\b)`)
 
-// mostUnclear is how many of 1000 lines may use such a phrase. Some are plain English in their place: "for those of one colour".
+// mostUnclear is the largest number of lines per 1000 with such a phrase. Some uses are plain English, such as "for those of one colour".
 const mostUnclear = 3
 
-// quoted are pages that quote what programs printed, or old names: their words are evidence and stay.
+// quoted lists pages that quote the output of programs, or old names. Their words are evidence and may not change.
 var quoted = []string{"docs/lab/", "docs/paper/"}
 
 // TestPlainWords counts unclear phrases in comments and in the docs.
@@ -25,7 +25,7 @@ func TestPlainWords(t *testing.T) {
 	comment, word := regexp.MustCompile(`(^|\s)// (.*)`), regexp.MustCompile(`[a-z]{3}`)
 	for _, kind := range []struct {
 		name, glob string
-		text       func(line string) string // what a reader reads of a line, or nothing
+		text       func(line string) string // returns the readable part of a line, or ""
 	}{
 		{"comments", "*.go", func(line string) string {
 			if m := comment.FindStringSubmatch(line); m != nil {
@@ -65,7 +65,7 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// written lists the tracked files of a pattern that people of this project wrote, without tests and without what quotes others.
+// written returns the tracked files of a pattern that this project wrote, without tests and without pages that quote others.
 func written(t *testing.T, glob string) (names []string) {
 	t.Helper()
 	command := exec.Command("git", "ls-files", glob)

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// A package fits in a head: as many files, and as many lines in them, tests left out.
+// The largest size of a package that a reader can still keep in mind: files and lines, without tests.
 const (
 	mostFiles = 20
 	mostLines = 3500
 )
 
-// room is what a package may take.
+// room is the largest size of a package.
 type room struct{ files, lines int }
 
-// rooms are the packages with limits of their own: the command line is flags and printing, one file a sub-command.
+// rooms lists the packages with their own limits. The command line consists of flags and printing, with one file per sub-command.
 var rooms = map[string]room{
 	"cmd/driftscope": {24, 3000},
 }
@@ -25,7 +25,7 @@ var rooms = map[string]room{
 func TestRooms(t *testing.T) {
 	taken := map[string]room{}
 	for _, path := range goFiles(t) {
-		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_go.go") { // what a build without cgo has in place of others
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_go.go") { // files that replace others in a build without cgo
 			continue
 		}
 		text, err := os.ReadFile(path)

@@ -20,7 +20,7 @@ import (
 // CameraRequired is the environment variable that makes a test fail, instead of skip, if a program is missing.
 const CameraRequired = "DRIFTSCOPE_TEST_TOOLS"
 
-// program comes with Debian's aravis-tools.
+// program is the simulated camera of Debian's aravis-tools.
 const program = "arv-fake-gv-camera-0.8"
 
 // CameraName is Aravis' name of the camera: maker, model and serial number.
@@ -38,8 +38,8 @@ type Camera struct {
 	process *exec.Cmd
 }
 
-// StartCamera starts a camera, with arguments besides its address and serial number. A machine has one at a time: a test waits for the cameras
-// of other tests.
+// StartCamera starts a camera; arguments are appended to its address and serial number. A machine can run only one camera at a time, so StartCamera waits for
+// the cameras of other tests.
 func StartCamera(t testing.TB, args ...string) *Camera {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -66,7 +66,7 @@ func alone(t testing.TB) {
 	t.Cleanup(func() { lock.Close() })
 }
 
-// ReserveCamera takes the lock that all users of a camera on this network share, until it is closed: the protocol has one port.
+// ReserveCamera takes the lock that all users of a camera on this machine share, because the protocol has only one port. Closing the result releases the lock.
 func ReserveCamera() (io.Closer, error) {
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "driftscope-fake-camera.lock"), os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -95,13 +95,13 @@ func (c *Camera) Plug() {
 	c.t.Fatalf("%s does not listen after 10 s", program)
 }
 
-// listens looks for the camera's control port, 3956 on 127.0.0.1, as the kernel writes it.
+// listens reports whether the camera's control port, 3956 on 127.0.0.1, is in the kernel's list of sockets.
 func listens() bool {
 	sockets, err := os.ReadFile("/proc/net/udp")
 	return err == nil && strings.Contains(string(sockets), " 0100007F:0F74 ")
 }
 
-// Unplug kills the camera at any moment.
+// Unplug kills the camera at once.
 func (c *Camera) Unplug() {
 	if c.process != nil {
 		c.process.Process.Kill()
@@ -116,7 +116,7 @@ func WithoutRawSockets() error {
 	if !mayOpenRawSockets() {
 		return nil
 	}
-	runtime.LockOSThread() // the bounding set is the thread's until the exec
+	runtime.LockOSThread() // until the exec, the bounding set belongs to the thread
 	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_NET_RAW, 0, 0, 0); err != nil {
 		return err
 	}

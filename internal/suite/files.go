@@ -18,17 +18,17 @@ func Content(t testing.TB, folder, name string) []byte {
 	return data
 }
 
-// LeaveUnfinished makes the leftover of a process that was killed while it wrote path.
+// LeaveUnfinished creates the leftover of a process that was killed while it wrote path.
 func LeaveUnfinished(t testing.TB, path string) {
 	t.Helper()
 	f, err := system.Create(path+".00112233445566ff"+system.Suffix, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Close() // the lock is gone
+	f.Close() // releases the lock
 }
 
-// Stdout returns the standard output of do. No parallel test may print there.
+// Stdout returns what do prints on standard output. No parallel test may print there.
 func Stdout(t testing.TB, do func() error) ([]byte, error) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))

@@ -14,16 +14,16 @@ type Way int
 // States of a link.
 const (
 	Whole  Way = iota
-	Held       // nothing passes, and connections stay, as with a switch without power: sent bytes arrive once the link works again
+	Held       // nothing passes, but connections stay open, as with a switch without power: sent bytes arrive once the link works again
 	Cut        // connections are closed, new ones refused
 	Lost       // sent bytes are lost, and connections of that time stay dead afterwards, as behind a firewall that has forgotten them
-	Slowed     // every byte arrives later by Lag
+	Slowed     // every byte is delayed by LinkLag
 )
 
-// LinkLag is the delay of a slowed link, each direction.
+// LinkLag is the delay of a slowed link in each direction.
 const LinkLag = 300 * time.Millisecond
 
-// Link forwards its own ports to servers, one each. It may be used from any goroutine.
+// Link forwards its own ports to servers, one port per server. It may be used from any goroutine.
 type Link struct {
 	listeners []net.Listener
 	work      sync.WaitGroup
@@ -36,7 +36,7 @@ type Link struct {
 	shut   bool
 }
 
-// NewLink forwards to these addresses, host:port.
+// NewLink returns a link that forwards to these addresses, host:port.
 func NewLink(to ...string) (*Link, error) {
 	l := &Link{ends: map[net.Conn]bool{}}
 	l.turns = sync.NewCond(&l.mu)
@@ -77,14 +77,14 @@ func (l *Link) Turn(way Way) {
 	l.turns.Broadcast()
 }
 
-// part closes every connection. The caller holds the lock.
+// part closes all connections. The caller holds the lock.
 func (l *Link) part() {
 	for c := range l.ends {
 		c.Close()
 	}
 }
 
-// Close ends the link.
+// Close closes the link and all its connections.
 func (l *Link) Close() {
 	for _, listener := range l.listeners {
 		listener.Close()
@@ -107,7 +107,7 @@ func (l *Link) accept(listener net.Listener, to string) {
 	}
 }
 
-// keep registers c, to be closed with the link. It returns false if the link refuses c.
+// keep registers c, so Close closes it. It returns false if the link refuses c.
 func (l *Link) keep(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,14 +164,14 @@ func (l *Link) carry(to, from net.Conn, born int) {
 			continue
 		}
 		if !dead || !errors.Is(err, io.EOF) {
-			to.Close() // one half alone is useless
+			to.Close() // one direction alone is useless
 			from.Close()
 		}
 		return
 	}
 }
 
-// pass waits while the link is held. It returns the state of the link, and how often it was lost.
+// pass waits while the link is held. It returns the state of the link, and the number of times that it was lost.
 func (l *Link) pass() (Way, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// echoed is a link to a server that says what it hears, and what dials it.
+// echoed returns a link to an echo server, and a function that connects through the link.
 func echoed(t *testing.T) (*Link, func() net.Conn) {
 	t.Helper()
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,7 +40,7 @@ func echoed(t *testing.T) (*Link, func() net.Conn) {
 	}
 }
 
-// said sends a text, and gives what comes within so long.
+// said sends a text, and returns the bytes that arrive within the given time.
 func said(t *testing.T, c net.Conn, text string, within time.Duration) string {
 	t.Helper()
 	c.Write([]byte(text))
@@ -53,7 +53,7 @@ func said(t *testing.T, c net.Conn, text string, within time.Duration) string {
 	return string(answer[:n])
 }
 
-// TestHeld: what is sent while the link is held comes once it is mended, on the same connection, and new connections wait.
+// TestHeld: bytes sent while the link is held arrive on the same connection once the link works again, and new connections wait.
 func TestHeld(t *testing.T) {
 	w, dial := echoed(t)
 	old := dial()
@@ -75,7 +75,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestWays: a link that is cut closes its connections and refuses new ones; one that is lost keeps its connections, which stay dead.
+// TestWays: a cut link closes its connections and refuses new ones. A lost link keeps its connections, which stay dead.
 func TestWays(t *testing.T) {
 	for way, stays := range map[Way]bool{Cut: false, Lost: true} {
 		l, dial := echoed(t)

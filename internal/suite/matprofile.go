@@ -4,7 +4,7 @@ package suite
 
 import "gocv.io/x/gocv"
 
-// MatsProfiled reports that every Mat records where it was made.
+// MatsProfiled is true if every Mat records where it was made.
 const MatsProfiled = true
 
 // OpenMats returns the number of open Mats.

@@ -2,7 +2,7 @@
 
 package suite
 
-// MatsProfiled reports that every Mat records where it was made.
+// MatsProfiled is true if every Mat records where it was made.
 const MatsProfiled = false
 
 // OpenMats returns 0: gocv counts Mats only under -tags matprofile.

@@ -6,20 +6,20 @@ import (
 	"os"
 )
 
-// Ports of servers lie below the system's automatic ones, so a restarted server finds its own port free.
+// The ports for servers lie below the system's automatic ports, so a restarted server finds its own port free.
 const (
 	first = 20_000
 	count = 12_000
 )
 
-// ReservedPorts holds ports that no other ReservedPorts of this machine gets until Close. The UDP port of the same number marks each. The zero
-// value is ready. It is not safe for concurrent use.
+// ReservedPorts reserves ports that no other ReservedPorts on this machine returns until Close. A bound UDP port of the same number marks each. The zero value
+// is ready to use. It is not safe for concurrent use.
 type ReservedPorts struct{ marks []net.PacketConn }
 
 // Next returns a free TCP port of 127.0.0.1.
 func (r *ReservedPorts) Next() (int, error) {
 	for i := range count {
-		port := first + (os.Getpid()*7+i)%count // programs that start together look in different places
+		port := first + (os.Getpid()*7+i)%count // programs that start together begin at different ports
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		mark, err := net.ListenPacket("udp", address)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReserved: every port is given once, though nobody listens on it yet, until it was given back; one that is listened on is not given.
+// TestReserved: every port is returned only once until it is released, even if no program listens on it yet. A port in use is never returned.
 func TestReserved(t *testing.T) {
 	var r, other ReservedPorts
 	defer other.Close()
@@ -22,7 +22,7 @@ func TestReserved(t *testing.T) {
 	if one == two || one == three || two == three {
 		t.Errorf("ports %d, %d and %d: three expected", one, two, three)
 	}
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", one)) // who reserved it can listen
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", one)) // the reservation does not prevent listening
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenTerminal makes a pseudo-terminal. It returns its near end, which supports deadlines, and the path of the far device. There is no echo:
-// the user of the device sets its modes.
+// OpenTerminal creates a pseudo-terminal. It returns its near end, which supports deadlines, and the path of the far device. There is no echo; the program that
+// opens the device sets its modes.
 func OpenTerminal() (here *os.File, device string, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

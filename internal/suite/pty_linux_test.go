@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is written to the device comes out here, and the other way round.
+// Bytes written to the device arrive at the near end, and vice versa.
 func TestOpen(t *testing.T) {
 	here, path, err := OpenTerminal()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Python puts a shell script named python3 first in the path. Without a body no python3 is found.
+// Python puts a shell script called python3 first in the path. If body is empty, no python3 is found.
 func Python(t *testing.T, body string) {
 	t.Helper()
 	folder := t.TempDir()

@@ -1,4 +1,4 @@
-// Package suite has the shared parts of tests and the laboratory: which tests are long, and checks for leftovers.
+// Package suite contains the shared parts of tests and the laboratory, such as skipping long tests and checking for leftovers.
 //
 //	fakecamera.go  Aravis' simulated GigE Vision camera on the loopback interface: a real protocol, and pixels that identify their frame
 //	link.go        forwards TCP connections to servers, and fails like a network, for tests and studies of network failures
@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Long skips a test under -short. make test sets -short, and so does make test-long for the race detector, where the test takes several times
-// as long and shorter tests run the same goroutines.
+// Long skips a test with -short. make test sets -short. make test-long also sets it for the race detector, because the test takes several times as long there
+// and shorter tests run the same goroutines.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -26,8 +26,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Calculation skips a test under the race detector with -short, as in make test-long: the test uses one goroutine, or shorter tests run the
-// same ones, and it takes some ten seconds there. make race runs it.
+// Calculation skips a test under the race detector with -short, as in make test-long. Such a test takes some ten seconds there, and uses only one goroutine, or
+// goroutines that shorter tests also run. make race runs the test.
 func Calculation(t testing.TB) {
 	t.Helper()
 	if raced && testing.Short() {
@@ -35,11 +35,11 @@ func Calculation(t testing.TB) {
 	}
 }
 
-// Unsound is the status of a process that left something behind.
+// Unsound is the exit status of a test process that left something behind.
 const Unsound = 99
 
-// Goroutines returns status, or Unsound if a goroutine was left behind. One leak is allowed: on a busy machine nats.go 1.55.0 leaves a
-// goroutine behind if an object was put before that goroutine began. It waits on a channel that is nil by then.
+// Goroutines returns status, or Unsound if a goroutine is left. One leak is allowed: on a busy machine nats.go 1.55.0 leaks a goroutine if an object is stored
+// before that goroutine has started. It then waits on a nil channel.
 func Goroutines(status int) int {
 	if err := goleak.Find(goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

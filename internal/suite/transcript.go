@@ -12,7 +12,7 @@ type Transcript struct {
 	text bytes.Buffer
 }
 
-// Write adds p.
+// Write appends p.
 func (l *Transcript) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 // patience is the time limit for events that take milliseconds on an idle machine.
 const patience = 30 * time.Second
 
-// Until waits until is returns true. After half a minute it ends the test. what describes the event for the message; a func() string in it describes the
-// present state.
+// Until waits until is() returns true. After half a minute it fails the test. what describes the event for the error; it may include a func() string that
+// describes the present state.
 func Until(t testing.TB, is func() bool, what ...any) {
 	t.Helper()
 	UntilWithin(t, patience, is, what...)

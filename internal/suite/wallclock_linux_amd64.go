@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// code replaces __vdso_clock_gettime: it calls the kernel, and adds the seconds stored behind it to CLOCK_REALTIME. Other clocks stay the same.
+// code replaces __vdso_clock_gettime. It calls the kernel, and adds the number of seconds stored after the code to CLOCK_REALTIME. Other clocks stay the same.
 var code = []byte{
 	0xb8, 0xe4, 0, 0, 0, // mov eax, SYS_clock_gettime
 	0x0f, 0x05, // syscall
@@ -27,10 +27,10 @@ var code = []byte{
 	0, 0, // padding
 }
 
-const stopPatience = 5 * time.Second // for a process to stop outside the function, on a busy machine
+const stopPatience = 5 * time.Second // time until a process stops outside the function, on a busy machine
 
-// StepClock sets the wall clock of process pid to the machine's plus off, in whole seconds. 0 restores it. The caller may have to be root or
-// its parent. Child processes have the machine's clock.
+// StepClock shifts the wall clock of process pid by off, in whole seconds, relative to the machine's clock. 0 restores the clock. The caller may have to be
+// root or the parent of the process. Child processes use the machine's clock.
 func StepClock(pid int, off time.Duration) (err error) {
 	defer func() {
 		if err != nil {
@@ -128,7 +128,7 @@ func within(pid int, begin, end uint64) (inside bool, err error) {
 		if len(fields) == 0 {
 			continue
 		}
-		counter, err := strconv.ParseUint(fields[len(fields)-1], 0, 64) // the last of its fields is the program counter
+		counter, err := strconv.ParseUint(fields[len(fields)-1], 0, 64) // the last field is the program counter
 		if err != nil {
 			return false, err
 		}

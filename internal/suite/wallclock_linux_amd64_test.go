@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// asked is set in the process whose clock is stepped.
+// asked is the environment variable of the process whose clock is stepped.
 const asked = "DRIFTSCOPE_TEST_CLOCK"
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestStep: a process's wall clock goes where it is sent, the clock by which it measures stays, and so does everybody else's.
+// TestStep: StepClock changes only the wall clock of the process, not its monotonic clock and not the clocks of other processes.
 func TestStep(t *testing.T) {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), asked+"=1")
@@ -44,7 +44,7 @@ func TestStep(t *testing.T) {
 	if _, err := fmt.Fscanln(answers, &ready[0], &ready[1]); err != nil {
 		t.Fatal(err)
 	}
-	const slow = 10 * time.Second // of a busy machine; a step is an hour
+	const slow = 10 * time.Second // delay of a busy machine; a step is an hour
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 0} {
 		if err := StepClock(c.Process.Pid, off); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Tables of a columnar recording, one file each.
+// The tables of a columnar recording, one file each.
 const (
 	latentTable = iota
 	sdeTable
@@ -21,19 +21,19 @@ const (
 	tableCount
 )
 
-// tableNames lists the tables' parts of the file names.
+// tableNames lists the parts of the file names that name the table.
 var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger),
 	string(latent.KindObjects), string(latent.KindTrack), string(latent.KindPopulation)}
 
 // columnar writes a recording as tables, one file each.
 type columnar struct {
 	files    recording
-	only     int // the only table to write, or every
+	only     int // the only table to write, or the constant every
 	rows     [tableCount]table
 	places   places
 	add      func(*node) error                 // c.object, stored because a method value per frame would allocate
-	revision uint64                            // of the last recorded law
-	write    func(table int, fresh bool) error // appends rows[table] to its file; fresh: it is the file's first row
+	revision uint64                            // revision of the last recorded law
+	write    func(table int, fresh bool) error // appends rows[table] to its file; fresh is true for the first row of a file
 }
 
 // every is the value of only that means all tables.
@@ -42,10 +42,10 @@ const every = -1
 // tableOptions holds the keys of every sink that writes tables.
 type tableOptions struct {
 	fileOptions
-	Table string `yaml:"table" reaches:"nothing"` // the only one that is written, in a file of the path's own name; "" for all, each in its own
+	Table string `yaml:"table" reaches:"nothing"` // the only table to write, into the file path; "" writes all tables, each into its own file
 }
 
-// chosen returns the only table to write, or every, and the table names in the file names.
+// chosen returns the only table to write, or every, and the names of the tables for the file names.
 func (o *tableOptions) chosen() (only int, names []string, err error) {
 	if o.Table == "" {
 		return every, tableNames, nil
@@ -73,7 +73,7 @@ func (c *columnar) table(output int) int {
 	return output
 }
 
-// record adds m's rows. Health and views have no rows. Because they come every second, they trigger due writes to the disk.
+// record adds m's rows. Health and views have no rows, but arrive every second and so trigger due writes to the disk.
 func (c *columnar) record(m latent.Message) error {
 	if err := c.files.ready(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (c *columnar) record(m latent.Message) error {
 	return nil
 }
 
-// fill writes the rows of m. After an error none was written: only the first row can find changed columns.
+// fill writes the rows of m. After an error no row was written, because only the first row can have changed columns.
 func (c *columnar) fill(m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -113,7 +113,8 @@ func (c *columnar) fill(m latent.Message) error {
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// frame adds a frame's latent, if it has one, and a row per object and frame known with it. A table of objects alone has the one object of a scene, too.
+// frame adds a frame's latent, if it has one, and a row for every position of an object that became known with the frame. If only the table of objects is
+// written, it also includes the single object of a scene.
 func (c *columnar) frame(e *latent.Estimate) error {
 	o := e.Objects
 	if o == nil || len(e.Latent.Mean) > 0 {
@@ -131,7 +132,7 @@ func (c *columnar) frame(e *latent.Estimate) error {
 	return c.places.each(e, c.add)
 }
 
-// object adds the row of a place.
+// object adds the row of a position.
 func (c *columnar) object(n *node) error {
 	c.rows[objectsTable].object(n, c.places.latents)
 	return c.row(objectsTable)
@@ -150,7 +151,7 @@ func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 	return nil
 }
 
-// row writes one table's row. Columns never change within a file: changed columns begin the next file.
+// row writes one table's row. Columns never change within a file; a change of columns starts the next file.
 func (c *columnar) row(table int) error {
 	if c.only != every && c.only != table {
 		return nil

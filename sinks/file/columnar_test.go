@@ -27,14 +27,14 @@ func readCSV(t *testing.T, path string) [][]string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll() // wants as many fields in each
+	rows, err := csv.NewReader(f).ReadAll() // refuses rows of different lengths
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return rows
 }
 
-// TestColumns: both kinds of table have a column for every field of the messages, and no other, and every number reads back the same.
+// TestColumns: both kinds of table have exactly one column per field of the messages, and every number keeps its exact value.
 func TestColumns(t *testing.T) {
 	folder := t.TempDir()
 	messages := []latent.Message{sinktest.Hard(), sinktest.Event(), sinktest.Trigger(7), sinktest.Health(), sinktest.View()}
@@ -123,7 +123,7 @@ func TestDocumentedColumns(t *testing.T) {
 	}
 }
 
-// TestOtherColumns: latents of another dimension begin the next file, so that no header changes within one.
+// TestOtherColumns: latents of another dimension start the next file, so columns never change within a file.
 func TestOtherColumns(t *testing.T) {
 	for _, kind := range []string{"csv", "parquet"} {
 		folder := t.TempDir()
@@ -167,7 +167,7 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
-// BenchmarkWrite is the cost of a frame whose law is not new.
+// BenchmarkWrite measures a frame without a new law.
 func BenchmarkWrite(b *testing.B) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		for _, d := range []int{2, 16} {
@@ -205,7 +205,7 @@ except ImportError:
 print("parquet", *(z.hex() for z in pyarrow.parquet.read_table(sys.argv[2]).column("z_0").to_pylist()))
 `
 
-// TestPython: other programs read what is written, to the last bit; Parquet where pyarrow is there.
+// TestPython: Python reads the files to the last bit; Parquet only if pyarrow is installed.
 func TestPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

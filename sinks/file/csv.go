@@ -12,23 +12,23 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// CSV writes tables as text: a header, then a line for every row. A number reads back the same; one that is not finite is an empty cell.
+// CSV writes tables as text: a header, then a line per row. Numbers keep their exact value; a number that is not finite is an empty cell.
 type CSV struct {
 	tables columnar
 	writer *csv.Writer // to lines
 	lines  redirect
-	buffer []byte // of one row's cells, one after the other
+	buffer []byte // text of one row's cells, concatenated
 	ends   []int  // of each cell in buffer
 	fields []string
 }
 
-// redirect is the output that is written to now.
+// redirect is an io.Writer that writes to the current output.
 type redirect struct{ to *output }
 
 // Write never fails.
 func (r *redirect) Write(p []byte) (int, error) { return r.to.Write(p) }
 
-// NewCSV makes the first files; decode fills the options path, rotate_mb, rotate_every, keep and table.
+// NewCSV creates the first files. decode fills the options path, rotate_mb, rotate_every, keep and table.
 func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
 	var o tableOptions
 	if err := decode(&o); err != nil {
@@ -48,10 +48,10 @@ func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
 	return s, s.tables.files.start()
 }
 
-// Write adds m's lines. They are written to the disk within a second, as long as messages come.
+// Write adds m's lines. They reach the disk within a second, as long as messages arrive.
 func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
-// line writes the row of a table, after the header where fresh.
+// line writes the row of a table. If fresh is true, it first writes the header.
 func (s *CSV) line(table int, fresh bool) error {
 	t := &s.tables.rows[table]
 	s.lines.to = s.tables.output(table)
@@ -95,14 +95,14 @@ func appendCell(dst []byte, f form, c cell) []byte {
 	return strconv.AppendFloat(dst, c.number, 'g', -1, 64)
 }
 
-// Close writes the remaining bytes. It removes files without rows, except a table of objects requested alone: its header shows that there
-// were none.
+// Close writes the remaining bytes. It removes files without rows, except if only the table of objects was requested. A file with only a header then shows that
+// there were no objects.
 func (s *CSV) Close(context.Context) error {
 	err := s.headObjects()
 	return errors.Join(err, s.tables.files.close())
 }
 
-// headObjects writes the header of a table of objects that got no row.
+// headObjects writes the header of a table of objects without rows.
 func (s *CSV) headObjects() error {
 	files := &s.tables.files
 	if s.tables.only != objectsTable || files.rotation.options.rotates() || len(files.outputs) == 0 || files.outputs[0] == nil || files.outputs[0].records > 0 {
@@ -118,7 +118,7 @@ func (s *CSV) headObjects() error {
 	return s.writer.Error()
 }
 
-// header puts a table's names in the fields of the next line, which goes to its file.
+// header makes the names of a table's columns the fields of the next line, and selects the file of the table.
 func (s *CSV) header(table int) {
 	s.lines.to, s.fields = s.tables.output(table), s.fields[:0]
 	for _, c := range s.tables.rows[table].columns {

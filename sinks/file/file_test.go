@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// sink is what all kinds of files have.
+// sink is the interface of all kinds of files.
 type sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error

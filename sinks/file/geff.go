@@ -14,17 +14,17 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// graphOptions holds the key of a sink that writes one graph of tracks.
+// graphOptions holds the option of a sink that writes one graph of tracks.
 type graphOptions struct {
 	Path string `yaml:"path" reaches:"write"`
 }
 
-// check refuses a path that is taken. A folder or file of a killed run stays, because another run may be writing it.
+// check refuses an existing path. It does not delete the folder or file of a killed run, because another run may be writing it.
 func (o *graphOptions) check(example string) error {
 	if o.Path == "" {
 		return fmt.Errorf("path is missing: give the file to write, such as %s", example)
 	}
-	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run is writing it, or was killed: delete it, or give another path"} {
+	for path, fix := range map[string]string{o.Path: "give another path", o.Path + partial: "another run is writing it, or was killed while writing it: delete it, or give another path"} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: exists already: %s", path, fix)
 		}
@@ -32,15 +32,15 @@ func (o *graphOptions) check(example string) error {
 	return nil
 }
 
-// GEFF writes tracks as a graph in the graph exchange file format 1.2: a Zarr v2 group whose nodes are places and whose edges join the places of
-// a track in order (https://liveimagetrackingtools.org/geff). The group tracks, beside nodes and edges, has a row per ended track. Places
-// reach the disk in chunks of zarr.ChunkRows; the name ends in .partial until Close.
+// GEFF writes tracks as a graph in the graph exchange file format 1.2 (https://liveimagetrackingtools.org/geff): a Zarr v2 group whose nodes are positions and
+// whose edges join the positions of a track in order. A further group, tracks, has a row per ended track. Positions reach the disk in chunks of zarr.ChunkRows;
+// the name ends in .partial until Close.
 type GEFF struct {
 	path, folder, stream string
 	log                  *slog.Logger
 	places               places
 	add                  func(*node) error // s.node, stored because a method value per frame would allocate
-	last                 map[uint64]end    // of the unfinished tracks
+	last                 map[uint64]end    // ends of the unfinished tracks, by number
 	nodes, late          uint64
 	pixel                float64 // µm; 0 if unknown
 
@@ -54,10 +54,10 @@ type GEFF struct {
 	fault error
 }
 
-// end is the last place of a track.
+// end is the last position of a track.
 type end struct{ frame, node uint64 }
 
-// prop is a property of nodes, edges or tracks. put adds the value of one to r, or a dummy if it returns false because the value is unknown.
+// prop is a property of nodes, edges or tracks. put adds a value to r. If the value is unknown, it adds a dummy and returns false.
 type prop[T any] struct {
 	name, unit, about, dtype string
 	inner                    []int
@@ -68,7 +68,7 @@ type prop[T any] struct {
 // GEFFVersion is the version of the format.
 const GEFFVersion = "1.2.0"
 
-// NewGEFF makes the folder; decode fills the option path.
+// NewGEFF creates the folder. decode fills the option path.
 func NewGEFF(decode func(any) error, stream string, log *slog.Logger) (*GEFF, error) {
 	var o graphOptions
 	if err := decode(&o); err != nil {
@@ -88,7 +88,7 @@ func NewGEFF(decode func(any) error, stream string, log *slog.Logger) (*GEFF, er
 	return s, nil
 }
 
-// number is a property of one number, which is missing if it is not finite.
+// number returns a property with one number. A number that is not finite counts as missing.
 func number[T any](name, unit, about string, of func(T) float64) prop[T] {
 	return prop[T]{name: name, unit: unit, about: about, dtype: zarr.Float8, put: func(r *zarr.Rows, t T) bool {
 		v := of(t)
@@ -105,7 +105,7 @@ func whole[T any](name, unit, about string, of func(T) uint64) prop[T] {
 	return prop[T]{name: name, unit: unit, about: about, dtype: zarr.Whole8, put: func(r *zarr.Rows, t T) bool { r.Whole(of(t)); return true }}
 }
 
-// begin makes the arrays, except for latents: the first place sets their number.
+// begin makes all arrays except those of latents, because the first position determines their number.
 func (s *GEFF) begin() (err error) {
 	s.of = []prop[*node]{
 		whole("t", "frame", "number of the frame", func(n *node) uint64 { return n.frame }),
@@ -144,7 +144,7 @@ func (s *GEFF) begin() (err error) {
 	return errors.Join(err, made(s, "nodes", s.of), made(s, "edges", []prop[*node]{s.link}, &s.link), made(s, "tracks", s.tracks))
 }
 
-// made makes the arrays of properties. into: they are copies of these.
+// made makes the arrays of properties, and copies the properties into the targets in into.
 func made[T any](s *GEFF, of string, props []prop[T], into ...*prop[T]) (err error) {
 	for i := range props {
 		p := &props[i]
@@ -153,7 +153,7 @@ func made[T any](s *GEFF, of string, props []prop[T], into ...*prop[T]) (err err
 			return err
 		}
 		if of != "tracks" && (p.name == "t" || p.name == "y" || p.name == "x") {
-			continue // axes are always known
+			continue // axes have no missing values
 		}
 		if p.missing, err = s.array(folder+"/missing", zarr.Flag1); err != nil {
 			return err
@@ -192,7 +192,7 @@ func likeliest(r *zarr.Rows, n *node) bool {
 	return at >= 0
 }
 
-// Write adds m's places, or the row of an ended track.
+// Write adds m's positions, or the row of an ended track.
 func (s *GEFF) Write(_ context.Context, m latent.Message) error {
 	if s.fault != nil && time.Since(s.tried) < tryEvery {
 		return s.fault
@@ -222,14 +222,14 @@ func (s *GEFF) flush() error {
 	s.fault = nil
 	for _, r := range s.all {
 		if err := r.Flush(); err != nil {
-			s.tried, s.fault = time.Now(), latent.Undelivered{Cause: fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
+			s.tried, s.fault = time.Now(), latent.Undelivered{Cause: fmt.Errorf("%w: messages are lost until the file can be written: free space, or check the disk", err)}
 			return s.fault
 		}
 	}
 	return nil
 }
 
-// node adds a place and the edge from the one before it in its track. It leaves out a place that comes after a later one of its track.
+// node adds a position and the edge from the previous position of its track. It omits a position that arrives after a later one of the same track.
 func (s *GEFF) node(n *node) error {
 	if s.nodes == 0 {
 		if err := s.latents(len(n.z)); err != nil {
@@ -254,7 +254,7 @@ func (s *GEFF) node(n *node) error {
 	return nil
 }
 
-// latents makes the arrays of d latents, if there are any. A place without them has NaN.
+// latents makes the arrays of d latents, if d is not 0. A position without latents gets NaN.
 func (s *GEFF) latents(d int) error {
 	if d == 0 {
 		return nil
@@ -282,7 +282,7 @@ func (s *GEFF) latents(d int) error {
 	return err
 }
 
-// Close writes the rest and the metadata, and gives the folder its name.
+// Close writes the rest and the metadata, and gives the folder its final name.
 func (s *GEFF) Close(context.Context) error {
 	var errs []error
 	for _, r := range s.all {
@@ -302,7 +302,7 @@ func (s *GEFF) Close(context.Context) error {
 	}
 	group("", map[string]any{"geff": s.metadata()})
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %s lacks the records that could not be written", err, s.folder)
+		return fmt.Errorf("%w: %s does not contain the records that could not be written", err, s.folder)
 	}
 	if err := system.Rename(s.folder, s.path); err != nil {
 		return err
@@ -310,18 +310,18 @@ func (s *GEFF) Close(context.Context) error {
 	return s.places.lost(s.path, s.late, s.log)
 }
 
-// lost reports the places that a file cannot hold.
+// lost reports the positions that the file does not contain.
 func (p *places) lost(path string, late uint64, log *slog.Logger) error {
 	if p.homeless > 0 {
-		log.Warn("frames without a place are not in the file", "frames", p.homeless, "path", path)
+		log.Warn("frames without a position are not in the file", "frames", p.homeless, "path", path)
 	}
 	if late > 0 {
-		return fmt.Errorf("%s: %d places came after later ones of their track, and are left out: please report this", path, late)
+		return fmt.Errorf("%s: %d positions arrived after later ones of their track, and are left out: please report this", path, late)
 	}
 	return nil
 }
 
-// metadata returns the value of the key geff, by the published schema.
+// metadata returns the value of the key geff, according to the published schema.
 func (s *GEFF) metadata() map[string]any {
 	space := func(name string) map[string]any {
 		a := map[string]any{"name": name, "type": "space", "unit": "pixel"}

@@ -21,10 +21,10 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// place is what a graph must give back of a node.
+// place is the position of a node.
 type place struct{ x, y float64 }
 
-// walk writes 500 tracks over 100 frames, some born late, some with a hole that is filled afterwards, and returns their places by particle and frame.
+// walk writes 500 tracks over 100 frames, some born late, some with a gap that is filled afterwards. It returns their positions by particle and frame.
 func walk(t *testing.T, s sink) map[uint64]map[uint64]place {
 	t.Helper()
 	random := rand.New(rand.NewPCG(5, 5))
@@ -77,7 +77,7 @@ func walk(t *testing.T, s sink) map[uint64]map[uint64]place {
 	return truth
 }
 
-// TestGEFF: 500 tracks come back exactly from a graph of several chunks, and its metadata obeys the published schema.
+// TestGEFF: 500 tracks are read back exactly from a graph of several chunks, and its metadata obeys the published schema.
 func TestGEFF(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracks.geff")
 	s, err := NewGEFF(sinktest.Decoder(t, map[string]any{"path": path}), "bead", silent)
@@ -154,7 +154,7 @@ func TestGEFF(t *testing.T) {
 	}
 }
 
-// conform checks v by the part of JSON Schema that GEFF's uses, and returns the first problem.
+// conform checks v with the part of JSON Schema that GEFF's schema uses, and returns the first problem.
 func conform(root, schema map[string]any, v any) string {
 	if ref, ok := schema["$ref"].(string); ok {
 		return conform(root, root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any), v)
@@ -243,7 +243,7 @@ func document(t *testing.T, path string, into any) {
 	}
 }
 
-// array reads an array of eight bytes a number, chunk by chunk, without the package that wrote it.
+// array reads an array with eight bytes per number, chunk by chunk, without the package that wrote it.
 func array(t *testing.T, folder string) (all []uint64) {
 	t.Helper()
 	var meta struct {
@@ -267,7 +267,7 @@ func array(t *testing.T, folder string) (all []uint64) {
 	return all
 }
 
-// TestTrackMate: 500 tracks come back exactly from the XML, whose pixels are µm.
+// TestTrackMate: 500 tracks are read back exactly from the XML, in which lengths are in µm.
 func TestTrackMate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracks.xml")
 	s, err := NewTrackMate(sinktest.Decoder(t, map[string]any{"path": path}), silent)
@@ -322,7 +322,7 @@ func TestTrackMate(t *testing.T) {
 			if found[s.Name] == nil {
 				found[s.Name] = map[uint64]place{}
 			}
-			found[s.Name][s.Frame], spots[s.ID] = place{4 * s.X, 4 * s.Y}, s // a quarter of a µm a pixel: exact in binary
+			found[s.Name][s.Frame], spots[s.ID] = place{4 * s.X, 4 * s.Y}, s // a pixel is a quarter of a µm, which is exact in binary
 		}
 	}
 	if file.Model.Unit != "micron" || len(spots) != file.Model.AllSpots.N || !reflect.DeepEqual(found, truth) {
@@ -347,7 +347,7 @@ func TestTrackMate(t *testing.T) {
 	}
 }
 
-// TestGraphRefused: a taken name is not written over, and a missing folder is named.
+// TestGraphRefused: an existing file is not overwritten, and the error names a missing folder.
 func TestGraphRefused(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"a.geff", "a.xml", "b.geff" + partial, "b.xml" + partial} {
@@ -366,7 +366,7 @@ func TestGraphRefused(t *testing.T) {
 	}
 }
 
-// TestGraphNothing: a run without places leaves an empty graph, as a table leaves its header, and a place out of order is named.
+// TestGraphNothing: a run without positions leaves an empty graph, like a table with only a header. A position out of order is reported.
 func TestGraphNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.geff")
 	s, err := NewGEFF(sinktest.Decoder(t, map[string]any{"path": path}), "bead", silent)
@@ -387,7 +387,7 @@ func TestGraphNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "1 places came after") {
+	if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "1 positions arrived after") {
 		t.Errorf("found %v", err)
 	}
 }

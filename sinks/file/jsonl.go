@@ -12,7 +12,7 @@ import (
 // jsonlOptions are the keys of a JSON Lines file.
 type jsonlOptions struct {
 	fileOptions      // their keys are siblings of append
-	Append      bool `yaml:"append"` // append to an existing file; without it an existing file is an error
+	Append      bool `yaml:"append"` // append to an existing file; otherwise an existing file is an error
 }
 
 // JSONL writes every message as one line of JSON, as on NATS.
@@ -22,7 +22,7 @@ type JSONL struct {
 	write   func(latent.Kind, []byte) error // s.line, stored because a method value per frame would allocate
 }
 
-// NewJSONL makes the first file of a stream; decode fills the options of NewCSV and append.
+// NewJSONL creates the first file of a stream. decode fills append and the options of NewCSV except table.
 func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, error) {
 	var o jsonlOptions
 	if err := decode(&o); err != nil {
@@ -32,7 +32,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 		return nil, err
 	}
 	if o.Append && o.rotates() {
-		return nil, errors.New("append: continues a single file, but rotation numbers its files: leave append out")
+		return nil, errors.New("append: works only with a single file, but rotation writes numbered files: leave append out")
 	}
 	s := &JSONL{encoder: message.Encoder{Stream: stream}}
 	s.files = recording{rotation: rotation{options: o.fileOptions, tables: []string{""}, log: log}, extend: o.Append, extends: true}
@@ -40,7 +40,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 	return s, s.files.start()
 }
 
-// Write adds m's lines. They reach the disk within a second, as long as messages come.
+// Write adds m's lines. They reach the disk within a second, as long as messages arrive.
 func (s *JSONL) Write(_ context.Context, m latent.Message) error {
 	if err := s.files.ready(); err != nil {
 		return err
@@ -59,5 +59,5 @@ func (s *JSONL) line(_ latent.Kind, line []byte) error {
 	return nil
 }
 
-// Close writes the remaining lines. It removes a file that it made and that has no line.
+// Close writes the remaining lines. It removes a file of this run that has no lines.
 func (s *JSONL) Close(context.Context) error { return s.files.close() }

@@ -30,7 +30,7 @@ func TestJSONL(t *testing.T) {
 		}
 		sinktest.Close(t, s)
 	}
-	write(map[string]any{"path": path}) // nothing came: nothing stays
+	write(map[string]any{"path": path}) // no message arrived, so no file remains
 	write(map[string]any{"path": path}, sinktest.Estimate(6, 1), sinktest.Event())
 	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestJSONL(t *testing.T) {
 	}
 }
 
-// TestJSONLFlushes: whoever follows the file sees a line at most a second after it was written.
+// TestJSONLFlushes: a line is in the file at most a second after Write.
 func TestJSONLFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "out.jsonl")

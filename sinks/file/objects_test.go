@@ -10,13 +10,13 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestTracksTable: the one table of objects has a file of its own name, a row for every object and frame in which it was detected or is known to have been,
-// and the columns that others look for.
+// TestTracksTable: if only the table of objects is written, its file has exactly the given name. It has a row for each object and frame with a known position,
+// and the columns that other programs expect.
 func TestTracksTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracks.csv")
 	s := newFile(t, "csv", map[string]any{"path": path, "table": "objects"})
 	e := sinktest.Field(6)
-	e.Objects.Marks[0] = 0 // of the two, the other is merged and stands nowhere
+	e.Objects.Marks[0] = 0 // of the two objects, the other is merged and has no row
 	e.Objects.Marks[1] = 2
 	first := sinktest.Field(5)
 	first.Objects.Reset()
@@ -40,7 +40,7 @@ func TestTracksTable(t *testing.T) {
 	}
 }
 
-// TestSceneTable: the table of places of a scene has its one object, by the number of its trajectory.
+// TestSceneTable: the table of objects of a scene has one object, with the number of its trajectory.
 func TestSceneTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracks.csv")
 	s := newFile(t, "csv", map[string]any{"path": path, "table": "objects"})
@@ -56,7 +56,7 @@ func TestSceneTable(t *testing.T) {
 	}
 }
 
-// TestFieldTables: every table of a field in CSV and Parquet, by the names of the messages' fields; latents have none where no object is followed.
+// TestFieldTables: CSV and Parquet write every table of a field with the names of the messages' fields. Without a followed object there is no table of latents.
 func TestFieldTables(t *testing.T) {
 	folder := t.TempDir()
 	for _, kind := range []string{"csv", "parquet"} {
@@ -88,7 +88,7 @@ func TestFieldTables(t *testing.T) {
 	}
 }
 
-// TestTableRefused: a table that is not there.
+// TestTableRefused: an unknown table is refused.
 func TestTableRefused(t *testing.T) {
 	for _, kind := range []string{"csv", "parquet"} {
 		if _, err := open(kind, sinktest.Decoder(t, map[string]any{"path": filepath.Join(t.TempDir(), "a."+kind), "table": "spots"}), nil); err == nil {

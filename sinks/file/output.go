@@ -18,18 +18,18 @@ type file interface {
 	Close() error
 }
 
-// output buffers one file in memory: bytes that the disk refuses stay there, and output offers them again from the byte where it stopped.
-// So an accepted record is lost only if the disk is still full at the end.
+// output buffers one file in memory. Bytes that the disk refuses stay in memory, and a later write continues exactly there. So an accepted record is lost only
+// if the disk is still full at the end.
 type output struct {
 	file    file
 	path    string // path while the file is incomplete
 	name    string // name once the file is complete
-	ours    bool   // this run made the file
+	ours    bool   // this run created the file
 	records int    // accepted records
 	pending []byte // not yet on the disk
 	written int64
-	torn    int  // written bytes after the last line's end
-	ended   bool // its footer, if the format has one, is in pending
+	torn    int  // written bytes after the end of the last complete line
+	ended   bool // pending includes the footer, if the format has one
 }
 
 // Write never fails.
@@ -38,7 +38,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// size returns the file's size once all of it is written.
+// size returns the size of the file after everything is written.
 func (o *output) size() int64 { return o.written + int64(len(o.pending)) }
 
 // flush writes pending bytes to the disk, as far as the disk accepts them.
@@ -57,8 +57,8 @@ func (o *output) flush() error {
 	return err
 }
 
-// complete writes the rest to the disk and gives the file its final name. It removes a file of this run without records. It may be
-// called again after an error. The file stays open.
+// complete writes the rest to the disk and gives the file its final name. It removes a file of this run without records. It may be called again after an error.
+// It does not close the file.
 func (o *output) complete() error {
 	if err := o.flush(); err != nil {
 		return err
@@ -69,13 +69,13 @@ func (o *output) complete() error {
 	if o.path == o.name {
 		return nil
 	}
-	if err := o.file.Sync(); err != nil { // the name promises that the file is whole
+	if err := o.file.Sync(); err != nil { // the final name promises a complete file
 		return err
 	}
 	return system.Rename(o.path, o.name)
 }
 
-// abandon returns an error that counts the lost records. It truncates a text file after its last whole line.
+// abandon returns an error with the amount of lost data. It truncates a text file after its last complete line.
 func (o *output) abandon() error {
 	if o.path != o.name {
 		return fmt.Errorf("%s: its %d records cannot be read without the missing part", o.path, o.records)

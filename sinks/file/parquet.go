@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	parquetEvery = 5 * time.Minute // rows that a crash may lose, unless rotate_every is set
-	groupBytes   = 4 << 20         // bytes of values before encoding, at most
-	groupRows    = 1 << 16         // rows before encoding, at most
+	parquetEvery = 5 * time.Minute // recording time that a crash may lose, unless rotate_every is set
+	groupBytes   = 4 << 20         // largest size of the values before encoding, bytes
+	groupRows    = 1 << 16         // largest number of rows before encoding
 )
 
 // Parquet writes tables as Apache Parquet. A file is readable once its footer is written; until then its name ends in .partial.
@@ -26,7 +26,7 @@ type Parquet struct {
 	row     [1]parquet.Row // reused
 }
 
-// NewParquet makes the first files of a stream; decode fills the options of NewCSV.
+// NewParquet creates the first files of a stream. decode fills the options of NewCSV.
 func NewParquet(decode func(any) error, stream string, log *slog.Logger) (*Parquet, error) {
 	o := tableOptions{fileOptions: fileOptions{RotateEvery: parquetEvery}}
 	if err := decode(&o); err != nil {
@@ -48,7 +48,7 @@ func NewParquet(decode func(any) error, stream string, log *slog.Logger) (*Parqu
 // Write adds m's rows.
 func (s *Parquet) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
-// values writes the row of a table. fresh: it first begins a file.
+// values writes the row of a table. If fresh is true, it first starts a file.
 func (s *Parquet) values(table int, fresh bool) error {
 	t := &s.tables.rows[table]
 	if fresh {
@@ -83,7 +83,7 @@ func (s *Parquet) footer(output int) error { return s.writers[s.tables.table(out
 // Close completes the files and removes files without rows.
 func (s *Parquet) Close(context.Context) error { return s.tables.files.close() }
 
-// ordered is a schema that keeps the rows' order of columns; the library's own schema sorts them by name.
+// ordered is a schema that keeps the order of the columns; the library's own schema sorts them by name.
 type ordered struct {
 	parquet.Group
 	fields []parquet.Field

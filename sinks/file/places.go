@@ -8,27 +8,27 @@ import (
 	"driftscope/sinks/message"
 )
 
-// node is the place of one object in one frame. Not known numbers are NaN.
+// node is the position of one object in one frame. Unknown numbers are NaN.
 type node struct {
 	frame, particle    uint64
-	at                 int64 // when the frame was taken, nanoseconds since 1970; 0 if unknown
+	at                 int64 // acquisition time of the frame, nanoseconds since 1970; 0 if unknown
 	x, y, sd           float64
-	xLocated, yLocated float64 // the detection, where located; else x and y
+	xLocated, yLocated float64 // the detection if located, otherwise x and y
 	d, doubt, light    float64
-	link               float64 // probability of the link to the last place; NaN if unknown
+	link               float64 // probability of the link to the previous position; NaN if unknown
 	marks              latent.Mark
 	located, filled    bool
-	state              []float64 // the probability of each state
+	state              []float64 // probability of each state
 	z, zSD             []float64
 }
 
-// recalled is how many frames back places.each knows the time. Objects that are not detected for longer have ended.
+// recalled is the number of frames for which places.each remembers the time. Objects that are not detected for longer have ended.
 const recalled = 1 << 12
 
-// places reads the places of messages. The zero value is ready.
+// places reads the positions in messages. The zero value is ready to use.
 type places struct {
-	latents  int    // of the last message
-	homeless uint64 // frames of a scene without a place
+	latents  int    // number of latents in the last message
+	homeless uint64 // number of frames of a scene without a position
 	frames   [recalled]struct {
 		seq uint64
 		at  int64
@@ -36,8 +36,8 @@ type places struct {
 	node node // reused
 }
 
-// each calls add for every place that an estimate makes known, earlier frames first. add must not keep the node. The one object of a scene has
-// its trajectory's number.
+// each calls add for every position that becomes known with an estimate, earlier frames first. add must not keep the node. The object of a scene has the number
+// of its trajectory.
 func (p *places) each(e *latent.Estimate, add func(*node) error) error {
 	l, o, none := &e.Latent, e.Objects, math.NaN()
 	slot := &p.frames[l.Seq%recalled]
@@ -66,7 +66,7 @@ func (p *places) each(e *latent.Estimate, add func(*node) error) error {
 	}
 	for i := range o.ID {
 		if !o.Here(i) {
-			continue // its place is written once the object is detected again
+			continue // the position is written once the object is detected again
 		}
 		*n = node{frame: l.Seq, particle: o.ID[i], at: slot.at, x: o.X[i], y: o.Y[i], sd: o.SD[i], xLocated: message.At(o.LocX, i), yLocated: message.At(o.LocY, i),
 			d: o.D[i], doubt: o.Doubt[i], link: message.At(o.Link, i), light: none, marks: o.Marks[i], z: o.Z[o.Latents*i:][:o.Latents], zSD: o.ZSD[o.Latents*i:][:o.Latents]}
@@ -83,5 +83,5 @@ func (p *places) each(e *latent.Estimate, add func(*node) error) error {
 	return nil
 }
 
-// seconds returns the time of a node, seconds since 1970.
+// seconds returns the time of a node in seconds since 1970.
 func (n *node) seconds() float64 { return float64(n.at) / float64(time.Second) }

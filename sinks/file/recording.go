@@ -20,13 +20,12 @@ const (
 	tornSuffix = ".torn"       // suffix of an incomplete file left by a killed run
 )
 
-// recording writes the files of one sink, one per table, and their successors. While the disk fails, it refuses messages with
-// latent.Undelivered. It accepts them again once the disk works.
+// recording writes the files of one sink, one per table, and starts their successors. While the disk fails, it refuses messages with latent.Undelivered.
 type recording struct {
 	rotation rotation
-	finish   func(table int) error // writes a footer to its output; nil for formats without one, readable while they are written
+	finish   func(table int) error // writes the footer of a file; nil for formats without one, which are readable while they are written
 	extend   bool                  // append to an existing file
-	extends  bool                  // the sink has the option append
+	extends  bool                  // the sink supports the option append
 
 	outputs []*output // one per table; nil between two files
 	ending  bool      // the next file is due
@@ -36,7 +35,7 @@ type recording struct {
 	fault   error
 }
 
-// start makes the first files, or returns the reason why it cannot.
+// start creates the first files.
 func (r *recording) start() error {
 	err := r.adopt()
 	if err == nil {
@@ -61,8 +60,8 @@ func (r *recording) ready() error {
 	return r.settle()
 }
 
-// settle writes due bytes to the disk, and begins the next files when they are due. Messages recorded before a failure stay in memory, so
-// its error concerns only the next message, which ready refuses.
+// settle writes due bytes to the disk, and starts the next files if they are due. Messages recorded before a failure stay in memory. So a failure concerns only
+// the next message, which ready refuses.
 func (r *recording) settle() error {
 	now := time.Now()
 	err := r.turn(now)
@@ -70,18 +69,18 @@ func (r *recording) settle() error {
 		err = r.flush(now)
 	}
 	if r.fault = nil; err != nil {
-		r.tried, r.fault = now, latent.Undelivered{Cause: fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
+		r.tried, r.fault = now, latent.Undelivered{Cause: fmt.Errorf("%w: messages are lost until the file can be written: free space, or check the disk", err)}
 	}
 	return r.fault
 }
 
-// renew begins the next files at once.
+// renew starts the next files at once.
 func (r *recording) renew() error {
 	r.ending = true
 	return r.settle()
 }
 
-// turn begins the next files if they are due.
+// turn starts the next files if they are due.
 func (r *recording) turn(now time.Time) error {
 	if r.blank() && !r.ending {
 		r.began = now
@@ -118,12 +117,12 @@ func (r *recording) flush(now time.Time) error {
 	return nil
 }
 
-// blank reports that the files hold nothing: without frames no file numbers are used up.
+// blank reports whether the files are empty. Then no new files start, so no file numbers are used up without frames.
 func (r *recording) blank() bool {
 	return !slices.ContainsFunc(r.outputs, func(o *output) bool { return o == nil || o.records > 0 })
 }
 
-// full reports that the files have reached their size or age.
+// full reports whether the files have reached their largest size or age.
 func (r *recording) full(now time.Time) bool {
 	size := int64(0)
 	for _, o := range r.outputs {
@@ -132,7 +131,7 @@ func (r *recording) full(now time.Time) bool {
 	return r.rotation.options.RotateMB > 0 && float64(size) >= r.rotation.options.RotateMB*1e6 || r.rotation.options.RotateEvery > 0 && now.Sub(r.began) >= r.rotation.options.RotateEvery
 }
 
-// open makes all files, or none.
+// open creates all files, or none.
 func (r *recording) open(now time.Time) error {
 	if r.rotation.options.rotates() || r.rotation.number > 0 || r.ending {
 		if err := r.rotation.next(); err != nil {
@@ -154,7 +153,7 @@ func (r *recording) open(now time.Time) error {
 	return nil
 }
 
-// create makes one new file.
+// create creates one new file.
 func (r *recording) create(name string) (*output, error) {
 	o := &output{name: name, path: name, ours: !r.extend}
 	if r.finish != nil {
@@ -164,7 +163,7 @@ func (r *recording) create(name string) (*output, error) {
 		}
 	}
 	if !r.extend {
-		f, err := system.Create(o.path, 0o644) // held, so that a run that starts meanwhile sees that the file is in use
+		f, err := system.Create(o.path, 0o644) // the lock shows a run that starts meanwhile that the file is in use
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +181,7 @@ func (r *recording) create(name string) (*output, error) {
 	return o, nil
 }
 
-// endTorn ends a line that a killed run left unfinished, so that the next record starts a new one.
+// endTorn ends a line that a killed run left unfinished, so the next record starts on a new line.
 func (o *output) endTorn(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -198,7 +197,7 @@ func (o *output) endTorn(f *os.File) error {
 	return nil
 }
 
-// end completes the files. After an error the caller calls it again, and it continues from there.
+// end completes the files. After an error the caller calls it again, and end continues at the file that failed.
 func (r *recording) end() error {
 	for i, o := range r.outputs {
 		if o == nil {
@@ -216,7 +215,7 @@ func (r *recording) end() error {
 	return nil
 }
 
-// complete completes one file. It does not wait for a file that another program removed.
+// complete completes one file. It ignores a file that another program has removed.
 func (r *recording) complete(table int, o *output) error {
 	if r.finish != nil && !o.ended && o.records > 0 {
 		if err := r.finish(table); err != nil {

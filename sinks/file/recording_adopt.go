@@ -14,8 +14,8 @@ import (
 // emptyParquet is the length of a Parquet file without rows.
 const emptyParquet = int64(len("PAR1"))
 
-// adopt handles the files of a killed run, in formats that are readable only when complete. It removes a file without rows. It renames a
-// file with rows to the torn suffix, and never deletes results. It leaves the file of a living run alone.
+// adopt handles the files of a killed run, in formats that are readable only when complete. It removes a file without rows. A file with rows gets the suffix
+// tornSuffix; adopt never deletes results. It does not touch the file of a running run.
 func (r *recording) adopt() error {
 	if r.finish == nil {
 		return nil
@@ -29,7 +29,7 @@ func (r *recording) adopt() error {
 		left = append(left, r.rotation.name(table)+partial)
 	}
 	for _, f := range used {
-		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // a removed file had a number, too
+		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // the numbers of removed files count, too
 			left = append(left, f.path)
 		}
 	}
@@ -52,7 +52,7 @@ func (r *recording) adopt() error {
 	return nil
 }
 
-// adoptOne reports whether it removed the file.
+// adoptOne handles one file, and reports whether it removed the file.
 func (r *recording) adoptOne(path string) (removed bool, err error) {
 	f := system.Take(path)
 	if f == nil {
@@ -76,6 +76,6 @@ func (r *recording) adoptOne(path string) (removed bool, err error) {
 	if err := system.Rename(path, name); err != nil {
 		return false, err
 	}
-	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer, which readers need", "file", name, "bytes", info.Size())
+	r.rotation.log.Warn("a killed run left an incomplete file: its rows are kept, but readers need the missing footer", "file", name, "bytes", info.Size())
 	return false, nil
 }

@@ -13,15 +13,15 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestAdopt: of Parquet files that a killed run was writing, those without rows are removed, those with rows are kept under another name, and
-// both is told. What a living run writes is left alone, and no number is used twice.
+// TestAdopt: a run removes a killed run's Parquet files without rows, renames the files with rows, and logs both. It does not touch the files of a running run,
+// and never uses a number twice.
 func TestAdopt(t *testing.T) {
 	for name, c := range map[string]struct {
 		every string
 		left  map[string]string // content by name
 		want  []string
-		kept  string // the file with rows, now
-		wrote string // the file of this run's latents
+		kept  string // new name of the file with rows
+		wrote string // file with this run's latents
 		told  []string
 	}{
 		"numbered": {"1h", map[string]string{
@@ -72,7 +72,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdoptLiving: what a run is writing is not taken from it by one that starts.
+// TestAdoptLiving: a run that starts does not adopt the files of a running run.
 func TestAdoptLiving(t *testing.T) {
 	folder := t.TempDir()
 	path := map[string]any{"path": filepath.Join(folder, "out.parquet")}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSmallDisk: what TestFullDisk says, on a disk that is really full and then not.
+// TestSmallDisk is TestFullDisk on a real disk, which is full for a while.
 func TestSmallDisk(t *testing.T) {
 	folder := t.TempDir()
 	if err := unix.Mount("tmpfs", folder, "tmpfs", 0, "size=256k"); err != nil {
@@ -36,7 +36,7 @@ func TestSmallDisk(t *testing.T) {
 			}
 			seq++
 		}
-		for range 1000 { // more than may wait in memory
+		for range 1000 { // more messages than may wait in memory
 			write()
 		}
 		if refused == 0 {

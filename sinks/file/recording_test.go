@@ -18,9 +18,9 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// disk takes room bytes and is full then.
+// disk accepts room bytes and is then full.
 type disk struct {
-	file // all but Write is the file's
+	file // all methods except Write
 	room *int
 }
 
@@ -36,7 +36,7 @@ func (d *disk) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// onDisk has everything that s writes from now on go to a disk with so much room.
+// onDisk redirects all later writes of s to a disk with the given room.
 func onDisk(s sink, room *int) {
 	var r *recording
 	switch s := s.(type) {
@@ -52,7 +52,7 @@ func onDisk(s sink, room *int) {
 	}
 }
 
-// sequence reads the Seq of every latent in the files of one kind of sink.
+// sequence returns the Seq of every latent in the files of a sink.
 func sequence(t *testing.T, kind string, paths ...string) (seqs []string) {
 	t.Helper()
 	for _, path := range paths {
@@ -103,7 +103,7 @@ func newFile(t *testing.T, kind string, options map[string]any) sink {
 	return s
 }
 
-// latents is what the latents of a sink are found by.
+// latents returns the glob pattern of the files with latents, for a kind of sink.
 func latents(kind, folder string) string {
 	if kind == "jsonl" {
 		return filepath.Join(folder, "*.jsonl")
@@ -111,8 +111,8 @@ func latents(kind, folder string) string {
 	return filepath.Join(folder, "*.latent."+kind)
 }
 
-// TestFullDisk: while the disk is full every message is refused as undelivered, and the disk is asked once a second; everything that was
-// not refused is in the file, once, in order and whole, wherever the disk was full.
+// TestFullDisk: while the disk is full, every message is refused as undelivered, and the sink tries the disk once a second. Every accepted message is in the
+// file once, in order and complete, wherever the disk was full.
 func TestFullDisk(t *testing.T) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		for _, room := range []int{0, 1, 1000, 5000} {
@@ -121,7 +121,7 @@ func TestFullDisk(t *testing.T) {
 					folder := t.TempDir()
 					options := map[string]any{"path": filepath.Join(folder, "out."+kind)}
 					if kind == "parquet" {
-						options["rotate_every"] = "2s" // only then it writes so little
+						options["rotate_every"] = "2s" // without it the sink writes too much at once
 					}
 					s := newFile(t, kind, options)
 					free := room
@@ -156,8 +156,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullToTheEnd: what could not be written is told, lines end where the last whole one does, and a Parquet file without its footer does
-// not get the name of a whole one.
+// TestFullToTheEnd: the error reports what could not be written, a text file ends after its last complete line, and a Parquet file without a footer keeps its
+// partial name.
 func TestFullToTheEnd(t *testing.T) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		folder := t.TempDir()
@@ -185,8 +185,8 @@ func TestFullToTheEnd(t *testing.T) {
 	}
 }
 
-// TestRotation: files follow each other by size, hold every message once, sort by name, are not written over by the next run, and the
-// oldest go where so many are kept.
+// TestRotation: files rotate by size, contain every message once, sort by name, and are not overwritten by the next run. With keep, the oldest files are
+// deleted.
 func TestRotation(t *testing.T) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		t.Run(kind, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestIdle: while no frames come no file begins, so that none that is kept goes for nothing.
+// TestIdle: without frames no new file starts, so no recorded file is deleted for an empty one.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder := t.TempDir()
@@ -264,7 +264,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestRotationBySize: a file has little more than it is to hold.
+// TestRotationBySize: a file is only slightly larger than its limit.
 func TestRotationBySize(t *testing.T) {
 	folder := t.TempDir()
 	s := newFile(t, "jsonl", map[string]any{"path": filepath.Join(folder, "out.jsonl"), "rotate_mb": 0.01})
@@ -285,7 +285,7 @@ func TestRotationBySize(t *testing.T) {
 	}
 }
 
-// TestFolderGone: a folder that is taken away when the next file begins costs messages until it is back, and nothing else.
+// TestFolderGone: if the folder is missing when the next file starts, only the messages until its return are lost.
 func TestFolderGone(t *testing.T) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		t.Run(kind, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestFolderGone(t *testing.T) {
 	}
 }
 
-// TestAppendAfterKill: a line that a killed run was cut off in is ended, so that the next starts a new one.
+// TestAppendAfterKill: an unfinished line of a killed run is ended, so the next record starts on a new line.
 func TestAppendAfterKill(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "out.jsonl")

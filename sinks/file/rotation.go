@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Bounds on the rotation of files.
+// Limits on the rotation of files.
 const (
 	leastRotation = time.Second
 	mostRotation  = 30 * 24 * time.Hour
@@ -23,8 +23,8 @@ const (
 // fileOptions holds the keys of every sink that writes files.
 type fileOptions struct {
 	Path        string        `yaml:"path" reaches:"write"`
-	RotateMB    float64       `yaml:"rotate_mb"`    // size of a file before the next begins, 10^6 bytes; 0: no limit
-	RotateEvery time.Duration `yaml:"rotate_every"` // time before the next file begins; 0: no limit
+	RotateMB    float64       `yaml:"rotate_mb"`    // size at which the next file starts, 10^6 bytes; 0: no limit
+	RotateEvery time.Duration `yaml:"rotate_every"` // age at which the next file starts; 0: no limit
 	Keep        int           `yaml:"keep"`         // number of newest files to keep; 0: all
 }
 
@@ -40,7 +40,7 @@ func (o *fileOptions) check(example string) error {
 	case o.Keep < 0 || o.Keep > mostKept:
 		return fmt.Errorf("keep: found %d, expected 1 to %d files, or 0 for all", o.Keep, int(mostKept))
 	case o.Keep > 0 && !o.rotates():
-		return errors.New("keep: is for numbered files: give rotate_mb or rotate_every too")
+		return errors.New("keep: only for numbered files: give rotate_mb or rotate_every too")
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (o *fileOptions) rotates() bool { return o.RotateMB > 0 || o.RotateEvery > 
 type rotation struct {
 	options fileOptions
 	tables  []string  // "" if a file has no tables
-	number  int       // of the present files; 0: none yet
+	number  int       // number of the present files; 0: none yet
 	deleted int       // files deleted so far
 	logged  int       // deleted files that the log has reported
 	last    time.Time // time of the last log entry
@@ -73,7 +73,7 @@ func (r *rotation) name(table string) string {
 	return name + ext
 }
 
-// next returns the number after the highest used one, by any run.
+// next returns the number after the highest number that any run has used.
 func (r *rotation) next() error {
 	used, err := r.used()
 	if err != nil {
@@ -92,7 +92,7 @@ type numbered struct {
 	number int
 }
 
-// used lists the numbered files, complete or not.
+// used returns the numbered files, complete or not.
 func (r *rotation) used() ([]numbered, error) {
 	ext, folder := filepath.Ext(r.options.Path), filepath.Dir(r.options.Path)
 	entries, err := os.ReadDir(folder)
@@ -112,7 +112,7 @@ func (r *rotation) used() ([]numbered, error) {
 	return files, nil
 }
 
-// prune deletes older files than the ones to keep. It logs this at most once a second.
+// prune deletes all but the newest files, as many as keep allows. It logs this at most once a second.
 func (r *rotation) prune() {
 	if r.options.Keep == 0 {
 		return
@@ -136,7 +136,7 @@ func (r *rotation) prune() {
 		deleted++
 	}
 	r.deleted += deleted
-	if time.Since(r.last) < time.Second { // small files follow each other fast
+	if time.Since(r.last) < time.Second { // small files are soon full
 		return
 	}
 	if r.deleted > r.logged {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestDeletionsLimited: files that are small follow each other fast; what is deleted is told once a second, with how many there were.
+// TestDeletionsLimited: if small files follow each other fast, deletions are logged once a second, with their number.
 func TestDeletionsLimited(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

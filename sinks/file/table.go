@@ -20,13 +20,13 @@ const (
 	isText
 )
 
-// column has the name of the message's field. A list has one column per entry, z_0, z_1.
+// column is one column of a table. It has the name of the message's field; a list has one column per entry, such as z_0, z_1.
 type column struct {
 	name string
 	form form
 }
 
-// cell is one value. whole holds integers, flags and nanoseconds since 1970.
+// cell is one value. whole is used for integers, flags and nanoseconds since 1970.
 type cell struct {
 	whole  uint64
 	number float64
@@ -36,7 +36,7 @@ type cell struct {
 // shape determines the columns of a table.
 type shape struct{ dims, horizons int }
 
-// table holds a row, and the columns of all rows of a file. It reuses its memory.
+// table is a row, with the columns of all rows of a file. It reuses its memory.
 type table struct {
 	shape   shape
 	columns []column
@@ -74,7 +74,7 @@ func (t *table) flag(name string, v bool) {
 	t.add(name, isFlag, c)
 }
 
-// numbers adds n columns. Entries missing in v are NaN.
+// numbers adds n columns. Missing entries of v are NaN.
 func (t *table) numbers(name string, v []float64, n int) {
 	for i := range n {
 		t.number(t.entry(name, i), message.At(v, i))
@@ -146,7 +146,7 @@ func (t *table) sde(seq uint64, at time.Time, s *latent.SDE, d int) {
 	t.units(&s.Units, d)
 }
 
-// units writes the lengths. Unknown ones are NaN.
+// units writes the diffusion in px and µm. Unknown values are NaN.
 func (t *table) units(u *latent.Units, d int) {
 	unknown := latent.Spread{D: math.NaN(), Low: math.NaN(), High: math.NaN(), X: math.NaN(), Y: math.NaN()}
 	px, um := unknown, unknown
@@ -172,7 +172,7 @@ func (t *table) units(u *latent.Units, d int) {
 	}
 }
 
-// event fills in an event.
+// event writes an event.
 func (t *table) event(e *latent.Event) {
 	t.begin(shape{})
 	t.whole("seq", e.Seq)
@@ -183,7 +183,7 @@ func (t *table) event(e *latent.Event) {
 	t.whole("count", e.Count)
 }
 
-// trigger fills in a trigger: the fields of a TriggerRecord.
+// trigger writes a trigger: the fields of a TriggerRecord.
 func (t *table) trigger(m *latent.Trigger) {
 	d := len(m.Filtered)
 	t.begin(shape{d, 0})

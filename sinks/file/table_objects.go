@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// object writes one place. The first columns have their names in pandas, trackpy and TrackMate.
+// object writes one position. The first columns have the names that pandas, trackpy and TrackMate users expect.
 func (t *table) object(n *node, latents int) {
 	t.begin(shape{dims: latents})
 	t.whole("frame", n.frame)
@@ -55,7 +55,7 @@ func (t *table) track(m *latent.Track) {
 	t.number("diffusion_shrunk_px2_s_high", m.Shrunk.High)
 }
 
-// motion writes the class of a track and its exponent. Unknown ones are NaN.
+// motion writes the class of a track and its exponent. Unknown values are NaN.
 func (t *table) motion(m *latent.Motion) {
 	none := math.NaN()
 	if m == nil {
@@ -72,7 +72,7 @@ func (t *table) motion(m *latent.Motion) {
 // mostStates is the number of states of a population's law that have columns.
 const mostStates = 6
 
-// states fills in the population's law.
+// states writes the states of the population's law.
 func (t *table) states(l *latent.PopulationLaw) {
 	var d, low, high, share, shareLow, shareHigh []float64
 	if l == nil {
@@ -94,7 +94,7 @@ func (t *table) states(l *latent.PopulationLaw) {
 	t.text("law", l.Says)
 }
 
-// ranges writes a diffusion in both units. Unknown ones are NaN.
+// ranges writes a diffusion in both units. Unknown values are NaN.
 func (t *table) ranges(px, um latent.Range) {
 	if um == (latent.Range{}) {
 		um = latent.Range{D: math.NaN(), Low: math.NaN(), High: math.NaN()}

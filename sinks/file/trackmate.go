@@ -16,25 +16,25 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// MostSpots bounds a TrackMate file, which is made in memory: 400 MB.
+// MostSpots is the largest number of spots in a TrackMate file. The file is made in memory and then takes 400 MB.
 const MostSpots = 4_000_000
 
-// TrackMate writes tracks as the XML of Fiji's TrackMate 7. Spots are in frames first and tracks follow, so Close writes all of it.
+// TrackMate writes tracks as the XML of Fiji's TrackMate 7. In the file, all spots come before the tracks, so only Close writes the file.
 type TrackMate struct {
 	path   string
-	held   *os.File // of the name that ends in .partial
+	held   *os.File // the file whose name ends in .partial
 	log    *slog.Logger
 	places places
 	add    func(*node) error
 
 	spots         []node // without latents and states
-	over          uint64 // spots beyond MostSpots
+	over          uint64 // number of spots beyond MostSpots
 	ends          map[uint64]latent.Range
 	width, height int
 	pixel, radius float64 // µm, 0 if unknown; px
 }
 
-// NewTrackMate holds the file's name; decode fills the option path.
+// NewTrackMate reserves the name of the file. decode fills the option path.
 func NewTrackMate(decode func(any) error, log *slog.Logger) (*TrackMate, error) {
 	var o graphOptions
 	if err := decode(&o); err != nil {
@@ -52,7 +52,7 @@ func NewTrackMate(decode func(any) error, log *slog.Logger) (*TrackMate, error) 
 	return s, nil
 }
 
-// Write keeps m's places.
+// Write stores m's positions.
 func (s *TrackMate) Write(_ context.Context, m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -98,12 +98,12 @@ func (s *TrackMate) Close(context.Context) error {
 		return err
 	}
 	if s.over > 0 {
-		err = fmt.Errorf("%s: holds at most %d spots, and lacks the %d after them: write a .geff, .parquet or .csv", s.path, MostSpots, s.over)
+		err = fmt.Errorf("%s: contains the first %d spots, the most that a file can have, and lacks %d more: write a .geff, .parquet or .csv", s.path, MostSpots, s.over)
 	}
 	return errors.Join(err, s.places.lost(s.path, 0, s.log))
 }
 
-// features lists the declared features of spots, edges and tracks: key, name, dimension, whole numbers.
+// features lists the declared features of spots, edges and tracks: key, name, dimension, and whether values are whole numbers.
 var features = []struct {
 	of   string
 	list [][4]string
@@ -135,7 +135,7 @@ func (s *TrackMate) write(w io.Writer) {
 	io.WriteString(w, "</AllSpots>\n<AllTracks>\n")
 	tracks := s.inTracks(w, scale*scale)
 	io.WriteString(w, "</AllTracks>\n<FilteredTracks>\n")
-	for k := range tracks { // each with an edge
+	for k := range tracks { // all of these have an edge
 		fmt.Fprintf(w, "<TrackID TRACK_ID=\"%d\"/>\n", k)
 	}
 	fmt.Fprintf(w, "</FilteredTracks>\n</Model>\n<Settings>\n<ImageData filename=\"\" folder=\"\" width=\"%d\" height=\"%d\" nslices=\"1\" nframes=\"%d\" pixelwidth=%q pixelheight=%[4]q voxeldepth=\"1.0\" timeinterval=%[5]q/>\n",
@@ -143,7 +143,7 @@ func (s *TrackMate) write(w io.Writer) {
 	io.WriteString(w, "<InitialSpotFilter feature=\"QUALITY\" value=\"0.0\" isabove=\"true\"/>\n<SpotFilterCollection/>\n<TrackFilterCollection/>\n</Settings>\n<GUIState state=\"ConfigureViews\"/>\n</TrackMate>\n")
 }
 
-// inFrames writes the spots, sorted by frame; a spot's number is its index. It returns the number of frames and their mean interval, s.
+// inFrames writes the spots, sorted by frame. The number of a spot is its index. It returns the number of frames and their mean interval in seconds.
 func (s *TrackMate) inFrames(w io.Writer, scale float64) (frames uint64, interval float64) {
 	slices.SortStableFunc(s.spots, func(a, b node) int { return cmp.Or(cmp.Compare(a.frame, b.frame), cmp.Compare(a.particle, b.particle)) })
 	interval = 1
@@ -207,5 +207,5 @@ func detected(n *node) int {
 	return 1
 }
 
-// exact prints a number that reads back the same. Unknown is NaN, which TrackMate reads.
+// exact formats a number without loss. TrackMate reads NaN as unknown.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -9,20 +9,19 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on what a record may hold; anything beyond is refused.
+// Limits on the contents of a record. Larger records are refused.
 const (
 	MaxLatent   = 64      // latent dimensions
-	MaxHorizons = 8       // of forecasts
+	MaxHorizons = 8       // horizons of forecasts
 	MaxField    = 4096    // points of a drift field, cells of a map, distances
 	MaxRecord   = 8 << 20 // bytes of JSON
 	maxText     = 4096    // bytes of a text
 	maxStages   = 256     // stages, causes of loss, codes of alarms
-	MaxObjects  = 1 << 16 // of a field, and places in one column
-	MaxCameras  = 64      // whose laws are one
+	MaxObjects  = 1 << 16 // objects of a field, and positions in one column
+	MaxCameras  = 64      // cameras with a common law
 )
 
-// Decode reads one record of the given kind and checks its version, shape and size. It ignores unknown fields, which a later
-// release may send.
+// Decode reads one record of the given kind and checks its version, shape and size. It ignores unknown fields, because a later release may send them.
 func Decode(kind latent.Kind, data []byte) (Record, error) {
 	if len(data) > MaxRecord {
 		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", kind, len(data), MaxRecord)
@@ -58,7 +57,7 @@ func Decode(kind latent.Kind, data []byte) (Record, error) {
 	if h := r.header(); h.V != latent.Version {
 		return nil, fmt.Errorf("%s: message version %d, this build reads %d: use the release that wrote it, or a later one", kind, h.V, latent.Version)
 	} else if h.Kind != kind {
-		return nil, fmt.Errorf("%s: the message says its kind is %.40q", kind, h.Kind)
+		return nil, fmt.Errorf("%s: found a message of kind %.40q", kind, h.Kind)
 	}
 	if err := check(r); err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
@@ -66,7 +65,7 @@ func Decode(kind latent.Kind, data []byte) (Record, error) {
 	return r, nil
 }
 
-// check refuses a record whose parts do not fit together.
+// check refuses a record with inconsistent parts.
 func check(r Record) error {
 	switch r := r.(type) {
 	case *LatentRecord:
@@ -115,11 +114,11 @@ func check(r Record) error {
 	return nil
 }
 
-// sameLength requires one entry per latent dimension, or none if a part is still unknown.
+// sameLength requires lists with one entry per latent dimension, or empty lists for parts that are still unknown.
 func sameLength(lengths ...int) error {
 	for _, n := range lengths[1:] {
 		if n != lengths[0] && n != 0 {
-			return fmt.Errorf("lists of %v entries, expected one entry a latent dimension in each", lengths)
+			return fmt.Errorf("lists of %v entries, expected one entry per latent dimension in each", lengths)
 		}
 	}
 	return nil

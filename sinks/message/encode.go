@@ -10,11 +10,11 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.
+// Encoder converts messages to JSON for one sink and reuses its memory. Only one goroutine may use it.
 type Encoder struct {
-	Stream string // written into every record
-	Epoch  uint64 // the same, where it is not 0: under which lease the stream runs
-	Limit  int    // bytes that a record of objects has at most; 0 is any
+	Stream string // name of the stream, written into every record
+	Epoch  uint64 // epoch of the stream's lease, written into every record unless 0
+	Limit  int    // largest size of a record of objects, bytes; 0: no limit
 
 	sent   Sent
 	line   []byte
@@ -31,14 +31,14 @@ type Sent struct {
 	field    *latent.Field
 }
 
-// Sent returns the state for Resend. A sink keeps it if it may have to encode a message again.
+// Sent returns the state for Resend. A sink calls it before a message that it may have to encode again.
 func (e *Encoder) Sent() Sent { return e.sent }
 
-// Resend makes the Encoder continue as if the laws since then had not been encoded. The zero Sent belongs to a new Encoder.
+// Resend makes the Encoder continue as if the laws since Sent had not been encoded. The zero Sent is the state of a new Encoder.
 func (e *Encoder) Resend(since Sent) { e.sent = since }
 
-// Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
-// Estimate makes an ObjectsRecord of a field, a LatentRecord if it has a latent, and an SDERecord if its law is new.
+// Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without a newline, and valid until emit returns. An Estimate gives an
+// ObjectsRecord for a field, a LatentRecord if it has a latent, and an SDERecord if its law is new.
 func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
 	header := e.header
 	e.left = 0
@@ -77,7 +77,7 @@ func (e *Encoder) header(kind latent.Kind) Header {
 	return Header{V: latent.Version, Kind: kind, Stream: e.Stream, Epoch: e.Epoch}
 }
 
-// Left returns the number of places that Limit cut from the last encoded message.
+// Left returns the number of positions that were omitted from the last encoded message because of Limit.
 func (e *Encoder) Left() int { return e.left }
 
 // frame emits the objects of a frame of a field, and its latent if it has one.
@@ -95,7 +95,7 @@ func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error
 	return emit(latent.KindLatent, e.line)
 }
 
-// law emits s as of frame seq if its revision is new, with the drift field if that is new.
+// law emits s, for frame seq, if its revision is new. It includes the drift field if that is new.
 func (e *Encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
 	if s.Revision == e.sent.revision {
 		return nil
@@ -111,7 +111,7 @@ func (e *Encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.
 	return nil
 }
 
-// emit encodes a record by its fields' tags.
+// emit encodes a record according to the tags of its fields.
 func (e *Encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte) error) error {
 	e.buffer.Reset()
 	if err := json.NewEncoder(&e.buffer).Encode(r); err != nil {
@@ -120,7 +120,7 @@ func (e *Encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte
 	return emit(kind, bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
 }
 
-// appendHeader begins the JSON of a record. The kind and the stream are tokens and need no escaping.
+// appendHeader starts the JSON of a record. The kind and the stream are tokens and need no escaping.
 func appendHeader(dst []byte, h Header) []byte {
 	dst = strconv.AppendInt(append(dst, `{"v":`...), int64(h.V), 10)
 	dst = append(append(dst, `,"kind":"`...), h.Kind...)

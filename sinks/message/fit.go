@@ -7,28 +7,29 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// fitting is the memory of an Encoder for messages with places left out.
+// fitting is the memory of an Encoder for messages with omitted positions.
 type fitting struct {
-	order   []int // objects, the most certain first
+	order   []int // indices of objects, the most certain first
 	chosen  []int
 	fitted  latent.Estimate
 	objects latent.Objects // of fitted
 }
 
-// fit encodes as many of the most certain objects of m as fit, then as many places in earlier frames and swaps, the first ones. It returns the number left out.
+// fit encodes the most certain objects of m, as many as fit, and then the first positions in earlier frames and the first swaps that fit. It returns the number
+// of omitted positions.
 func (e *Encoder) fit(m *latent.Estimate) (left int) {
 	f, all := &e.fitting, m.Objects
 	f.rank(all)
 	total := len(all.ID) + len(all.Earlier) + len(all.Swaps)
 	for keep := total; len(e.line) > e.Limit && keep > 0; left = total - keep {
-		keep = min(keep-1, keep*e.Limit/len(e.line)*49/50) // a fiftieth less: not every byte is a place's
+		keep = min(keep-1, keep*e.Limit/len(e.line)*49/50) // a fiftieth less, because some bytes do not belong to positions
 		f.choose(m, keep)
 		e.line = appendObjects(e.line[:0], e.header(latent.KindObjects), &f.fitted, total-keep)
 	}
 	return left
 }
 
-// rank orders objects: first the followed one, then detected ones, by doubt and by the sd of their place.
+// rank orders objects: first the followed object, then detected ones, by doubt and by the standard deviation of their position.
 func (f *fitting) rank(all *latent.Objects) {
 	f.order = f.order[:0]
 	for i := range all.ID {
@@ -48,7 +49,7 @@ func (f *fitting) rank(all *latent.Objects) {
 	})
 }
 
-// choose fills the message with that many places of m.
+// choose fills the message with the given number of positions of m.
 func (f *fitting) choose(m *latent.Estimate, keep int) {
 	all, o := m.Objects, &f.objects
 	n := min(keep, len(f.order))

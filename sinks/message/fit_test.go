@@ -8,7 +8,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestFitSwaps: swaps are the first entries to go, and are counted.
+// TestFitSwaps: swaps are omitted first, and are counted.
 func TestFitSwaps(t *testing.T) {
 	m := sinktest.Crowd(6, 10)
 	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, m)
@@ -25,8 +25,8 @@ func TestFitSwaps(t *testing.T) {
 	}
 }
 
-// TestFit: a record of objects is never larger than its limit, and fills it but for a twentieth where places are left out: a fiftieth by intent, and one place.
-// Those that are kept are the most certain, of what was detected first; what is left out is counted, with places of earlier frames.
+// TestFit: a record of objects never exceeds its limit. If positions are omitted, it fills the limit up to a twentieth (a fiftieth by intent, and one
+// position). It contains the most certain objects, detected ones first. Omitted positions are counted, also in earlier frames.
 func TestFit(t *testing.T) {
 	const n = 300
 	m := sinktest.Crowd(6, n)
@@ -34,7 +34,7 @@ func TestFit(t *testing.T) {
 	whole := len(lines[0])
 	for name, c := range map[string]struct {
 		limit         int
-		objects, none bool // all objects have room; nothing has
+		objects, none bool // all objects fit; no object fits
 	}{"no limit": {0, true, false}, "all": {whole, true, false}, "a byte too few": {whole - 1, true, false}, "three quarters": {whole * 3 / 4, true, false},
 		"a quarter": {whole / 4, false, false}, "nothing": {100, false, true}} {
 		e := &Encoder{Stream: "dish", Limit: c.limit}
@@ -61,7 +61,7 @@ func TestFit(t *testing.T) {
 		if !slices.IsSorted(o.ID) {
 			t.Errorf("%s: the numbers are not in order", name)
 		}
-		if n := len(o.ID); n < 200 { // two thirds were detected; of those with the higher number doubt is less
+		if n := len(o.ID); n < 200 { // two thirds were detected; doubt falls with the number
 			for i, id := range o.ID {
 				if o.Marks[i] != 0 || id != o.ID[0]+uint64(3*(i/2))+uint64(i%2) && id != o.ID[0]+uint64(3*(i/2))+uint64(2*(i%2)) {
 					t.Errorf("%s: object %d is kept, marks %d", name, id, o.Marks[i])

@@ -6,9 +6,9 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord,
-// *ObjectsRecord, *TrackRecord, *PopulationRecord, *WorkerRecord. Fields are
-// added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
+// Record is a message in its transmitted form: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord, *ObjectsRecord,
+// *TrackRecord, *PopulationRecord, *WorkerRecord. Fields are added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not
+// finite is null.
 type Record interface{ header() *Header }
 
 // Header starts every record.
@@ -24,7 +24,7 @@ func (h *Header) header() *Header { return h }
 // EpochOf returns the epoch of the lease under which r was made, 0 without one.
 func EpochOf(r Record) uint64 { return r.header().Epoch }
 
-// LatentRecord is one frame's latent and the drift there, published every frame.
+// LatentRecord is one frame's latent and the drift at that latent, published in every frame.
 type LatentRecord struct {
 	Header
 	Seq        uint64    `json:"seq"`
@@ -45,7 +45,7 @@ type LatentRecord struct {
 	ForecastSD Table     `json:"forecast_sd,omitempty" unit:"latent"` // the same
 }
 
-// SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
+// SDERecord is the law of motion, published after every refresh. latent.SDE explains the fields.
 type SDERecord struct {
 	Header
 	Seq           uint64            `json:"seq"`
@@ -70,7 +70,7 @@ type SDERecord struct {
 	Field *FieldRecord `json:"drift_field,omitempty"` // where it is new to this sink
 }
 
-// FieldRecord is the drift laid out over a plane or a line. The fields are latent.Field's.
+// FieldRecord is the drift on a grid in a plane or along a line. latent.Field explains the fields.
 type FieldRecord struct {
 	Axes   []int     `json:"axes"`
 	Z      []Numbers `json:"z" unit:"latent"`
@@ -94,7 +94,7 @@ type EventRecord struct {
 	latent.Event
 }
 
-// TriggerRecord says that a rule's condition begins or ends with a frame. The fields are latent.Trigger's.
+// TriggerRecord reports that a rule's condition begins or ends with a frame. latent.Trigger explains the fields.
 type TriggerRecord struct {
 	Header
 	Seq       uint64    `json:"seq"`
@@ -115,14 +115,14 @@ type TriggerRecord struct {
 	ForecastSD Numbers `json:"z_forecast_sd,omitempty" unit:"latent"` // its standard deviation
 }
 
-// HealthRecord is the state of the stream. The frames of an experiment are its cameras' records.
+// HealthRecord is the state of the stream. For an experiment, frames are the records of its cameras.
 type HealthRecord struct {
 	Header
 	latent.Health
 	Cameras []CameraRecord `json:"cameras,omitempty"` // of an experiment: the streams whose laws it is made of
 }
 
-// CameraRecord is a stream of an experiment: whether its law counts, and when it was last heard.
+// CameraRecord describes a stream of an experiment: whether its law counts, and when its last message arrived.
 type CameraRecord struct {
 	Stream   string     `json:"stream"`
 	Heard    *time.Time `json:"heard,omitempty"`    // when its last record came, by the clock of the health's time; missing where none has
@@ -130,7 +130,7 @@ type CameraRecord struct {
 	Silences uint64     `json:"silences"`           // how often it has fallen silent
 }
 
-// ViewRecord carries pictures, base64 in JSON.
+// ViewRecord contains pictures, in base64 in JSON.
 type ViewRecord struct {
 	Header
 	latent.View

@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// The bytes that dashboards depend on: this table may gain fields, never lose one.
+// Dashboards depend on these bytes: this table may gain fields, but never lose one.
 func TestWireFormat(t *testing.T) {
 	want := []string{
 		`{"v":1,"kind":"latent","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5,"z_filtered":[0.25,0],"z_filtered_sd":[0.05,0.5],"nis":2.5,"light":190,"forecast_s":[0.1],"forecast":[0.125,null],"forecast_sd":[0.5,1]}`,
@@ -34,7 +34,7 @@ func TestWireFormat(t *testing.T) {
 	}
 }
 
-// TestEpochOf: every kind of record tells under which lease it was made, or that there was none.
+// TestEpochOf: every kind of record contains the epoch of its lease, or none without a lease.
 func TestEpochOf(t *testing.T) {
 	for _, epoch := range []uint64{0, 1 << 52} {
 		e := &Encoder{Stream: "bead", Epoch: epoch}
@@ -51,7 +51,7 @@ func TestEpochOf(t *testing.T) {
 	}
 }
 
-// A centroid and lengths are in their records where they are known, and only there.
+// Records contain the centroid and lengths only if these are known.
 func TestUnitsAreAdded(t *testing.T) {
 	e := sinktest.Estimate(6, 1)
 	e.Latent.Centroid = []float64{250.5, 9}
@@ -128,7 +128,7 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	}
 }
 
-// TestAppendLatentIsTheRecord: the writer that does not allocate and the record's tags are one format, with an epoch and without.
+// TestAppendLatentIsTheRecord: the writer without allocation gives the same format as the record's tags, with and without an epoch.
 func TestAppendLatentIsTheRecord(t *testing.T) {
 	e := sinktest.Estimate(6, 0)
 	e.Latent.Mean[0] = math.NaN()
@@ -163,7 +163,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"empty":       {latent.KindLatent, `{"v":1,"kind":"latent"}`, "no latent dimensions"},
 		"lengths":     {latent.KindLatent, `{"v":1,"kind":"latent","z":[1,2],"z_sd":[1]}`, "[2 1 0 0 0]"},
 		"forecast":    {latent.KindLatent, `{"v":1,"kind":"latent","z":[1,2],"forecast_s":[0.1],"forecast":[1]}`, "1 horizons with forecasts of 1 and 0"},
-		"law lengths": {latent.KindSDE, `{"v":1,"kind":"sde","sigma":[1,2],"activity":["active"]}`, "one entry a latent"},
+		"law lengths": {latent.KindSDE, `{"v":1,"kind":"sde","sigma":[1,2],"activity":["active"]}`, "one entry per latent"},
 		"many":        {latent.KindLatent, `{"v":1,"kind":"latent","z":[` + strings.Repeat("1,", 64) + `1]}`, "found 65 numbers, expected at most 64"},
 		"long text":   {latent.KindEvent, `{"v":1,"kind":"event","text":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
 		"long name":   {latent.KindTrigger, `{"v":1,"kind":"trigger","name":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
@@ -188,7 +188,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what Decode accepts is within its bounds and can be written again.
+// FuzzDecode: every record that Decode accepts is within the limits and can be encoded again.
 func FuzzDecode(f *testing.F) {
 	kinds := []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView}
 	e := Encoder{Stream: "bead"}
@@ -217,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := json.Marshal(r)
 		if err != nil {
-			return // a time that RFC 3339 cannot say
+			return // RFC 3339 cannot represent this time
 		}
 		if _, err := Decode(kinds[int(kind)%len(kinds)], again); err != nil {
 			t.Errorf("%q is written again as %q, which is refused: %v", data, again, err)
@@ -225,8 +225,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A field of the drift is in the first law that has it, and not in the next; what is not a number is null. A field whose lists do not fit
-// together is refused.
+// A drift field is in the first law that has it, but not in the next; NaN is null. A field with inconsistent lists is refused.
 func TestFieldIsSentOnce(t *testing.T) {
 	first, second := sinktest.Estimate(6, 1), sinktest.Estimate(7, 2)
 	first.SDE.Field = &latent.Field{Axes: []int{0}, Z: [][]float64{{-1}, {1}}, Drift: [][]float64{{4}, {math.NaN()}}, SD: [][]float64{{0.5}, {2}}, Scarce: []bool{false, true}}

@@ -3,11 +3,11 @@ package message
 import "time"
 
 const (
-	leasedFor  = 3 * time.Second // without a word of the worker that has a stream, before a run without a lease counts
+	leasedFor  = 3 * time.Second // silence of the worker of a stream after which a run without a lease counts
 	mostLeased = 1024            // streams whose lease is remembered
 )
 
-// Newest holds the newest known lease of every stream. The zero value knows none. It belongs to one goroutine.
+// Newest holds the newest known lease of every stream. The zero value is empty. Only one goroutine may use it.
 type Newest struct{ leases map[string]leased }
 
 // leased is the lease of a stream, and the time of its holder's last message.
@@ -16,8 +16,8 @@ type leased struct {
 	heard time.Time
 }
 
-// Counts reports whether a message of an epoch counts, and returns the newest epoch. A worker that was frozen or cut off may still publish while another
-// has the stream. A run of the same name without a lease, with epoch 0, counts while no worker publishes.
+// Counts reports whether a message of an epoch counts, and returns the newest epoch. A worker that was frozen or disconnected may still publish while another
+// worker runs the stream. A run of the same name without a lease (epoch 0) counts only while no worker publishes.
 func (n *Newest) Counts(stream string, epoch uint64, now time.Time) (newest uint64, fine bool) {
 	last, known := n.leases[stream]
 	switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestNewest: what comes under an older lease does not count, however long the newer one is silent; what comes without one does once that is silent.
+// TestNewest: a message of an older lease never counts, however long the newer lease is silent. A message without a lease counts once the lease is silent.
 func TestNewest(t *testing.T) {
 	var n Newest
 	noon := time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Number is a float64 whose JSON is null where it is not finite.
+// Number is a float64 whose JSON is null if it is not finite.
 type Number float64
 
-// MarshalJSON writes the shortest number that reads back the same.
+// MarshalJSON writes the shortest number with the same value.
 func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
 
 // UnmarshalJSON reads null as NaN.
@@ -23,7 +23,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*float64)(n))
 }
 
-// Numbers are float64s, each null in JSON where it is not finite.
+// Numbers are float64s, each of which is null in JSON if it is not finite.
 type Numbers []float64
 
 // MarshalJSON writes an array, even an empty one.
@@ -35,7 +35,7 @@ func (n *Numbers) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// Table is Numbers of several rows, one after the other.
+// Table is Numbers in several rows, one after the other.
 type Table []float64
 
 // MarshalJSON writes an array, even an empty one.
@@ -55,7 +55,7 @@ func At(v []float64, i int) float64 {
 	return math.NaN()
 }
 
-// Column is one number of every object of a field.
+// Column contains one number per object of a field.
 type Column []float64
 
 // MarshalJSON writes an array, even an empty one.
@@ -67,7 +67,7 @@ func (c *Column) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// Points are one number of every point of a field: of a map's cells, or of distances.
+// Points contains one number per point of a field, per cell of a map, or per distance.
 type Points []float64
 
 // MarshalJSON writes an array, even an empty one.

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// ObjectsRecord is every object of a field in one frame: columns with one entry an object. Marks are added up: 1 predicted, not detected in this frame; 2
+// ObjectsRecord contains every object of a field in one frame, as columns with one entry per object. Marks add up: 1 predicted, not detected in this frame; 2
 // merged, seen as one with another; 4 directed, it moves in a direction; 8 doubtful, doubt is above 0.05; 16 followed.
 type ObjectsRecord struct {
 	Header
@@ -37,7 +37,7 @@ type ObjectsRecord struct {
 	Swaps     *SwapsRecord   `json:"swaps,omitempty"`                // pairs that may have exchanged their numbers, at most 1,000, the likeliest first
 }
 
-// SwapsRecord is pairs of objects that may have exchanged their numbers, with a probability of 0.05 or more. It follows a pair for seven frames.
+// SwapsRecord contains pairs of objects that may have exchanged their numbers, with a probability of 0.05 or more. It includes a pair for seven frames.
 type SwapsRecord struct {
 	ID    []uint64 `json:"id"`
 	Other []uint64 `json:"other"`
@@ -45,8 +45,8 @@ type SwapsRecord struct {
 	P     Column   `json:"p_swap" unit:"1"` // probability
 }
 
-// EarlierRecord is where objects were in frames before: those that had to be seen a few times to be known as objects, and those that were not detected for a
-// while, which stand on the straight way. Together with the places of every frame, but for those marked 1 or 2, these are the tracks.
+// EarlierRecord contains positions in earlier frames: of objects that had to be detected a few times before they counted as objects, and of objects that were
+// not detected for a while, interpolated on a straight line. Together with the positions of every frame (except those marked 1 or 2) they form the tracks.
 type EarlierRecord struct {
 	Seq    []uint64 `json:"seq"`
 	ID     []uint64 `json:"id"`
@@ -56,7 +56,7 @@ type EarlierRecord struct {
 	Filled []bool   `json:"filled"` // not detected there, but before and after
 }
 
-// TrackRecord tells what happens to one object: born, merged, split or ended. Its figures are those of all its steps so far.
+// TrackRecord reports a change of one object: born, merged, split or ended. Its numbers describe all steps of the object so far.
 type TrackRecord struct {
 	Header
 	Seq      uint64        `json:"seq"`
@@ -80,7 +80,7 @@ type TrackRecord struct {
 	Motion     *MotionRecord `json:"motion,omitempty"`
 }
 
-// MotionRecord is the kind of law that a track obeys: the likeliest class, the probability of each, and the anomalous exponent.
+// MotionRecord is the kind of motion of a track: the likeliest class, the probability of each class, and the anomalous exponent.
 type MotionRecord struct {
 	Class     string `json:"class"` // stuck, free, confined, directed or anomalous
 	Stuck     Number `json:"stuck" unit:"1"`
@@ -95,7 +95,7 @@ type MotionRecord struct {
 	Speed     Number `json:"speed_px_s" unit:"px/s"` // null where it is not directed
 }
 
-// RangeRecord is a coefficient of diffusion with its 95 % interval. null before two steps.
+// RangeRecord is a coefficient of diffusion with its 95 % interval. The values are null before the second step.
 type RangeRecord struct {
 	Px     Number  `json:"diffusion_px2_s" unit:"px²/s"`
 	PxLow  Number  `json:"diffusion_px2_s_low" unit:"px²/s"`
@@ -130,8 +130,8 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	return r
 }
 
-// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds a place to a ten-thousandth of a
-// pixel, all else to five digits. unsent is the number of places left out.
+// appendObjects writes the JSON of an ObjectsRecord without allocating. It rounds positions to a ten-thousandth of a pixel, and all other numbers to five
+// digits. unsent is the number of omitted positions.
 func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
 	o := e.Objects
 	whole := func(name string, v uint64) {
@@ -154,7 +154,7 @@ func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte 
 	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
-	if len(o.Link) > 0 { // a table of tracks has none
+	if len(o.Link) > 0 { // a table of tracks has no links
 		dst = appendShort(append(dst, `,"p_link":`...), o.Link)
 	}
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
@@ -274,7 +274,7 @@ func checkObjects(r *ObjectsRecord) error {
 		}
 	}
 	columns := slices.Concat(r.Z, r.ZSD, r.State)
-	if r.Link != nil { // earlier versions have none
+	if r.Link != nil { // earlier versions have no links
 		columns = append(columns, r.Link)
 	}
 	for _, column := range columns {
@@ -288,10 +288,10 @@ func checkObjects(r *ObjectsRecord) error {
 	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }
 
-// sameObjects requires columns of one length.
+// sameObjects requires columns of equal length.
 func sameObjects(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxObjects || n != slices.Min(lengths) {
-		return fmt.Errorf("columns of %v entries, expected one entry an object in each, at most %d", lengths, MaxObjects)
+		return fmt.Errorf("columns of %v entries, expected one entry per object in each, at most %d", lengths, MaxObjects)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestFieldWireFormat: the bytes of a field's messages. No latent where no object is followed.
+// TestFieldWireFormat checks the bytes of a field's messages. There is no latent without a followed object.
 func TestFieldWireFormat(t *testing.T) {
 	want := []string{
 		`{"v":1,"kind":"objects","stream":"dish","seq":6,"time":"2026-05-06T10:00:00.123456789Z","latency_ms":1.5,"width_px":640,"height_px":480,"pixel_um":0.25,"id":[3,18446744073709551615],"x_px":[0.5000,639.1235],"y_px":[7.0000,0.0000],"sd_px":[0.1,0.25],"diffusion_px2_s":[null,2.5],"doubt":[0.5,0],"p_link":[null,0.75],"marks":[9,4],"state":[[0.25,null],[0.75,null]],"left_out":2,"earlier":{"seq":[5],"id":[3],"x_px":[1.0000],"y_px":[2.0000],"sd_px":[0.5],"filled":[true]},"swaps":{"id":[3],"other":[18446744073709551615],"since_seq":[4],"p_swap":[0.25]}}`,
@@ -31,7 +31,7 @@ func TestFieldWireFormat(t *testing.T) {
 	}
 }
 
-// TestObjectsAreRead: what is written is read back, and has every field that the record has.
+// TestObjectsAreRead: a written record is read back, and has every field of the record type.
 func TestObjectsAreRead(t *testing.T) {
 	kinds, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
 	for i, line := range lines {
@@ -55,14 +55,14 @@ func TestObjectsAreRead(t *testing.T) {
 	}
 }
 
-// TestObjectsRefused: columns that do not fit together, and more than a field may have.
+// TestObjectsRefused: inconsistent columns and too many objects are refused.
 func TestObjectsRefused(t *testing.T) {
 	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
 	many := "[" + strings.Repeat("0,", MaxObjects) + "0]"
 	for _, c := range []struct{ line, from, to, want string }{
-		{lines[0], `"x_px":[0.5000,`, `"x_px":[`, "one entry an object"},
-		{lines[0], `"marks":[9,4]`, `"marks":[9]`, "one entry an object"},
-		{lines[0], `"filled":[true]`, `"filled":[]`, "one entry an object"},
+		{lines[0], `"x_px":[0.5000,`, `"x_px":[`, "one entry per object"},
+		{lines[0], `"marks":[9,4]`, `"marks":[9]`, "one entry per object"},
+		{lines[0], `"filled":[true]`, `"filled":[]`, "one entry per object"},
 		{lines[0], `"marks":[9,4]`, `"marks":[9,-1]`, "not a driftscope message"},
 		{lines[0], `"sd_px":[0.1,0.25]`, `"sd_px":` + many, "at most 65536"},
 		{lines[1], `"why":"not seen again"`, `"why":"` + strings.Repeat("y", maxText+1) + `"`, "text of 4097 bytes"},
@@ -82,7 +82,7 @@ func TestObjectsRefused(t *testing.T) {
 	}
 }
 
-// TestColumnsAreRead: a column is an array of numbers, null where one is not finite, and nothing else that JSON has.
+// TestColumnsAreRead: a column is an array of numbers and nulls. Any other JSON is refused.
 func TestColumnsAreRead(t *testing.T) {
 	for text, want := range map[string]Column{`[]`: {}, `[ ]`: {}, `null`: nil, `[1]`: {1}, ` [ 1 , -2.5e3,0 ]`: {1, -2500, 0}, `[0.1234567890123456789]`: {0.1234567890123456789}} {
 		var got Column
@@ -101,7 +101,7 @@ func TestColumnsAreRead(t *testing.T) {
 	}
 }
 
-// TestObjectsAllocateNothing: once its memory is there, an Encoder writes objects without more.
+// TestObjectsAllocateNothing: after its first record, an Encoder writes objects without allocating.
 func TestObjectsAllocateNothing(t *testing.T) {
 	e, m := &Encoder{Stream: "dish"}, sinktest.Field(6)
 	emit := func(latent.Kind, []byte) error { return nil }
@@ -114,8 +114,8 @@ func TestObjectsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestLooksAreWritten: the latents of what objects look like are a column a latent, not numbers where one was not detected; they are read back, without new
-// memory a frame, and refused where columns are missing.
+// TestLooksAreWritten: the latents of objects' appearances are one column per latent, with NaN for undetected objects. They are read back, need no new memory
+// per frame, and are refused if columns are missing.
 func TestLooksAreWritten(t *testing.T) {
 	m := sinktest.Field(6)
 	o := m.Objects
@@ -139,7 +139,7 @@ func TestLooksAreWritten(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{`"z":[[null,1.5],`, `"z":[`, "1 columns z, 2 z_sd"},
-		{`"z":[[null,1.5],`, `"z":[[1.5],`, "one entry an object"},
+		{`"z":[[null,1.5],`, `"z":[[1.5],`, "one entry per object"},
 		{`"z":[`, `"z":[` + strings.Repeat("[0,0],", MaxLatent), "66 columns z, 2"},
 	} {
 		if _, err := Decode(latent.KindObjects, []byte(strings.Replace(lines[0], c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -152,7 +152,7 @@ func TestLooksAreWritten(t *testing.T) {
 	}
 }
 
-// TestPopulationRefused: lists of a population's law that do not fit together, and more than a message may have.
+// TestPopulationRefused: inconsistent or too long lists of a population's law are refused.
 func TestPopulationRefused(t *testing.T) {
 	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Population(8))
 	for _, c := range []struct{ from, to, want string }{
@@ -169,7 +169,7 @@ func TestPopulationRefused(t *testing.T) {
 	}
 }
 
-// TestMapOfManyCells: a map and a force have as many entries as a drift field may have, and not one more.
+// TestMapOfManyCells: a map and a force may have as many entries as a drift field, and not one more.
 func TestMapOfManyCells(t *testing.T) {
 	for _, c := range []struct {
 		cells int

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// PopulationRecord is all objects of a field together, every so many frames and at the end.
+// PopulationRecord summarises all objects of a field, at regular intervals and at the end.
 type PopulationRecord struct {
 	Header
 	Seq       uint64    `json:"seq"`
@@ -44,7 +44,7 @@ type PopulationRecord struct {
 	Map    *MapRecord   `json:"map,omitempty"`     // where it is another than before, every ten seconds, and at the end
 }
 
-// LawRecord says which laws the objects of a field obey: states by rising D, a column each, with 95 % intervals.
+// LawRecord describes the laws of the objects of a field. States are ordered by rising D; each quantity is a column, with 95 % intervals.
 type LawRecord struct {
 	Seq        uint64  `json:"seq"`    // of the frame up to which it was learnt
 	Tracks     uint64  `json:"tracks"` // pieces of tracks that it rests on
@@ -69,7 +69,7 @@ type LawRecord struct {
 	Differ  *Number  `json:"cameras_differ,omitempty" unit:"1"` // sd of ln D from camera to camera; 0 where that is not evident
 }
 
-// PairsRecord is the force between two objects by their distance, with its 95 % interval.
+// PairsRecord is the force between two objects as a function of their distance, with its 95 % interval.
 type PairsRecord struct {
 	Distance Points `json:"distance_px" unit:"px"`
 	Force    Points `json:"force_px_s" unit:"px/s"` // velocity that one has by the other, above zero where it drives it away
@@ -79,7 +79,7 @@ type PairsRecord struct {
 	Nats     Number `json:"nats" unit:"nats"`   // evidence for a force
 }
 
-// MapRecord is how objects move from place to place: columns with one entry a cell.
+// MapRecord describes the motion of objects by position: columns with one entry per cell.
 type MapRecord struct {
 	X      Points   `json:"x_px" unit:"px"` // the cell's middle
 	Y      Points   `json:"y_px" unit:"px"`
@@ -129,7 +129,7 @@ func lawRecord(l *latent.PopulationLaw) *LawRecord {
 	return r
 }
 
-// checkPopulation refuses lists that do not fit together.
+// checkPopulation refuses inconsistent lists.
 func checkPopulation(r *PopulationRecord) error {
 	if err := sameLength(len(r.Edges), len(r.Spectrum)); err != nil {
 		return err
@@ -164,10 +164,10 @@ func checkPopulation(r *PopulationRecord) error {
 	return nil
 }
 
-// columnsOf requires columns of one length.
+// columnsOf requires columns of equal length.
 func columnsOf(lengths ...int) error {
 	if n := slices.Max(lengths); n > MaxField || n != slices.Min(lengths) {
-		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, MaxField)
+		return fmt.Errorf("columns of %v entries, expected the same number in each, at most %d", lengths, MaxField)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Printable replaces characters that control a terminal by spaces, because the sender of a text is unknown.
+// Printable replaces characters that control a terminal by spaces, because the sender of a text may be anyone.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -2,7 +2,7 @@ package message
 
 import "driftscope/internal/flow/latent"
 
-// UnitsRecord is the part of an SDERecord that latent.Units holds. What is not known is left out.
+// UnitsRecord is the part of an SDERecord that corresponds to latent.Units. Unknown values are omitted.
 type UnitsRecord struct {
 	Calibration      latent.Calibration `json:"calibration,omitempty"`
 	R2               Numbers            `json:"calibration_r2,omitempty" unit:"1"`

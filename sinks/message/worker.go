@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-const mostNamed = 8 // waiting streams that a text names
+const mostNamed = 8 // largest number of waiting streams in a text
 
-// The bounds on a worker's message: the bounds of a site.
+// The limits on a worker's message, equal to the limits of a site.
 const (
 	mostRunning = 1000
 	mostWaiting = 10_000
 )
 
-// WorkerRecord is what a worker runs, every second. The stream in its header is the worker's name.
+// WorkerRecord lists the streams that a worker runs, every second. The stream in its header is the worker's name.
 type WorkerRecord struct {
 	Header
 	Time     time.Time       `json:"time"`
@@ -39,13 +39,13 @@ type RunningRecord struct {
 	Problem string    `json:"problem,omitempty"` // why it failed last; it is tried again
 }
 
-// WaitingRecord is a stream that nobody can run.
+// WaitingRecord is a stream that no worker can run.
 type WaitingRecord struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// checkWorker refuses a record that no worker sends.
+// checkWorker refuses a record that no worker would send.
 func checkWorker(r *WorkerRecord) error {
 	if len(r.Streams) > mostRunning || len(r.Waiting) > mostWaiting {
 		return fmt.Errorf("%d streams run and %d wait, expected at most %d and %d", len(r.Streams), len(r.Waiting), mostRunning, mostWaiting)
@@ -53,7 +53,7 @@ func checkWorker(r *WorkerRecord) error {
 	return nil
 }
 
-// Text returns the worker's message for people, without its name and the figures that change every second.
+// Text returns a readable form of the worker's message, without its name and the numbers that change every second.
 func (r *WorkerRecord) Text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "(%s): %.4g of %.4g cores taken", Printable(r.Version), float64(r.Taken), float64(r.Cores))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWorkerText: what a worker says fits a line, whatever it is sent.
+// TestWorkerText: the text of a worker's message always fits on one line.
 func TestWorkerText(t *testing.T) {
 	r := WorkerRecord{Version: "1.2\n", Cores: 8, Taken: 1.5}
 	for want, change := range map[string]func(*WorkerRecord){

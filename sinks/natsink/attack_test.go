@@ -20,20 +20,19 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// attacked is a stream with a law in KV and results that are kept, on the server inside the process or on one with the configuration that is
-// shipped.
+// attacked is a stream with a law in KV and stored results, on the embedded server or on a server with the shipped configuration.
 type attacked struct {
 	t       *testing.T
-	as      func(user string) *nats.Conn // on the embedded server everybody is a program of this machine
-	own     *bus.Conn                    // the program's
+	as      func(user string) *nats.Conn // on the embedded server every user is a program of this machine
+	own     *bus.Conn                    // connection of the program
 	sink    *Sink
 	applied chan latent.Command
 	bucket  *Bucket
-	heard   *nats.Subscription // latents, as a viewer hears them
+	heard   *nats.Subscription // latents that a viewer receives
 	log     *suite.Transcript
 }
 
-// eachServer runs an attack on both kinds of server; viewers are those that only the shipped configuration knows.
+// eachServer runs an attack on both kinds of server. Only the shipped configuration has viewers.
 func eachServer(t *testing.T, attack func(a *attacked)) {
 	t.Run("embedded", func(t *testing.T) {
 		b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir()})
@@ -80,11 +79,11 @@ func newAttacked(t *testing.T, b *bus.Conn, as func(string) *nats.Conn) *attacke
 	return a
 }
 
-// settle waits until what was sent has been looked at: a request of the same endpoint is answered after it.
+// settle waits until all sent messages have been processed, by sending a request to each endpoint and waiting for the answer.
 func (a *attacked) settle(commands ...string) InfoRecord {
 	a.t.Helper()
 	operator := a.as("operator")
-	for _, name := range append(commands, "dance", "info") { // dance is refused, and looked at by the endpoint of unknown commands
+	for _, name := range append(commands, "dance", "info") { // the endpoint of unknown commands refuses dance
 		if _, err := operator.Request("driftscope.local.bead.cmd."+name, nil, 5*time.Second); err != nil {
 			a.t.Fatalf("%s: %v", name, err)
 		}
@@ -100,7 +99,7 @@ func (a *attacked) settle(commands ...string) InfoRecord {
 	return info
 }
 
-// unharmed wants that no command was applied, nothing was said in the program's name, and what lies in KV is what the program put.
+// unharmed checks that no command was applied, nothing was published in the program's name, and KV contains only the program's values.
 func (a *attacked) unharmed() {
 	a.t.Helper()
 	for len(a.applied) > 0 {
@@ -117,8 +116,8 @@ func (a *attacked) unharmed() {
 	}
 }
 
-// TestReplySubjects: nobody has the program, or the server, put an answer where he may not publish. Each request is refused and counted, where it
-// reaches the program at all.
+// TestReplySubjects: no client can make the program, or the server, publish an answer on a subject to which the client may not publish. The program refuses and
+// counts each such request that reaches it.
 func TestReplySubjects(t *testing.T) {
 	replies := []string{
 		"$KV.driftscope_local.bead.state", "$KV.driftscope_local.bead.config", "driftscope.local.bead.latent", "driftscope.local.bead.cmd.stop",
@@ -147,7 +146,7 @@ func TestReplySubjects(t *testing.T) {
 	})
 }
 
-// TestInbox: which reply subjects are inboxes.
+// TestInbox checks which reply subjects count as inboxes.
 func TestInbox(t *testing.T) {
 	e := &endpoints{inbox: "_mine.abc."}
 	for reply, want := range map[string]bool{
@@ -160,7 +159,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestCommandsAreRequests: an operator's own commands are carried out only where he waits at an inbox for the answer.
+// TestCommandsAreRequests: an operator's commands are executed only if the reply subject is an inbox.
 func TestCommandsAreRequests(t *testing.T) {
 	eachServer(t, func(a *attacked) {
 		operator := a.as("operator")
@@ -182,7 +181,7 @@ func TestCommandsAreRequests(t *testing.T) {
 	})
 }
 
-// TestRefusalFlood: three thousand requests with as many reply subjects are a line in the log.
+// TestRefusalFlood: three thousand requests, each with a different reply subject, give one log line.
 func TestRefusalFlood(t *testing.T) {
 	eachServer(t, func(a *attacked) {
 		operator := a.as("operator")
@@ -191,8 +190,8 @@ func TestRefusalFlood(t *testing.T) {
 			if err := operator.PublishRequest("driftscope.local.bead.cmd.info", fmt.Sprint("victim.", i), nil); err != nil {
 				a.t.Fatal(err)
 			}
-			if i%32 == 31 || i == flood-1 { // fewer than an endpoint's queue holds
-				if err := operator.Flush(); err != nil { // settle asks on a connection of its own
+			if i%32 == 31 || i == flood-1 { // fewer than fit into an endpoint's queue
+				if err := operator.Flush(); err != nil { // settle uses another connection
 					a.t.Fatal(err)
 				}
 				a.settle("info")
@@ -201,17 +200,17 @@ func TestRefusalFlood(t *testing.T) {
 		if info := a.settle("info"); info.Refused != flood {
 			a.t.Errorf("%d requests are counted as refused, expected %d", info.Refused, flood)
 		}
-		if n := a.log.Count("\n"); n == 0 || n > 6 { // one a ten seconds, on a machine that takes a minute
+		if n := a.log.Count("\n"); n == 0 || n > 6 { // one per ten seconds, on a machine that takes a minute
 			a.t.Errorf("%d lines were logged, expected one in ten seconds", n)
 		}
 	})
 }
 
-// TestCaptured: a JetStream stream that somebody lays over the commands confirms them in the program's place. The program tells of it: in the
-// log, as an event, and to who asks info.
+// TestCaptured: a JetStream stream that covers the command subjects confirms commands instead of the program. The program reports it in the log, as an event,
+// and in the answer to info.
 func TestCaptured(t *testing.T) {
 	eachServer(t, func(a *attacked) {
-		nc := a.own.NATS() // by the shipped configuration nobody else can
+		nc := a.own.NATS() // only the program may do so with the shipped configuration
 		events := make(chan *nats.Msg, 16)
 		seen, err := a.as("viewer").ChanSubscribe("driftscope.local.bead.event", events)
 		if err != nil {

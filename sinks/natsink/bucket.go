@@ -23,41 +23,41 @@ import (
 )
 
 const (
-	valueRoom   = 4 << 10         // bytes of a message besides the value
-	keepWait    = 2 * time.Second // for the confirmation of a state, before it counts as late
-	lastWait    = time.Second     // for the confirmation at the end
+	valueRoom   = 4 << 10         // bytes of a message in addition to the value
+	keepWait    = 2 * time.Second // time until an unconfirmed state counts as late
+	lastWait    = time.Second     // time for the confirmation at the end
 	bucketAgain = time.Second     // interval between attempts to write
 )
 
-// ErrNotKept reports a key that the bucket does not hold. ErrServerAway reports that the newest state waits for the server.
+// ErrNotKept reports a key that is missing in the bucket. ErrServerAway reports that the newest state waits for the server.
 var (
-	ErrNotKept    = errors.New("no state is kept there")
+	ErrNotKept    = errors.New("no state is stored there")
 	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
 )
 
-// Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A
-// separate goroutine writes: a server that is away delays no caller, and receives the newest values when it is back.
+// Bucket stores one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A separate goroutine
+// writes. An unreachable server therefore delays no caller, and receives the newest values when it is back.
 //
-// A state is the gzipped checkpoint. The comment in gzip's header holds the SHA-256 of the model, the identity of this writer, the epoch of
-// its lease, and the number of frames in the state. Bucket overwrites only the revision that it last read or wrote. So two processes that run one stream notice
-// each other, and a process notices the revision of an earlier lease. A Bucket may be used from any goroutine.
+// A state is the gzipped checkpoint. The comment in gzip's header holds the SHA-256 of the model, the identity of this writer, the epoch of its lease, and the
+// number of frames in the state. Bucket overwrites only the revision that it last read or wrote. So two processes that run the same stream detect each other,
+// and a process detects the revision of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
 	kv     store.Bucket
 	stream string
-	writer string // identity
+	writer string // identity of this writer
 	lease  Lease  // nil if the stream needs no lease
 	log    *slog.Logger
 
 	cancel context.CancelFunc
-	ready  chan struct{} // holds a token when there may be something to write
+	ready  chan struct{} // has a token when there may be something to write
 	ended  chan struct{}
 
 	revision uint64 // revision of the state; belongs to the writing goroutine once it runs
 
 	mu    sync.Mutex
 	next  map[string]*pendingValue // by key: the newest unwritten value
-	shown []byte                   // the configuration, for a bucket that is made again; nil before the first
+	shown []byte                   // the configuration, for a bucket that is created again; nil before the first
 	state KeptState
 }
 
@@ -91,12 +91,12 @@ var errNewer = errors.New("a newer state is written instead")
 // BucketOptions holds the options of a Bucket.
 type BucketOptions struct {
 	Stream   string
-	Replicas int          // servers of a cluster that have a copy, if it is made
+	Replicas int          // number of servers in a cluster with a copy, if the bucket is created
 	Lease    Lease        // lease of the stream; nil if it needs none
 	Log      *slog.Logger // nil is silent
 }
 
-// OpenBucket opens the bucket, and makes it if it is missing.
+// OpenBucket opens the bucket, and creates it if it is missing.
 func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -167,18 +167,18 @@ func (k *Bucket) Configuration() ([]byte, error) {
 	return entry.Value(), nil
 }
 
-// KeptLaw is a checkpoint in KV.
+// KeptLaw is a checkpoint stored in KV.
 type KeptLaw struct {
-	Checkpoint io.Reader // to be read to its end
-	Where      string    // where it lies, for people
+	Checkpoint io.Reader // must be read to its end
+	Where      string    // description of its location, for users
 	At         At        // zero if the stream's frames are not replayed
 }
 
-// AnyFrames is the limit for State that accepts any law.
+// AnyFrames is the limit of frames with which State accepts any law.
 const AnyFrames = math.MaxUint64
 
-// State returns the newest kept checkpoint of at most frames frames, or ErrNotKept if there is none. It refuses a value that is not a state,
-// and a state of another model than the one with this SHA-256. Even then law.Where is set.
+// State returns the newest stored checkpoint of at most frames frames, or ErrNotKept if there is none. It refuses a value that is not a state, and a state of a
+// model with another SHA-256 than model. law.Where is set even then.
 func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 	ctx, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
@@ -200,12 +200,12 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, nil
 		}
 	}
-	return KeptLaw{}, fmt.Errorf("%w as old as the results: %s", ErrNotKept, agesOf(entries))
+	return KeptLaw{}, fmt.Errorf("%w for the frames of the results: %s", ErrNotKept, agesOf(entries))
 }
 
 // agesOf lists the number of frames in each state, for an error message.
 func agesOf(entries []jetstream.KeyValueEntry) string {
-	text := fmt.Sprintf("%d are kept, of frames", len(entries))
+	text := fmt.Sprintf("%d are stored, for frames", len(entries))
 	for _, e := range entries {
 		if h, _, err := unpacked(e.Value()); err == nil {
 			text += " " + strconv.FormatUint(h.at.Frames, 10)
@@ -214,7 +214,7 @@ func agesOf(entries []jetstream.KeyValueEntry) string {
 	return text
 }
 
-// states returns the revisions of the state, the oldest first: only the newest if frames is AnyFrames.
+// states returns the revisions of the state, oldest first, or only the newest if frames is AnyFrames.
 func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValueEntry, error) {
 	if frames == AnyFrames {
 		entry, err := k.get(ctx, k.stateKey())
@@ -275,13 +275,13 @@ func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	return h, r, nil
 }
 
-// most returns the maximum size of a value, in bytes.
+// most returns the largest size of a value, in bytes.
 func (k *Bucket) most() int { return int(k.bus.NATS().MaxPayload()) - valueRoom }
 
 // KeepConfiguration stores text under STREAM.config. It does not wait.
 func (k *Bucket) KeepConfiguration(text []byte) {
 	if len(text) > k.most() {
-		k.log.Warn("the configuration is not kept in KV: raise the server's max_payload", "bytes", len(text), "most", k.most())
+		k.log.Warn("the configuration is too large for KV: raise the server's max_payload", "bytes", len(text), "most", k.most())
 		return
 	}
 	k.mu.Lock()
@@ -290,9 +290,8 @@ func (k *Bucket) KeepConfiguration(text []byte) {
 	k.put(k.configKey(), text)
 }
 
-// KeepState stores under STREAM.state the checkpoint of a law, with the SHA-256 of its model and its last frame. It returns once the server
-// has confirmed it, or after at most two seconds with the reason why not. A state that is late or has no server waits until it is written,
-// or a newer one replaces it.
+// KeepState stores the checkpoint of a law under STREAM.state, with the SHA-256 of its model and the position of its last frame. It returns once the server has
+// confirmed the state, or after at most two seconds with an error. An unconfirmed state waits until it is written or a newer one replaces it.
 func (k *Bucket) KeepState(checkpoint []byte, model string, at At) error {
 	err := k.keep(checkpoint, model, at)
 	k.mu.Lock()
@@ -328,7 +327,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 	}
 }
 
-// put passes a value to the writing goroutine, and replaces an older one that still waits.
+// put passes a value to the writing goroutine. It replaces an older value of the key that still waits.
 func (k *Bucket) put(key string, value []byte) *pendingValue {
 	p := &pendingValue{value, make(chan error, 1)}
 	k.mu.Lock()
@@ -351,7 +350,7 @@ func (k *Bucket) kept() KeptState {
 	return k.state
 }
 
-// Close ends the writing. It waits at most lastWait for the server to confirm pending values, and logs the unconfirmed ones. k may be nil.
+// Close ends the writing goroutine. It waits at most lastWait for the confirmation of pending values, and logs a warning about unconfirmed ones. k may be nil.
 func (k *Bucket) Close() {
 	if k == nil {
 		return
@@ -362,11 +361,11 @@ func (k *Bucket) Close() {
 	k.cancel()
 	<-k.ended
 	if k.waiting() {
-		k.log.Warn("not everything was kept in KV", "bucket", k.state.Bucket, "stream", k.stream)
+		k.log.Warn("not all values were stored in KV", "bucket", k.state.Bucket, "stream", k.stream)
 	}
 }
 
-// waiting reports that a value is not written yet.
+// waiting reports whether a value is not written yet.
 func (k *Bucket) waiting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// newBucket opens the bucket of stream bead on the server at this address, as a process of its own would.
+// newBucket opens the bucket of stream bead on the server at this address, as if in a separate process.
 func newBucket(t *testing.T, at string) *Bucket {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: at})
@@ -32,7 +32,7 @@ func newBucket(t *testing.T, at string) *Bucket {
 	return k
 }
 
-// law is n bytes that do not compress, as the numbers of a law.
+// law returns n bytes that do not compress, like the numbers of a law.
 func law(seed uint64, n int) []byte {
 	state, r := make([]byte, n), rand.New(rand.NewPCG(seed, 0))
 	for i := range state {
@@ -41,7 +41,7 @@ func law(seed uint64, n int) []byte {
 	return state
 }
 
-// holds wants the state that a new process finds.
+// holds checks the state that a new process finds.
 func holds(t *testing.T, at, model string, want []byte) {
 	t.Helper()
 	kept, err := newBucket(t, at).State(model, AnyFrames)
@@ -87,7 +87,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestBucketDamaged: what is no state is refused, whatever it is; and written over.
+// TestBucketDamaged: any value that is not a state is refused, and later overwritten.
 func TestBucketDamaged(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
@@ -121,7 +121,7 @@ func TestBucketDamaged(t *testing.T) {
 	holds(t, at, "model-a", law(2, 100))
 }
 
-// TestBucketTooLarge: what the server would not take is refused, counted and said, and what was kept stays.
+// TestBucketTooLarge: a state above the server's limit is refused, counted and reported. The stored state remains.
 func TestBucketTooLarge(t *testing.T) {
 	t.Parallel()
 	at := bustest.Start(t, fmt.Sprintf("max_payload: 65536\njetstream {store_dir: %q}", t.TempDir())).URL()
@@ -138,8 +138,8 @@ func TestBucketTooLarge(t *testing.T) {
 	holds(t, at, "model-a", law(1, 60_000))
 }
 
-// TestTwoProcesses: of two that run one stream, the one that did not write last is told, and writes nothing over the other's; until the key
-// is deleted.
+// TestTwoProcesses: if two processes run one stream, the process that did not write last gets an error. It never overwrites the other's state, until the key is
+// deleted.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
@@ -173,8 +173,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestBucketAway: a server that is away delays nothing, and gets the newest state alone when it is back; one whose confirmation was lost is
-// not taken for another process.
+// TestBucketAway: an unreachable server delays nothing, and receives only the newest state when it is back. A lost confirmation is not mistaken for the state
+// of another process.
 func TestBucketAway(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -200,14 +200,14 @@ func TestBucketAway(t *testing.T) {
 	}
 	holds(t, server.URL(), "model-a", law(4, 1000))
 
-	k.known(1) // as if the second had not been confirmed
+	k.known(1) // as if the second state had not been confirmed
 	if err := k.KeepState(law(5, 1000), "model-a", At{}); err != nil {
 		t.Error(err)
 	}
 	holds(t, server.URL(), "model-a", law(5, 1000))
 }
 
-// TestBucketRefused: a server that keeps nothing is an error at once.
+// TestBucketRefused: a server without JetStream gives an error at once.
 func TestBucketRefused(t *testing.T) {
 	t.Parallel()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: bustest.Start(t, "").URL()})
@@ -220,7 +220,7 @@ func TestBucketRefused(t *testing.T) {
 	}
 }
 
-// TestBucketEmbedded: the server inside the program keeps, too, over a restart of the program.
+// TestBucketEmbedded: the embedded server also stores the state, and has it after a restart of the program.
 func TestBucketEmbedded(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
@@ -246,7 +246,7 @@ func TestBucketEmbedded(t *testing.T) {
 	}
 }
 
-// TestBucketNames: two sites never share one.
+// TestBucketNames: two sites never share a bucket.
 func TestBucketNames(t *testing.T) {
 	for _, test := range []struct{ prefix, site, want string }{
 		{"", "", "driftscope_local"},

@@ -10,10 +10,10 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// errOther reports that another process wrote the state, so this one does not overwrite it.
+// errOther reports that another process wrote the state, so this process does not overwrite it.
 var errOther = errors.New("another process keeps this stream's state: end one of the two, or give it another stream, then start the other again")
 
-// final reports whether another attempt would fail too.
+// final reports whether another attempt would fail as well.
 func final(err error) bool { return errors.Is(err, errOther) || errors.Is(err, ErrFenced) }
 
 // write writes pending values until ctx ends.
@@ -57,7 +57,7 @@ func (k *Bucket) all(ctx context.Context) bool {
 		cancel()
 		p.settle(err)
 		if err != nil && !final(err) {
-			done = false // the server may take it later
+			done = false // the server may accept it later
 			continue
 		}
 		k.mu.Lock()
@@ -69,7 +69,7 @@ func (k *Bucket) all(ctx context.Context) bool {
 	return done
 }
 
-// writeConfiguration writes text unless the newest revision is equal.
+// writeConfiguration writes text unless the newest revision already equals it.
 func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 	entry, err := k.get(ctx, k.configKey())
 	if err == nil && bytes.Equal(entry.Value(), text) {
@@ -101,7 +101,7 @@ func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 	return nil
 }
 
-// over writes a state over the last known revision, or as the first.
+// over writes a state over the last known revision, or as the first revision.
 func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
 	if !valid(k.lease) {
 		return 0, ErrFenced
@@ -117,7 +117,7 @@ func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
 	return revision, nil
 }
 
-// look reads the state's revision again. It returns errOther if another process wrote it.
+// look reads the newest revision of the state. It returns errOther if another process wrote it.
 func (k *Bucket) look(ctx context.Context) error {
 	entry, err := k.get(ctx, k.stateKey())
 	if errors.Is(err, ErrNotKept) {
@@ -146,7 +146,7 @@ func (k *Bucket) known(revision uint64) {
 	k.revision, k.state.Revision = revision, revision
 }
 
-// drop deletes the bucket if its files were deleted: values that the server confirms are gone with the process. remake makes it again.
+// drop deletes the bucket if its files were deleted, because confirmed values would then disappear with the process. remake creates it again.
 func (k *Bucket) drop(ctx context.Context) {
 	if is := k.kv.Is(); k.bus.OnDisk(is.Name()) {
 		return
@@ -156,8 +156,8 @@ func (k *Bucket) drop(ctx context.Context) {
 	}
 }
 
-// remake makes a bucket again that was deleted during the run, logs this, and restores its content for this stream. It returns false if the
-// bucket exists: then the failure has another cause.
+// remake creates a bucket again that was deleted during the run, logs this, and restores this stream's values. It returns false if the bucket exists, because
+// the failure then has another cause.
 func (k *Bucket) remake(ctx context.Context) bool {
 	if _, made, err := k.kv.Reach(ctx); err != nil || !made {
 		return false
@@ -168,7 +168,7 @@ func (k *Bucket) remake(ctx context.Context) bool {
 	k.state.Remade++
 	times := k.state.Remade
 	k.mu.Unlock()
-	k.log.Warn("the KV bucket was deleted, and is made again: older revisions, and what other streams kept there, are gone", "bucket", k.state.Bucket, "times", times)
+	k.log.Warn("the KV bucket was deleted and is created again: older revisions, and the values of other streams, are lost", "bucket", k.state.Bucket, "times", times)
 	return true
 }
 

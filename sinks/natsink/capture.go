@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	captureEvery = 10 * time.Second // interval of the search for streams over the commands
-	maxCaptures  = 8                // names listed at most
+	captureEvery = 10 * time.Second // interval of the search for streams that cover the commands
+	maxCaptures  = 8                // largest number of listed names
 )
 
-// capture detects JetStream streams that cover the command subjects. Such a stream confirms every request, and a client that does not read the answer takes the
-// confirmation for the program's.
+// capture detects JetStream streams that cover the command subjects. Such a stream confirms every request, and a client that does not read the answer mistakes
+// the confirmation for the program's answer.
 type capture struct {
 	bus     *bus.Conn
 	subject bus.Subject
@@ -48,7 +48,7 @@ func (c *capture) watch(ctx context.Context, found func(by []string)) {
 	}
 }
 
-// look lists the streams that cover the command subjects. A server without JetStream has none.
+// look returns the streams that cover the command subjects. A server without JetStream has none.
 func (c *capture) look(ctx context.Context) (by []string, err error) {
 	if !c.bus.Connected() {
 		return nil, ErrServerAway
@@ -78,12 +78,12 @@ func (c *capture) event() latent.Event {
 	if len(c.by) > 0 {
 		e.Level = latent.Warning
 		e.Text = "the JetStream stream " + strings.Join(c.by, ", ") + " takes " + c.subject.Of("cmd.>") +
-			" too and confirms commands in the program's place: only an answer without a stream's name is the program's; delete that stream"
+			" as well, and confirms commands instead of the program: only an answer without a stream's name comes from the program; delete that stream"
 	}
 	return e
 }
 
-// publishEvent logs an event and publishes it live, for events outside a runner.
+// publishEvent logs an event and publishes it live. It is for events outside a runner.
 func publishEvent(b *bus.Conn, stream string, subject bus.Subject, log *slog.Logger, event latent.Event) {
 	if log != nil {
 		log.Warn(event.Text, "stream", stream, "code", event.Code)

@@ -23,14 +23,14 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestDamagedSpool damages spools that runs left behind, half delivered, and lets another run deliver the rest: before and after the server has
-// forgotten which identities it knows.
+// TestDamagedSpool damages half-delivered spools of earlier runs, and lets another run deliver the rest, before and after the server has forgotten the
+// identities.
 func TestDamagedSpool(t *testing.T) {
 	t.Parallel()
 	damageSpools(t, 40)
 }
 
-// TestDamagedSpoolThousand is the same, a thousand times.
+// TestDamagedSpoolThousand does the same a thousand times.
 func TestDamagedSpoolThousand(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -39,14 +39,14 @@ func TestDamagedSpoolThousand(t *testing.T) {
 
 const (
 	damageSeed  = 49
-	damageGroup = 20                     // spools at a time
-	forgetful   = 100 * time.Millisecond // the least window of a server
-	forgotten   = 5 * forgetful          // after which it forgot, on a busy machine too: forgets looks
-	newSeq      = 1000                   // of the first frame of the run that delivers
+	damageGroup = 20                     // spools per group
+	forgetful   = 100 * time.Millisecond // shortest duplicate window of a server
+	forgotten   = 5 * forgetful          // time after which the server has forgotten, even on a busy machine; forgets checks this
+	newSeq      = 1000                   // number of the first frame of the delivering run
 	newFrames   = 10
 )
 
-// damageSpools wants of n damaged spools that everything outside the damage is kept once and in order.
+// damageSpools checks for n damaged spools that every record outside the damage is stored once and in order.
 func damageSpools(t *testing.T, n int) {
 	server := keeper(t)
 	js, err := jetstream.New(dial(t, server.URL()))
@@ -95,7 +95,7 @@ func damageSpools(t *testing.T, n int) {
 	}
 }
 
-// forgets wants of a server that it takes an identity again after its window.
+// forgets checks that a server accepts an identity again after its window.
 func forgets(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	config := jetstream.StreamConfig{Name: "canary", Subjects: []string{"canary"}, Duplicates: time.Minute}
@@ -111,7 +111,7 @@ func forgets(t *testing.T, js jetstream.JetStream) {
 			t.Fatalf("the server knows the identity: %t, expected %t", ack.Duplicate, known)
 		}
 		if known {
-			config.Duplicates = forgetful // as the late ones have it between their runs
+			config.Duplicates = forgetful // as for the late streams between their runs
 			if _, err := js.UpdateStream(t.Context(), config); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func (c *damageCount) add(d damageCount) {
 	c.lines = max(c.lines, d.lines)
 }
 
-// damaged is one stream whose spool is damaged between two runs.
+// damaged is a stream whose spool is damaged between two runs.
 type damaged struct {
 	t      *testing.T
 	server string
@@ -139,8 +139,8 @@ type damaged struct {
 	late   bool // the server forgets identities between the runs
 
 	delivered []string // identities before the damage
-	waiting   []string // identities behind those that the damage did not touch
-	what      string   // was done
+	waiting   []string // undamaged identities that still have to be delivered
+	what      string   // description of the damage
 	log       timedLog
 	count     damageCount
 }
@@ -149,7 +149,7 @@ func (d *damaged) spoolIn(store string) string {
 	return filepath.Join(d.folder, store, "spool", "driftscope_local_"+d.stream)
 }
 
-// open makes a run's sink.
+// open makes the sink of a run.
 func (d *damaged) open(store string, log *slog.Logger) (*Sink, *bus.Conn, error) {
 	b, err := bus.Connect(d.t.Context(), bus.Options{URL: d.server})
 	if err != nil {
@@ -162,7 +162,7 @@ func (d *damaged) open(store string, log *slog.Logger) (*Sink, *bus.Conn, error)
 	return s, b, nil
 }
 
-// leave runs the stream, delivers a part of it, loses the server, and is killed.
+// leave runs the stream, delivers a part of it, loses the server, and ends as if killed.
 func (d *damaged) leave() {
 	s, b, err := d.open("killed", nil)
 	if err != nil {
@@ -179,7 +179,7 @@ func (d *damaged) leave() {
 		}
 	}
 	write(20 + d.rng.IntN(60))
-	if d.rng.IntN(4) == 0 { // so that the position on disk is not the first
+	if d.rng.IntN(4) == 0 { // the position on disk is then not the first one
 		time.Sleep(1100 * time.Millisecond)
 		write(1 + d.rng.IntN(20))
 	}
@@ -210,7 +210,7 @@ func pieces(text []byte) (all []piece) {
 	return all
 }
 
-// damage damages a file of the spool, or several, and works out what has to come.
+// damage damages one or several files of the spool, and computes the records that must still be delivered.
 func (d *damaged) damage() {
 	paths, err := filepath.Glob(filepath.Join(d.spoolIn("left"), "*"))
 	if err != nil {
@@ -286,7 +286,7 @@ func (d *damaged) damage() {
 	}
 }
 
-// hurt damages bytes in one way; of a segment its records are known.
+// hurt damages bytes in one of several ways. For a segment it knows the records.
 func (d *damaged) hurt(kind string, text []byte, records []piece) []byte {
 	text = slices.Clone(text)
 	if len(text) < 4 {
@@ -330,19 +330,19 @@ func (d *damaged) deliver() {
 			d.t.Error(err)
 		}
 	}
-	emptied(s) // Close gives up earlier than a busy machine needs
+	emptied(s) // on a busy machine Close would give up too early
 	sinktest.Close(d.t, s)
 	loses(b)
 }
 
-// emptied waits until all is delivered. What is not by then is missing in the stream.
+// emptied waits until everything is delivered. A record that is not delivered by then counts as missing in the stream.
 func emptied(s *Sink) {
 	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// loses ends a connection at once: b.Close waits for a server that may be busy.
+// loses ends a connection at once, because b.Close would wait for a server that may be busy.
 func loses(b *bus.Conn) {
 	b.NATS().Close()
 	for b.Connected() {
@@ -350,7 +350,7 @@ func loses(b *bus.Conn) {
 	}
 }
 
-// kept lists the identities in the stream; of the second run's frames their sequence numbers.
+// kept returns the identities in the stream, and the sequence numbers of the second run's frames.
 func (d *damaged) kept() (ids []string) {
 	ctx, done := context.WithTimeout(d.t.Context(), 20*time.Second)
 	defer done()
@@ -375,7 +375,7 @@ func (d *damaged) kept() (ids []string) {
 	return ids
 }
 
-// check compares what is kept with what has to be.
+// check compares the stored records with the expected ones.
 func (d *damaged) check() {
 	found, want := d.kept(), slices.Concat(d.delivered, d.waiting)
 	times, last := map[string]int{}, -1
@@ -390,7 +390,7 @@ func (d *damaged) check() {
 		case at >= 0:
 			last = at
 		case last < len(want)-1:
-			d.count.unordered++ // the second run's comes before what waited
+			d.count.unordered++ // a record of the second run comes before a waiting one
 		}
 	}
 	for _, id := range want {
@@ -410,7 +410,7 @@ func (d *damaged) check() {
 	}
 }
 
-// timedLog keeps when lines were logged.
+// timedLog records the times of log lines.
 type timedLog struct {
 	mu    sync.Mutex
 	times []time.Time
@@ -423,7 +423,7 @@ func (l *timedLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// most is how many lines came within one second at most.
+// most returns the largest number of lines within one second.
 func (l *timedLog) most() (n int) {
 	for i, from := 0, 0; i < len(l.times); i++ {
 		for l.times[i].Sub(l.times[from]) >= time.Second {

@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// onServers runs a test against the server inside the program, and against one beside it.
+// onServers runs a test with the embedded server and with an external one.
 func onServers(t *testing.T, test func(t *testing.T, b *bus.Conn, js jetstream.JetStream)) {
 	for name, options := range map[string]func(t *testing.T) bus.Options{
 		"embedded": func(t *testing.T) bus.Options {
@@ -39,8 +39,8 @@ func onServers(t *testing.T, test func(t *testing.T, b *bus.Conn, js jetstream.J
 	}
 }
 
-// TestBucketDeleted: a bucket that somebody deletes is made again with the next state, with the configuration in it; that is counted and told. One
-// that somebody has made again himself is used as it is.
+// TestBucketDeleted: a deleted bucket is created again with the next state and the configuration. This is counted and logged. If another client has already
+// created it again, that bucket is used.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
@@ -94,8 +94,8 @@ func TestBucketDeleted(t *testing.T) {
 	})
 }
 
-// TestDurableDeleted: a stream that somebody deletes is made again; what comes from then on is kept once and in order, and the loss of what it held
-// is counted and told.
+// TestDurableDeleted: a deleted stream is created again, and stores all later messages once and in order. The loss of the earlier messages is counted and
+// logged.
 func TestDurableDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
@@ -121,7 +121,7 @@ func TestDurableDeleted(t *testing.T) {
 		if err := js.DeleteStream(t.Context(), "driftscope_local_bead"); err != nil {
 			t.Fatal(err)
 		}
-		s.encoder.Resend(message.Sent{}) // as a new run's, so that the laws are counted from 1 again
+		s.encoder.Resend(message.Sent{}) // as in a new run, so laws are counted from 1 again
 		write(50)
 		sinktest.Close(t, s)
 		audit(t, b.URL(), 50)
@@ -186,7 +186,7 @@ func TestFolderDeleted(t *testing.T) {
 	auditFrom(t, again.URL(), 30, 60)
 }
 
-// TestDurableIntruder: messages that somebody else puts among what is kept cost none of ours, and are left where they are.
+// TestDurableIntruder: messages of another client in the stream cost none of ours, and remain in the stream.
 func TestDurableIntruder(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()

@@ -26,8 +26,8 @@ func identify(stream string, subject bus.Subject) micro.Info {
 	}
 }
 
-// discoverable answers $SRV.PING, INFO and STATS in the form of nats.go's micro. It does not use micro itself, which would answer on any
-// subject named in a request.
+// discoverable answers $SRV.PING, INFO and STATS in the form of nats.go's micro. It does not use micro itself, because micro would answer on any subject named
+// in a request.
 func (e *endpoints) discoverable() error {
 	for verb, answer := range map[micro.Verb]func() any{
 		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: e.self.ServiceIdentity, Type: micro.PingResponseType} },

@@ -63,17 +63,16 @@ func listening(t *testing.T, heading string) (s *Sink, applied <-chan latent.Com
 	}
 	return sink, commands, func() string {
 		loop.Process.Kill()
-		loop.Wait() // its error is that it was killed
+		loop.Wait() // its error only reports the kill
 		return printed.String()
 	}
 }
 
-// TestDocumentedLoop: the control loop of docs/howto/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
-// latent that is late.
+// TestDocumentedLoop: the control loop in docs/howto/control.md, compiled unchanged, freezes and resumes by itself, and ignores late latents.
 func TestDocumentedLoop(t *testing.T) {
 	t.Parallel()
 	s, applied, ended := listening(t, "## In Go")
-	until := func(level latent.Level, want string) { // it subscribes some time after it started
+	until := func(level latent.Level, want string) { // the program subscribes some time after its start
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 			if err := s.Write(t.Context(), &latent.Event{Time: time.Now(), Level: level, Code: "unlike_training"}); err != nil {
@@ -178,7 +177,7 @@ func TestDocumentedStage(t *testing.T) {
 	edge, over, other := sinktest.Trigger(1), sinktest.Trigger(2), sinktest.Trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string
-	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // it subscribes some time after it started
+	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // the program subscribes some time after its start
 		for _, m := range []latent.Message{other, over, edge} {
 			if err := s.Write(t.Context(), m); err != nil {
 				t.Fatal(err)

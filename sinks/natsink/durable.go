@@ -24,32 +24,33 @@ import (
 const (
 	windowMessages = 256                    // unconfirmed messages in flight
 	windowBytes    = 4 << 20                // unconfirmed bytes in flight; one message may exceed this
-	ackWait        = 5 * time.Second        // for the next confirmation
+	ackWait        = 5 * time.Second        // time limit for the next confirmation
 	againAfter     = 250 * time.Millisecond // delay after a failure without any confirmation
-	askWait        = 5 * time.Second        // for the server to return the last kept message
-	stuckAfter     = 4                      // consecutive attempts without storage while the server is connected
+	askWait        = 5 * time.Second        // time limit for the server to return the last stored message
+	stuckAfter     = 4                      // consecutive attempts, with a connected server that stores nothing, until it is reported
 )
 
 // natsOptions holds the keys of durability: nats.durable and its siblings in a configuration.
 type natsOptions struct {
 	Durable  bool          `yaml:"durable"`
-	Store    string        `yaml:"store" reaches:"write"` // folder of the spool
-	Replicas int           `yaml:"replicas"`              // servers of a cluster with a copy
-	MaxAge   time.Duration `yaml:"max_age"`               // of kept messages
-	MaxBytes int64         `yaml:"max_bytes"`             // of kept messages, and of the spool
+	Store    string        `yaml:"store" reaches:"write"` // folder for the spool
+	Replicas int           `yaml:"replicas"`              // number of servers in a cluster with a copy
+	MaxAge   time.Duration `yaml:"max_age"`               // age limit of stored messages
+	MaxBytes int64         `yaml:"max_bytes"`             // size limit of stored messages, and of the spool
 }
 
-// durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. It appends a record to the spool
-// first, and removes it once the server has confirmed it: neither the program nor the server has to run all the time.
+// durable stores latents, laws, events and triggers in a JetStream stream, each exactly once and in order. It first appends a record to the spool, and removes
+// the record once the server has confirmed it. So neither the program nor the server has to run all the time.
 //
-// A store.Sender sends. At the start and after any failure durable reads the stream's last message, and continues behind that record of the
-// spool: its identity marks a message that was stored but not confirmed, and the order of identities gives its place.
+// A store.Sender sends the records. At the start and after any failure durable reads the stream's last message, and continues after that record of the spool.
+// It finds the record by its identity, or by the order of identities if the record is missing. So a message that was stored but not confirmed is not sent
+// twice.
 type durable struct {
 	bus     *bus.Conn
 	nc      *nats.Conn
 	js      jetstream.JetStream
-	is      bus.Resource // the stream
-	left    sync.Once    // for the log entry that the stream stays as it is
+	is      bus.Resource // the JetStream stream
+	left    sync.Once    // logs only once that the stream stays unchanged
 	subject bus.Subject
 	spool   *spool.Spool
 	log     *slog.Logger
@@ -58,10 +59,10 @@ type durable struct {
 	standing *Standing // nil if frames are not replayed, or there is no lease
 	fenced   atomic.Bool
 
-	always bool // keep the present message whatever was kept before
+	always bool // store the present message even if it may be stored already
 
 	run     string   // first part of this run's identities, if frames are not replayed
-	origins []string // of the identities in the spool, and of run
+	origins []string // origins of the identities in the spool and of run
 
 	made  made
 	batch []byte // records of the message being written
@@ -74,7 +75,7 @@ type durable struct {
 	mu            sync.Mutex
 	state         Kept
 	failing, hurt bus.Seldom
-	told          uint64 // logged damaged bytes
+	told          uint64 // number of damaged bytes in the last log entry
 }
 
 // Kept is the part of the answer to info about durability.
@@ -86,10 +87,10 @@ type Kept struct {
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
 }
 
-// made counts identities.
+// made counts the identities made in this run.
 type made struct {
 	records  uint64
-	tally    tally  // if frames are replayed
+	tally    tally  // used if frames are replayed
 	result   uint64 // the frame of the present result, if frames are replayed
 	sequence uint64 // sequence of that frame
 }
@@ -100,7 +101,7 @@ type mark struct {
 	from, to int
 }
 
-// newDurable opens the spool and makes the JetStream stream.
+// newDurable opens the spool and creates the JetStream stream.
 func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	b, log := env.Bus, env.Log
 	nc := b.NATS()
@@ -134,8 +135,8 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	return d, nil
 }
 
-// openSpool opens the spool in a folder, one per lease. If frames are replayed it opens one per run, because the last run's records under this
-// lease are made again too.
+// openSpool opens the spool in a folder, one per lease. If frames are replayed it opens one per run, because the records of the last run under this lease are
+// made again.
 func (d *durable) openSpool(folder string, most int64) (err error) {
 	name := d.subject.Name()
 	if d.lease != nil {
@@ -177,10 +178,10 @@ func (d *durable) discard(folder, but string, most int64) error {
 	return nil
 }
 
-// ErrUnanswered reports a server that did not answer, or went away before it did. The configuration may be right.
+// ErrUnanswered reports a server that did not answer, or was lost before it answered. The configuration may be correct.
 var ErrUnanswered = errors.New("the NATS server did not answer")
 
-// unkept explains why it is unknown whether the server keeps what. otherwise is the advice if the server answered.
+// unkept explains why it is unknown whether the server stores the resource named what. otherwise is the advice if the server answered.
 func unkept(what, otherwise string, err error) error {
 	if errors.Is(err, bus.ErrForbidden) {
 		return fmt.Errorf("nats.durable: %w", err)
@@ -194,7 +195,7 @@ func unkept(what, otherwise string, err error) error {
 	return fmt.Errorf("nats.durable: the server does not keep %s: %w: %s", what, err, otherwise)
 }
 
-// begin begins the batch of a message.
+// begin starts the batch of a message.
 func (d *durable) begin(m latent.Message) {
 	d.batch, d.marks = d.batch[:0], d.marks[:0]
 	if d.standing == nil {
@@ -221,7 +222,7 @@ func (d *durable) begin(m latent.Message) {
 	}
 }
 
-// add adds one record to the batch, unless it is kept already.
+// add adds one record to the batch, unless it is already stored.
 func (d *durable) add(kind latent.Kind, line []byte) error {
 	d.made.records++
 	id := d.run + "." + strconv.FormatUint(d.made.records, 10)
@@ -241,7 +242,7 @@ func (d *durable) add(kind latent.Kind, line []byte) error {
 	return nil
 }
 
-// commit writes the batch to the spool, all of it or nothing.
+// commit writes the whole batch to the spool, or nothing.
 func (d *durable) commit() error {
 	if len(d.batch) == 0 {
 		return nil
@@ -268,7 +269,7 @@ func (d *durable) deliver(ctx context.Context) {
 			refused = 0
 		}
 		if refused >= stuckAfter {
-			err = fmt.Errorf("the server stores nothing (%w): if its disk was full, start it again when there is room", err)
+			err = fmt.Errorf("the server stores nothing (%w): if its disk was full, make room and restart it", err)
 		}
 		d.failed(err)
 		if d.confirmed != before {
@@ -292,7 +293,7 @@ func (d *durable) failed(err error) {
 	}
 }
 
-// damaged counts bytes of the spool without a whole record, and logs their number at a limited rate, and at the end.
+// damaged counts bytes of the spool outside intact records. It logs their number at a limited rate, and at the end.
 func (d *durable) damaged(bytes int64, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -302,7 +303,7 @@ func (d *durable) damaged(bytes int64, last bool) {
 	}
 	if _, due := d.hurt.Due(""); due || last {
 		d.told = d.state.Damaged
-		d.log.Warn("the spool was damaged, and its messages are lost: check the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
+		d.log.Warn("the spool was damaged, and the messages in it are lost: check the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
 	}
 }
 
@@ -311,7 +312,7 @@ func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Remade++
-	d.log.Warn("the JetStream stream was deleted and is made again: its messages are gone", "stream", d.state.Stream, "times", d.state.Remade)
+	d.log.Warn("the JetStream stream was deleted and is created again: its messages are lost", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
 // well clears the last problem.
@@ -341,7 +342,7 @@ func (d *durable) session(ctx context.Context) error {
 	return s.Send(ctx, &sending{d: d, next: d.spool.First()})
 }
 
-// filed fails if the stream's files were deleted: the next session makes the stream again.
+// filed returns an error if the stream's files were deleted. The next session then creates the stream again.
 func (d *durable) filed(ctx context.Context) error {
 	if d.bus.OnDisk(d.is.Name()) {
 		return nil
@@ -349,10 +350,10 @@ func (d *durable) filed(ctx context.Context) error {
 	return errors.Join(errNoFiles, d.js.DeleteStream(ctx, d.is.Name()))
 }
 
-// errNoFiles reports that the embedded server's confirmations are void.
+// errNoFiles reports that the embedded server's confirmations are worthless.
 var errNoFiles = errors.New("the files of the JetStream stream were deleted under the server")
 
-// close waits, within ctx, until all records are confirmed. The others stay in the spool, for the next run.
+// close waits until all records are confirmed or ctx ends. Unconfirmed records stay in the spool for the next run.
 func (d *durable) close(ctx context.Context) error {
 	for !d.spool.Empty() && d.bus.Connected() && ctx.Err() == nil && !d.fenced.Load() {
 		select {

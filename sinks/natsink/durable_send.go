@@ -13,7 +13,7 @@ import (
 	"driftscope/sinks/spool"
 )
 
-// ensure makes the stream, or updates it to this sink's options. If the user may not change a stream, ensure uses it as it is.
+// ensure creates the stream, or updates it to this sink's options. If the user may not change the stream, ensure uses it unchanged.
 func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made bool, err error) {
 	stream, made, err = d.is.Settle(ctx, d.js)
 	if stream != nil && errors.Is(err, bus.ErrForbidden) {
@@ -23,8 +23,8 @@ func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made boo
 	return stream, made, err
 }
 
-// resume removes the records that the stream has. It returns the stream's last sequence number, and whether a single server has the stream.
-// It makes a missing stream.
+// resume removes the records from the spool that the stream already has. It returns the stream's last sequence number, and whether only a single server has the
+// stream. It creates a missing stream.
 func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
@@ -51,7 +51,7 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 	if !gone {
 		id = m.Header.Get(jetstream.MsgIDHeader)
 		if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
-			return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.state.Stream, epoch, d.lease.Epoch(), ErrFenced)
+			return 0, false, fmt.Errorf("%s contains a message of epoch %d, this lease has epoch %d: %w", d.state.Stream, epoch, d.lease.Epoch(), ErrFenced)
 		}
 	}
 	if id != "" && id == d.confirmed || gone && d.standing != nil {
@@ -72,8 +72,8 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 	return last, alone, d.spool.Forget(from)
 }
 
-// follow returns the position behind the stream's last message, if frames are replayed. That message is in the spool, or was there when this
-// worker took the stream over.
+// follow returns the position after the stream's last message, if frames are replayed. That message is in the spool, or was in the stream when this worker took
+// over.
 func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, error) {
 	for p := d.spool.First(); ; {
 		r, after, ok, err := d.spool.Read(p)
@@ -81,7 +81,7 @@ func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, 
 		case err != nil:
 			return p, err
 		case !ok && id != d.standing.last:
-			return p, fmt.Errorf("%s holds a message that arrived after this worker took the stream over: %w", d.state.Stream, ErrFenced)
+			return p, fmt.Errorf("%s contains a message that arrived after this worker took over: %w", d.state.Stream, ErrFenced)
 		case !ok:
 			return d.spool.First(), nil
 		case r.ID == id:
@@ -91,8 +91,8 @@ func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, 
 	}
 }
 
-// look warns if a foreign message has the place of one of ours, which is then lost. The record before to is the stream's last message, if
-// their identities are equal.
+// look warns if another client's message has taken the sequence number of one of ours, which is then lost. If the identities are equal, the record before to is
+// the stream's last message.
 func (d *durable) look(ctx context.Context, id string, to spool.Position, last uint64) {
 	first, newest, n := "", "", uint64(0)
 	for p := d.spool.First(); p.Before(to); n++ {
@@ -109,11 +109,11 @@ func (d *durable) look(ctx context.Context, id string, to spool.Position, last u
 	}
 	m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last - n + 1})
 	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != first {
-		d.log.Warn("another client publishes among the kept messages, and a message is lost: give this right to the program alone", "stream", d.state.Stream, "seq", last-n+1)
+		d.log.Warn("another client publishes among the stored messages, and a message is lost: give this right only to the program", "stream", d.state.Stream, "seq", last-n+1)
 	}
 }
 
-// sending presents the spool as a queue.
+// sending is the spool as a store.Queue.
 type sending struct {
 	d      *durable
 	next   spool.Position
@@ -124,10 +124,10 @@ type sending struct {
 type sent struct {
 	id      string
 	after   spool.Position
-	skipped int64 // damaged bytes of the spool before it
+	skipped int64 // damaged bytes of the spool before the message
 }
 
-// Next reads the next record. It removes damage behind the last record once every record before it is stored.
+// Next reads the next record. After the last record it removes damaged bytes once every earlier record is stored.
 func (q *sending) Next() (*nats.Msg, error) {
 	r, after, ok, err := q.d.spool.Read(q.next)
 	if err != nil {

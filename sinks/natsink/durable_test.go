@@ -22,10 +22,10 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// noticed is an outage that ends after it was noticed.
+// noticed is an outage that ends once it was detected.
 const noticed = bus.MaxAge + 500*time.Millisecond
 
-// outage is how long the server is out of reach in tests: short, unless DRIFTSCOPE_OUTAGE=60s says otherwise.
+// outage is the duration of an outage in tests. It is short unless set, for example by DRIFTSCOPE_OUTAGE=60s.
 func outage(t *testing.T, short time.Duration) time.Duration {
 	t.Helper()
 	text := os.Getenv("DRIFTSCOPE_OUTAGE")
@@ -39,12 +39,12 @@ func outage(t *testing.T, short time.Duration) time.Duration {
 	return d
 }
 
-// keeper starts a server that keeps what it is given.
+// keeper starts a server with JetStream.
 func keeper(t *testing.T) *bustest.Server {
 	return bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
 }
 
-// durableOptions are those of a test, with a spool in store.
+// durableOptions returns the options of a test, with a spool in store.
 func durableOptions(store string) map[string]any {
 	return map[string]any{"durable": true, "store": store, "max_age": "1h", "max_bytes": 1 << 30}
 }
@@ -63,14 +63,14 @@ func newDurableSink(t *testing.T, at, store string, log *slog.Logger) (*Sink, *b
 	return s, b
 }
 
-// audit reads what the server at this address keeps of the stream, and wants latents 0 to n-1, each once and in order, and one law for
-// every ten of them.
+// audit reads the stored messages of the stream from the server at this address. It expects latents 0 to n-1, each once and in order, and one law per ten
+// latents.
 func audit(t *testing.T, at string, n int) {
 	t.Helper()
 	auditFrom(t, at, 0, n)
 }
 
-// auditFrom is audit of a stream that has lost what came before latent first.
+// auditFrom is audit for a stream that has lost all messages before latent first.
 func auditFrom(t *testing.T, at string, first, n int) {
 	t.Helper()
 	nc := dial(t, at)
@@ -114,8 +114,8 @@ func auditFrom(t *testing.T, at string, first, n int) {
 	}
 }
 
-// TestDurable: the server is killed and run again, frozen, and cut off, while a stream goes on. Every durable message is kept exactly once
-// and in order, and no Write waits for the server.
+// TestDurable: the server is killed and restarted, frozen, and disconnected while a stream runs. Every durable message is stored exactly once and in order, and
+// no Write waits for the server.
 func TestDurable(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -147,13 +147,13 @@ func TestDurable(t *testing.T) {
 		t.Errorf("found %+v, expected retries, and no problem left", kept)
 	}
 	t.Logf("%d latents, %d retries, the slowest Write took %v", n, s.durable.kept().Retries, slowest)
-	if slowest > time.Second { // on a busy machine; the socket may block for a quarter
+	if slowest > time.Second { // limit for a busy machine; the socket may block for a quarter of a second
 		t.Errorf("a Write waited %v", slowest)
 	}
 	audit(t, server.URL(), n)
 }
 
-// TestDurableAcrossRuns: what a run could not deliver, killed or not, the next one does, before its own, and nothing twice.
+// TestDurableAcrossRuns: the next run first delivers the messages that an earlier run, killed or not, could not deliver. Nothing is delivered twice.
 func TestDurableAcrossRuns(t *testing.T) {
 	t.Parallel()
 	server, store := keeper(t), t.TempDir()
@@ -172,7 +172,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 	suite.Until(t, func() bool { return !b.Connected() })
 	write(first, 100, 200)
 	sinktest.Close(t, first)
-	left := filepath.Join(t.TempDir(), "killed") // the files as a kill leaves them: what was confirmed is still among them
+	left := filepath.Join(t.TempDir(), "killed") // the files after a kill, which still include confirmed messages
 	if err := os.CopyFS(left, os.DirFS(filepath.Join(store, "spool", "driftscope_local_bead"))); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 300)
 
-	// The same spool again, all of which was delivered. The server remembers for ten minutes what it has seen; the spool knows without.
+	// The same spool again, with everything delivered. The server remembers identities for ten minutes; the spool does not rely on that.
 	again := filepath.Join(t.TempDir(), "spool", "driftscope_local_bead")
 	if err := os.CopyFS(again, os.DirFS(left)); err != nil {
 		t.Fatal(err)
@@ -193,8 +193,8 @@ func TestDurableAcrossRuns(t *testing.T) {
 	audit(t, server.URL(), 300)
 }
 
-// TestDurableAgain: runs that follow each other in one process, as the command start has them, with frames numbered anew, lose none of their
-// messages to the server's memory of what it has seen; not those either that the one before could not deliver.
+// TestDurableAgain: consecutive runs in one process, as after the command start, number their frames from 0 again. The server still discards none of their
+// messages as duplicates, including undelivered messages of the previous run.
 func TestDurableAgain(t *testing.T) {
 	t.Parallel()
 	server, store := keeper(t), t.TempDir()
@@ -209,7 +209,7 @@ func TestDurableAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if run == 1 { // whose messages wait in the spool for the next
+		if run == 1 { // its messages wait in the spool for the next run
 			server.Kill()
 			suite.Until(t, func() bool { return !b.Connected() })
 		}
@@ -233,7 +233,7 @@ func TestDurableAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := map[string]bool{}
-	for i := range runs * (frames + 1) { // every run tells of its law anew
+	for i := range runs * (frames + 1) { // every run publishes its law again
 		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
 		if err != nil {
 			t.Fatalf("message %d: %v", i, err)
@@ -252,8 +252,8 @@ func TestDurableAgain(t *testing.T) {
 	}
 }
 
-// TestDurableBesideOthers: somebody who subscribes to what is kept, and answers it, changes nothing; nor does he hide that the stream is gone, however
-// many frames come.
+// TestDurableBesideOthers: a client that subscribes to the stored messages and answers them changes nothing. It also cannot hide that the stream was deleted,
+// however many frames arrive.
 func TestDurableBesideOthers(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -264,7 +264,7 @@ func TestDurableBesideOthers(t *testing.T) {
 		for _, answer := range []string{"thanks", `{"stream": "another", "seq": 1}`, `{"error": {"description": "no"}}`} {
 			m.Respond([]byte(answer))
 		}
-		time.AfterFunc(50*time.Millisecond, func() { m.Respond([]byte(`{"stream": "driftscope_local_bead", "seq": 1}`)) }) // when all is confirmed
+		time.AfterFunc(50*time.Millisecond, func() { m.Respond([]byte(`{"stream": "driftscope_local_bead", "seq": 1}`)) }) // after everything is confirmed
 	})
 	if err == nil {
 		err = other.Flush()
@@ -288,7 +288,7 @@ func TestDurableBesideOthers(t *testing.T) {
 	if err := answering.Unsubscribe(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Subscribe("driftscope.local.bead.kept.*", func(*nats.Msg) {}); err != nil { // without it the server says that nobody listens
+	if _, err := other.Subscribe("driftscope.local.bead.kept.*", func(*nats.Msg) {}); err != nil { // without a subscriber the server reports no responders
 		t.Fatal(err)
 	}
 	js, err := jetstream.New(other)
@@ -312,7 +312,7 @@ func TestDurableBesideOthers(t *testing.T) {
 	}
 }
 
-// TestDurableFull: a spool without room refuses what comes, in a way that costs a live stream only that, and keeps what it has.
+// TestDurableFull: a full spool refuses further messages and keeps its own. A live stream loses only the refused messages.
 func TestDurableFull(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -347,13 +347,13 @@ func TestDurableFull(t *testing.T) {
 		}
 	}
 	s.durable.spool.SetLimit(64 << 20)
-	if err := s.Write(t.Context(), next); err != nil { // a law that was refused comes again
+	if err := s.Write(t.Context(), next); err != nil { // a refused law is written again
 		t.Fatal(err)
 	}
 	if s.durable.made.records != made+2 { // a latent and a law
 		t.Errorf("%d identities were given to a message that waited and its law, expected 2: the others would be missed", s.durable.made.records-made)
 	}
-	for _, want := range []string{"latent", SampledToken, "sde"} { // what looks on sees each once, whether it is kept or not
+	for _, want := range []string{"latent", SampledToken, "sde"} { // live subscribers get each message once, stored or not
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {
 			t.Errorf("found %v, %v: expected one %s", m, err, want)
 		}
@@ -365,7 +365,7 @@ func TestDurableFull(t *testing.T) {
 	audit(t, server.URL(), n+1)
 }
 
-// TestDurableRefused: a server that keeps nothing is an error at once.
+// TestDurableRefused: a server without JetStream gives an error at once.
 func TestDurableRefused(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "")
@@ -380,7 +380,7 @@ func TestDurableRefused(t *testing.T) {
 	}
 }
 
-// TestDurableEmbedded: the server inside the program keeps, too, over a restart of the program.
+// TestDurableEmbedded: the embedded server also stores the messages, and has them after a restart of the program.
 func TestDurableEmbedded(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
@@ -406,8 +406,8 @@ func TestDurableEmbedded(t *testing.T) {
 	}
 }
 
-// TestDurableOnFullServer: a server whose disk was full takes nothing more, room or not, until it is started again. That is said, and then
-// all is there.
+// TestDurableOnFullServer: a server whose disk was full stores nothing, even with room again, until it is restarted. The log explains this, and after the
+// restart every message is stored.
 func TestDurableOnFullServer(t *testing.T) {
 	t.Parallel()
 	disk := bustest.SmallDisk(t, 64<<20)
@@ -446,7 +446,7 @@ func TestDurableOnFullServer(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	suite.Until(t, func() bool { return strings.Contains(s.durable.kept().Problem, "start it again when there is room") }, func() string { return fmt.Sprintf("found %+v", s.durable.kept()) })
+	suite.Until(t, func() bool { return strings.Contains(s.durable.kept().Problem, "make room and restart it") }, func() string { return fmt.Sprintf("found %+v", s.durable.kept()) })
 	server.Kill()
 	server.Run()
 	write()

@@ -19,7 +19,7 @@ import (
 	"driftscope/sinks/spool"
 )
 
-// TestLook: a stranger's message in the place of a record is logged, and nothing else is.
+// TestLook logs only if another client's message has the sequence number of a record.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	nc := dial(t, keeper(t).URL())
@@ -37,9 +37,9 @@ func TestLook(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		spool  []string // identities of its records
-		last   string   // of the stream
-		seq    uint64   // the stream's last number
+		spool  []string // identities of the records in the spool
+		last   string   // identity of the stream's last message
+		seq    uint64   // sequence number of the stream's last message
 		warned bool
 	}{
 		{"a stranger's in place of a", []string{"a", "b", "c"}, "c", 3, true},
@@ -74,13 +74,13 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestClosedConnection: over a connection that is closed nothing succeeds, and each error comes at once.
+// TestClosedConnection: on a closed connection every operation fails at once.
 func TestClosedConnection(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
 	k := newBucket(t, at)
 	s, b := newDurableSink(t, at, t.TempDir(), slog.New(slog.DiscardHandler))
-	defer s.Close(t.Context()) // its error, if any, is the connection's
+	defer s.Close(t.Context()) // any error comes from the closed connection
 	large := make([]byte, b.NATS().MaxPayload()+1)
 	if err := s.publishOn("large", large); err == nil || !strings.Contains(err.Error(), "max_payload") {
 		t.Errorf("a message beyond the server's limit: %v", err)
@@ -119,7 +119,7 @@ func TestClosedConnection(t *testing.T) {
 	}
 }
 
-// TestNewRefuses: options and connections that make no sink.
+// TestNewRefuses: New refuses wrong options and unusable connections.
 func TestNewRefuses(t *testing.T) {
 	wrong := errors.New("wrong options")
 	if _, err := New(func(any) error { return wrong }, Env{}); !errors.Is(err, wrong) {
@@ -135,7 +135,7 @@ func TestNewRefuses(t *testing.T) {
 	none.Close()
 }
 
-// TestFrameOfMessages: each kind of message counts for its own frame where frames come again.
+// TestFrameOfMessages: if frames are replayed, each kind of message belongs to its own frame.
 func TestFrameOfMessages(t *testing.T) {
 	for _, m := range []latent.Message{&latent.Law{Seq: 7}, &latent.Event{Seq: 7}, &latent.Trigger{Seq: 7}, &latent.Track{Seq: 7}, &latent.Population{Seq: 7}} {
 		d := &durable{standing: &Standing{}}
@@ -150,7 +150,7 @@ func TestFrameOfMessages(t *testing.T) {
 	}
 }
 
-// TestUnpackedRefuses: values in KV that are no state.
+// TestUnpackedRefuses: unpacked refuses values in KV that are not states.
 func TestUnpackedRefuses(t *testing.T) {
 	written := func(comment string) []byte {
 		var b bytes.Buffer
@@ -168,7 +168,7 @@ func TestUnpackedRefuses(t *testing.T) {
 	}
 }
 
-// TestApplyAtTheEnd: a command that the run took before it ended has its answer; one that it did not is refused.
+// TestApplyAtTheEnd: a command that the run accepted before its end is answered; any other is refused.
 func TestApplyAtTheEnd(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		r := &responder{commands: make(chan latent.Command), ended: make(chan struct{})}
@@ -190,14 +190,14 @@ func TestApplyAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestUnkept: a server that goes away while a run starts is no mistake of the user's; one that refuses is.
+// TestUnkept: a server that is lost while a run starts is not a mistake of the user. A server that refuses is.
 func TestUnkept(t *testing.T) {
 	for _, c := range []struct {
 		err     error
 		passing bool
 	}{
 		{context.DeadlineExceeded, true},
-		{fmt.Errorf("asking: %w", nats.ErrReconnectBufExceeded), true}, // killed between the connection and the first question
+		{fmt.Errorf("asking: %w", nats.ErrReconnectBufExceeded), true}, // the server was killed between the connection and the first request
 		{jetstream.ErrJetStreamNotEnabled, false},
 		{nats.ErrPermissionViolation, false},
 	} {

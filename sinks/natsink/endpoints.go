@@ -20,26 +20,26 @@ import (
 	"driftscope/sinks/message"
 )
 
-// endpoints takes requests on <prefix>.<site>.<stream>.cmd.NAME and answers only to inboxes. Each command has its own queue. No queue
-// group distributes the requests: a subject belongs to one stream. It may be used from any goroutine.
+// endpoints receives requests on <prefix>.<site>.<stream>.cmd.NAME and answers only to inboxes. Each command has its own queue. There are no NATS queue groups,
+// because a subject belongs to only one stream. It may be used from any goroutine.
 type endpoints struct {
 	nc     *nats.Conn
 	log    *slog.Logger // nil is silent
-	inbox  string       // first tokens of an answer's subject on this connection
+	inbox  string       // prefix of the inboxes of this connection
 	answer func(name string, payload []byte) ([]byte, error)
 
 	self    micro.Info // answer to $SRV.INFO
 	started time.Time
 
-	unwatch context.CancelFunc // ends the search for streams over the commands
-	watched chan struct{}      // closed when it has ended
+	unwatch context.CancelFunc // ends the search for streams that cover the commands
+	watched chan struct{}      // closed when the search has ended
 
 	mu      sync.Mutex
 	taken   []*endpoint
-	verbs   []*nats.Subscription // of $SRV
+	verbs   []*nats.Subscription // subscriptions to $SRV
 	capture []string             // JetStream streams that cover the commands
-	refused uint64               // requests whose reply subject is no inbox
-	logged  time.Time            // time of the last log entry about them
+	refused uint64               // number of requests whose reply subject is not an inbox
+	logged  time.Time            // time of the last log entry about refused requests
 }
 
 // endpoint holds one command's subscription and its statistics.
@@ -69,7 +69,7 @@ func newEndpoints(b *bus.Conn, stream string, subject bus.Subject, log *slog.Log
 	return e, nil
 }
 
-// answered lists the commands that need no runner: they change nothing.
+// answered lists the commands that need no runner because they change nothing.
 func answered() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
 		{"info", "what runs: source, model, digests"},
@@ -119,8 +119,8 @@ func (e *endpoints) add(name, subject, does string, handle func(*nats.Msg) ([]by
 	return s.SetPendingLimits(maxRequests, maxRequestBytes)
 }
 
-// take counts one request and answers it with the result of handle, or ok. If handle fails, the answer is the reason, as text and in
-// micro's headers. A request whose reply subject is no inbox is not carried out.
+// take counts one request and answers it with the result of handle, or ok. If handle fails, the answer is the error, as text and in micro's headers. A request
+// whose reply subject is not an inbox is not executed.
 func (e *endpoints) take(p *endpoint, m *nats.Msg, handle func(*nats.Msg) ([]byte, error)) {
 	start := time.Now()
 	body, err := []byte(nil), error(nil)
@@ -145,10 +145,10 @@ func (e *endpoints) take(p *endpoint, m *nats.Msg, handle func(*nats.Msg) ([]byt
 	}
 }
 
-// carryOut returns the answer to one request.
+// carryOut executes one request and returns the answer.
 func (e *endpoints) carryOut(name string, payload []byte) ([]byte, error) {
 	if len(payload) > maxCommand {
-		return nil, latent.Refuse(latent.Malformed, "%s: %d bytes, expected at most %d: send what docs/reference/commands.md shows", name, len(payload), maxCommand)
+		return nil, latent.Refuse(latent.Malformed, "%s: found %d bytes, expected at most %d: send a payload as in docs/reference/commands.md", name, len(payload), maxCommand)
 	}
 	return e.answer(name, payload)
 }
@@ -156,7 +156,7 @@ func (e *endpoints) carryOut(name string, payload []byte) ([]byte, error) {
 // respond publishes an answer.
 func (e *endpoints) respond(reply string, body []byte) error { return e.nc.Publish(reply, body) }
 
-// refuse answers with err. A client that is gone is no failure.
+// refuse answers with err. It ignores clients that have gone.
 func (e *endpoints) refuse(reply string, err error) {
 	code := latent.NotNow
 	var refusal *latent.Refusal
@@ -178,14 +178,14 @@ func (e *endpoints) captured(by []string) {
 	e.capture = by
 }
 
-// irregular returns the requests refused for their reply subject, and the streams over the commands, for the command info.
+// irregular returns the number of requests refused for their reply subject, and the streams that cover the commands, for the command info.
 func (e *endpoints) irregular() (refused uint64, capturedBy []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.refused, e.capture
 }
 
-// stop takes no more requests. It answers the waiting ones.
+// stop accepts no more requests, and answers the waiting ones.
 func (e *endpoints) stop() error {
 	e.unwatch()
 	<-e.watched

@@ -16,7 +16,7 @@ import (
 
 func dial(t *testing.T, at string) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(at, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // refusals are what is tested
+	nc, err := nats.Connect(at, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // the test expects refusals
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +24,8 @@ func dial(t *testing.T, at string) *nats.Conn {
 	return nc
 }
 
-// TestShippedUsers: by the configuration that is shipped the program keeps results, laws and configurations, a reader reads them, and models come from the user
-// models. What nobody may, TestRights tries.
+// TestShippedUsers: with the shipped configuration the program stores results, laws and configurations, a reader reads them, and the user models provides
+// models. TestRights covers the forbidden actions.
 func TestShippedUsers(t *testing.T) {
 	as := bustest.Shipped(t)
 	s, _ := newDurableSink(t, as("driftscope"), t.TempDir(), nil)
@@ -73,7 +73,7 @@ func TestShippedUsers(t *testing.T) {
 		}
 	}
 	large := bytes.Repeat([]byte("model"), 4<<20)
-	for range 2 { // the second takes the place of the first
+	for range 2 { // the second replaces the first
 		if err := modelsOf(t, as("models")).Put(t.Context(), "spot", "", large); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestShippedUsers(t *testing.T) {
 	}
 }
 
-// modelsOf are the models of a server.
+// modelsOf returns the model store of a server.
 func modelsOf(t *testing.T, url string) *bus.Models {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: url})

@@ -32,7 +32,7 @@ func (l *latest) last(kind latent.Kind) []byte {
 	return slices.Clone(l.lines[kind])
 }
 
-// snapshot returns one JSON object that holds the last record of each kind under the kind's name.
+// snapshot returns one JSON object with the last record of each kind under the kind's name.
 func (l *latest) snapshot(stream string) ([]byte, error) {
 	return json.Marshal(struct {
 		message.Header

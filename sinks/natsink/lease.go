@@ -16,14 +16,14 @@ import (
 
 // Lease is a worker's right to run the stream. The sink checks it before every publication, from any goroutine.
 type Lease interface {
-	Epoch() uint64 // greater than the epoch of any earlier worker
+	Epoch() uint64 // larger than the epoch of any earlier worker
 	Valid() bool   // false once another worker may hold the lease
 }
 
-// ErrFenced ends a run whose lease is over. Later results are not published, because another worker may run the stream.
+// ErrFenced ends a run whose lease has expired. Later results are not published, because another worker may run the stream.
 var ErrFenced = errors.New("the lease on this stream is over, another worker may run it: nothing more is published here")
 
-// valid reports whether a stream may publish. A stream without a lease always may.
+// valid reports whether a stream may publish. A stream without a lease may always publish.
 func valid(l Lease) bool { return l == nil || l.Valid() }
 
 // epochOf returns the epoch of a lease, or 0 without one.
@@ -34,45 +34,45 @@ func epochOf(l Lease) uint64 {
 	return l.Epoch()
 }
 
-// TakenOver is the code of the event that another worker now runs the stream. Its record is kept whatever was kept before.
+// TakenOver is the code of the event that another worker now runs the stream. Its record is always stored.
 const TakenOver = "taken_over"
 
-// epochHeader is the header of a kept message that holds the epoch.
+// epochHeader is the header with the epoch of a stored message.
 const epochHeader = "Driftscope-Epoch"
 
-// At is a position in the frames of a durable stream: the last frame of a law, or of the kept results.
+// At is a position in the frames of a durable stream: the last frame of a law, or of the stored results.
 type At struct {
-	Sequence uint64 // of the last frame's last message in the stream of frames
+	Sequence uint64 // sequence number of the last frame's last message in the stream of frames
 	Frames   uint64 // the number of the next frame
 }
 
-// Standing describes the kept results of a stream when a worker takes it over. The law's checkpoint may be older than the results. Then the
-// law learns the frames between again, and the sink does not keep their results twice.
+// Standing describes the stored results of a stream when a worker takes over. The law's checkpoint may be older than the results. The law then learns the
+// frames in between again, and the sink does not store their results twice.
 type Standing struct {
-	At    At     // behind the last kept latent
-	Epoch uint64 // epoch of the last kept message
+	At    At     // position after the last stored latent
+	Epoch uint64 // epoch of the last stored message
 	last  string // identity of the last message; empty if there is none
 	ends  [len(tallied)]ending
 }
 
-// ending is the last kept record of one kind. Each kind has its own: an event about a frame may be kept before the results of earlier frames.
+// ending is the last stored record of one kind. Each kind has its own, because an event about a frame may be stored before the results of earlier frames.
 type ending struct {
 	told  bool // a record exists
 	frame uint64
 	n     uint32 // number of records of that frame
 }
 
-// tally counts the records of one frame by kind: frame, kind and number identify a record. Frames never go back: a message about an
-// earlier frame counts to the frame during which it was made. A result counts to its own frame, as the only one of its kind.
+// tally counts the records of one frame by kind, because frame, kind and number identify a record. Frames never go back: a message about an earlier frame
+// belongs to the frame during which it was made. A result belongs to its own frame, as the only one of its kind.
 type tally struct {
 	frame uint64
 	n     [len(tallied)]uint32
 }
 
-// tallied lists the kept kinds.
+// tallied lists the stored kinds.
 var tallied = [...]latent.Kind{latent.KindLatent, latent.KindObjects, latent.KindSDE, latent.KindEvent, latent.KindTrigger, latent.KindTrack, latent.KindPopulation}
 
-// count returns the number of a record of a kind within its frame.
+// count returns the number of the next record of a kind within its frame.
 func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 	if frame > t.frame {
 		*t = tally{frame: frame}
@@ -89,7 +89,7 @@ func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 // ofFrame reports whether records of a kind are the results of a frame.
 func ofFrame(kind latent.Kind) bool { return kind == latent.KindLatent || kind == latent.KindObjects }
 
-// has reports whether a record is kept already. The sink publishes other records, or drops them, before the last result.
+// has reports whether a record is already stored. Before the last stored result, the sink publishes or drops all other records.
 func (s *Standing) has(kind latent.Kind, frame uint64, number uint32) bool {
 	if !ofFrame(kind) && frame+1 < s.At.Frames {
 		return true
@@ -103,7 +103,7 @@ func (s *Standing) has(kind latent.Kind, frame uint64, number uint32) bool {
 	return false
 }
 
-// recordID returns the identity of a record of a durable frame. Every worker computes the same one.
+// recordID returns the identity of a record of a durable frame. Every worker computes the same identity.
 func recordID(frame uint64, kind latent.Kind, number uint32, sequence uint64) string {
 	return fmt.Sprintf("f%d-%s-%d-%d", frame, kind, number, sequence)
 }
@@ -112,7 +112,7 @@ func recordID(frame uint64, kind latent.Kind, number uint32, sequence uint64) st
 type named struct {
 	frame  uint64
 	number uint32
-	at     uint64 // sequence in the stream of frames
+	at     uint64 // sequence number in the stream of frames
 }
 
 // readID parses the result of recordID. ok is false for any other identity.
@@ -127,11 +127,11 @@ func readID(id string) (n named, ok bool) {
 	return named{frame, uint32(number), at}, err1 == nil && err2 == nil && err3 == nil
 }
 
-// mostDeleted bounds the deleted messages at the end of a stream.
+// mostDeleted is the largest number of deleted messages at the end of a stream that lastMessage skips.
 const mostDeleted = 4096
 
-// Stand reads the kept results of a stream. It reads from the stream's leader. In a cluster, messages that the leader has not yet agreed
-// upon are missing there. So the sink checks with its first message that nothing came between.
+// Stand reads the stored results of a stream from the stream's leader. In a cluster, messages on which the leader has not yet agreed are missing there. So the
+// sink checks with its first message that no other message was stored in between.
 func Stand(ctx context.Context, b *bus.Conn, stream string) (s Standing, err error) {
 	subject, err := b.Subject(stream)
 	if err != nil {
@@ -148,7 +148,7 @@ func Stand(ctx context.Context, b *bus.Conn, stream string) (s Standing, err err
 	if err != nil {
 		return s, unkept(subject.Name(), "enable JetStream there, and allow this user its API", err)
 	}
-	if err := s.lastMessage(ctx, b.NATS(), kept.CachedInfo()); err != nil { // first, so that it finds messages that arrive during the rest
+	if err := s.lastMessage(ctx, b.NATS(), kept.CachedInfo()); err != nil { // first, so later reads include messages that arrive meanwhile
 		return s, err
 	}
 	return s, s.lastOfKinds(ctx, b.NATS(), subject)
@@ -159,7 +159,7 @@ func (s *Standing) lastMessage(ctx context.Context, nc *nats.Conn, kept *jetstre
 	state := kept.State
 	for seq, seen := state.LastSeq, 0; seq >= max(state.FirstSeq, 1) && seen < mostDeleted; seq, seen = seq-1, seen+1 {
 		m, err := leaderMessage(ctx, nc, kept.Config.Name, messageWanted{Seq: seq})
-		if errors.Is(err, jetstream.ErrMsgNotFound) { // it was deleted
+		if errors.Is(err, jetstream.ErrMsgNotFound) { // the message was deleted
 			continue
 		}
 		if err != nil {
@@ -187,7 +187,7 @@ func (s *Standing) lastOfKinds(ctx context.Context, nc *nats.Conn, subject bus.S
 		s.ends[i] = ending{true, id.frame, id.number + 1}
 		switch {
 		case !ok:
-			s.ends[i].n = 0 // of frame At.Frames, below
+			s.ends[i].n = 0 // no record of frame At.Frames
 		case ofFrame(kind):
 			results = append(results, At{Sequence: id.at, Frames: id.frame + 1})
 		}
@@ -201,7 +201,7 @@ func (s *Standing) lastOfKinds(ctx context.Context, nc *nats.Conn, subject bus.S
 	return nil
 }
 
-// behind returns the position behind the last frame whose results are all kept. The objects of a frame are kept right before its latents.
+// behind returns the position after the last frame whose results are all stored. The objects of a frame are stored right before its latents.
 func behind(results []At) (at At) {
 	for _, r := range results {
 		switch {

@@ -26,7 +26,7 @@ type held struct {
 func (h *held) Epoch() uint64 { return h.epoch }
 func (h *held) Valid() bool   { return !h.over.Load() }
 
-// worker is a sink of a stream of durable frames, under a lease.
+// worker is the sink of a stream of durable frames with a lease.
 type worker struct {
 	t     *testing.T
 	lease *held
@@ -34,14 +34,14 @@ type worker struct {
 	sink  *Sink
 }
 
-// takes makes the worker that takes the stream over.
+// takes returns a worker that takes over the stream.
 func takes(t *testing.T, server, store string, epoch uint64) *worker {
 	t.Helper()
 	b, standing := stands(t, server)
 	return begins(t, b, standing, store, epoch)
 }
 
-// stands looks at what is kept of the stream.
+// stands returns the stored results of the stream.
 func stands(t *testing.T, server string) (*bus.Conn, Standing) {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: server})
@@ -56,7 +56,7 @@ func stands(t *testing.T, server string) (*bus.Conn, Standing) {
 	return b, standing
 }
 
-// begins makes the worker that goes on behind what was kept when it looked.
+// begins returns a worker that continues after the given stored results.
 func begins(t *testing.T, b *bus.Conn, standing Standing, store string, epoch uint64) *worker {
 	t.Helper()
 	w, err := &worker{t: t, lease: &held{epoch: epoch}, at: standing.At}, error(nil)
@@ -66,7 +66,7 @@ func begins(t *testing.T, b *bus.Conn, standing Standing, store string, epoch ui
 	return w
 }
 
-// write writes the estimates of frames, each of three messages in the stream of frames.
+// write writes the estimates of frames, each with three messages in the stream of frames.
 func (w *worker) write(from, to uint64) (err error) {
 	w.t.Helper()
 	for seq := from; seq < to && err == nil; seq++ {
@@ -77,7 +77,7 @@ func (w *worker) write(from, to uint64) (err error) {
 	return err
 }
 
-// must is write that succeeds, and is kept.
+// must is write, and checks that the results are accepted and stored.
 func (w *worker) must(from, to uint64) {
 	w.t.Helper()
 	if err := w.write(from, to); err != nil {
@@ -90,7 +90,7 @@ func (w *worker) must(from, to uint64) {
 	}
 }
 
-// ends closes the sink, whatever its lease.
+// ends closes the sink, whether or not its lease is valid.
 func (w *worker) ends() {
 	w.t.Helper()
 	if err := w.sink.Close(context.WithoutCancel(w.t.Context())); err != nil {
@@ -98,8 +98,8 @@ func (w *worker) ends() {
 	}
 }
 
-// TestTakeOver: results are kept once and in order whoever makes them: the next worker has frames again that the one before had, one that was frozen comes
-// back, and one whose lease is over says nothing.
+// TestTakeOver: results are stored once and in order, although the next worker repeats frames of the previous one and a frozen worker comes back. A worker
+// whose lease has expired publishes nothing.
 func TestTakeOver(t *testing.T) {
 	at, folder := keeper(t).URL(), t.TempDir()
 	first := takes(t, at, folder+"/1", 5)
@@ -116,9 +116,9 @@ func TestTakeOver(t *testing.T) {
 	if err := second.sink.Write(t.Context(), taken); err != nil {
 		t.Fatal(err)
 	}
-	second.must(12, 40) // from its checkpoint on
+	second.must(12, 40) // frames after its checkpoint
 
-	if err := first.write(25, 30); err != nil && !errors.Is(err, ErrFenced) { // its lease still looks valid, as after a long pause
+	if err := first.write(25, 30); err != nil && !errors.Is(err, ErrFenced) { // its lease still seems valid, as after a long pause
 		t.Fatal(err)
 	}
 	suite.Until(t, func() bool { return first.sink.durable.fenced.Load() }, "the worker before was not refused")
@@ -134,7 +134,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	audit(t, at, 40)
 
-	third := takes(t, at, folder+"/1", 12) // in the folder of the first, whose spool was not delivered
+	third := takes(t, at, folder+"/1", 12) // uses the folder of the first worker, whose spool was not delivered
 	defer third.ends()
 	third.must(35, 60)
 	audit(t, at, 60)
@@ -143,8 +143,8 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestTakeOverBetween: the worker before still brings a message home after the next has looked. That costs the next its run, unless it has made the same
-// result meanwhile. Nothing is doubled.
+// TestTakeOverBetween: the previous worker still stores a message after the next one has read the stream. The next worker's run then ends, unless it has made
+// the same result meanwhile. No result is stored twice.
 func TestTakeOverBetween(t *testing.T) {
 	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindEvent} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestTakeOverBetween(t *testing.T) {
 	}
 }
 
-// TestLawUnderLease: a law is written over that of an earlier lease, never over that of a later one, and found by how many frames are in it.
+// TestLawUnderLease: a law may overwrite a law of an earlier lease, but never one of a later lease. State finds a law by its number of frames.
 func TestLawUnderLease(t *testing.T) {
 	at := keeper(t).URL()
 	open := func(epoch uint64) (*Bucket, error) {

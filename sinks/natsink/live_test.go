@@ -18,8 +18,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestLiveIsNeverStale: where nothing is kept, what a subscriber gets through a server that was killed, and one that was cut off, is never
-// older than bus.MaxAge.
+// TestLiveIsNeverStale: without durability, a subscriber never receives a message older than bus.MaxAge, even after the server was killed or disconnected.
 func TestLiveIsNeverStale(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -82,7 +81,7 @@ func TestLiveIsNeverStale(t *testing.T) {
 			t.Fatal("nothing arrives any more")
 		}
 	}
-	mu.Lock() // a message may still be on its way in
+	mu.Lock() // a message may still be arriving
 	defer mu.Unlock()
 	t.Logf("%d arrived, %d were refused, %d gaps, the oldest was %v old", got, lost, gaps, oldest)
 	if oldest > bus.MaxAge || gaps < 2 || lost == 0 {
@@ -90,7 +89,7 @@ func TestLiveIsNeverStale(t *testing.T) {
 	}
 }
 
-// BenchmarkNATS: what a frame costs the sink's goroutine, live alone and with the spool; the metric is the slowest of a hundred.
+// BenchmarkNATS measures the time per frame of the sink's goroutine, only live and with the spool. The metric is the slowest of a hundred frames.
 func BenchmarkNATS(b *testing.B) {
 	for name, options := range map[string]map[string]any{"live": nil, "durable": durableOptions(b.TempDir())} {
 		b.Run(name, func(b *testing.B) {
@@ -121,11 +120,11 @@ func BenchmarkNATS(b *testing.B) {
 	}
 }
 
-// BenchmarkBareNATS publishes the bytes of BenchmarkNATS' frames, made beforehand, on the server inside the program, without the sink.
+// BenchmarkBareNATS publishes the encoded frames of BenchmarkNATS on the embedded server, without the sink.
 func BenchmarkBareNATS(b *testing.B) {
 	conn := sinktest.Bus(b)
 	encoder := message.Encoder{Stream: "bead"}
-	var frames [10][]string // a law comes every tenth frame
+	var frames [10][]string // every tenth frame has a law
 	for i := range frames {
 		_, frames[i] = sinktest.Lines(b, encoder.Encode, sinktest.Estimate(uint64(i), 1))
 	}

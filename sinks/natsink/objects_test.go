@@ -16,8 +16,8 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestObjectsKept: a field's frames, with tracks and populations, are kept once and in order while the server is killed and run again. It takes messages
-// that are too small for all objects: what is left out is told to whoever writes and stands in the message, live and kept.
+// TestObjectsKept: a field's frames, tracks and populations are stored once and in order while the server is killed and restarted. The server's message limit
+// is too small for all objects. Write reports the omitted objects, and the message contains their number, live and stored.
 func TestObjectsKept(t *testing.T) {
 	t.Parallel()
 	const most, objects = 16384, 200

@@ -14,11 +14,11 @@ const (
 	inboxes      = "_INBOX" // default first token of an inbox
 	serviceInbox = "_R_."   // prefix of the server for a request from another account, which has its own subjects
 
-	logRefusedEvery = 10 * time.Second // a flood of such requests gives one line
+	logRefusedEvery = 10 * time.Second // interval of log lines during a flood of such requests
 )
 
-// errNoInbox reports a request that was not carried out. The program may have rights that the client lacks, and an answer on a subject of
-// the client's choice would lend them. A reply subject of $JS.ACK comes from a JetStream consumer, not from a client.
+// errNoInbox reports a request that was not executed. The program may have rights that the client lacks, and an answer on a subject chosen by the client would
+// lend it these rights. A reply subject in $JS.ACK comes from a JetStream consumer, not from a client.
 var errNoInbox = errors.New("the reply subject is not an inbox: send a request, as nats req does")
 
 // inboxOf returns the prefix of the inboxes of this connection.
@@ -27,7 +27,7 @@ func inboxOf(nc *nats.Conn) string {
 	return inbox[:strings.LastIndexByte(inbox, '.')+1]
 }
 
-// inboxed reports whether a request's reply subject is an inbox. If not, it counts the request and logs it at most every ten seconds.
+// inboxed reports whether a request's reply subject is an inbox. Otherwise it counts the request, and logs such requests at most every ten seconds.
 func (e *endpoints) inboxed(m *nats.Msg) bool {
 	if e.isInbox(m.Reply) {
 		return true
@@ -37,12 +37,12 @@ func (e *endpoints) inboxed(m *nats.Msg) bool {
 	e.refused++
 	if now := time.Now(); e.log != nil && now.Sub(e.logged) >= logRefusedEvery {
 		e.logged = now
-		e.log.Warn("a request was not carried out", "subject", message.Printable(m.Subject), "reply", message.Printable(m.Reply), "refused", e.refused, "err", errNoInbox)
+		e.log.Warn("a request was not executed", "subject", message.Printable(m.Subject), "reply", message.Printable(m.Reply), "refused", e.refused, "err", errNoInbox)
 	}
 	return false
 }
 
-// isInbox reports whether a reply subject is a client's inbox. No client can use the server's own prefixes: the server refuses them.
+// isInbox reports whether a reply subject is a client's inbox. Clients cannot use the server's own prefixes, because the server refuses them.
 func (e *endpoints) isInbox(reply string) bool {
 	if rest, routed := strings.CutPrefix(reply, gateway); routed {
 		tokens := strings.SplitN(rest, ".", 3) // cluster, server, the client's reply subject

@@ -10,7 +10,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Bounds on requests. The client library drops requests beyond the last two bounds, and they time out at the client.
+// Limits on requests. The client library drops requests above the last two limits, and they time out at the client.
 const (
 	maxCommand      = 4 << 10 // bytes of a payload
 	maxRequests     = 64
@@ -37,7 +37,7 @@ type responder struct {
 	durable   *durable // nil without durability
 	bucket    *Bucket  // nil without durability
 	log       *slog.Logger
-	endpoints atomic.Pointer[endpoints] // source of the requests; nil until they are ready
+	endpoints atomic.Pointer[endpoints] // endpoints that receive the requests; nil until they are ready
 	commands  chan latent.Command
 	ended     chan struct{}
 }
@@ -62,7 +62,7 @@ func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
 		if health := r.latest.last(latent.KindHealth); health != nil {
 			return health, nil
 		}
-		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only just begun: try again in a second")
+		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only just started: try again in a second")
 	case "snapshot":
 		return r.latest.snapshot(r.stream)
 	}
@@ -97,7 +97,7 @@ func (r *responder) info() ([]byte, error) {
 	return json.Marshal(record)
 }
 
-// apply passes c to the runner and waits for the result.
+// apply passes c to the runner and waits for its answer.
 func (r *responder) apply(c latent.Command) ([]byte, error) {
 	answer := make(chan error, 1)
 	c.Reply = func(err error) { answer <- err }

@@ -18,7 +18,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// newControlled makes a sink whose runner applies every command but reset, and returns what it applied.
+// newControlled makes a sink whose runner applies every command except reset. It also returns the applied commands.
 func newControlled(t *testing.T, env Env) (s *Sink, applied chan latent.Command) {
 	t.Helper()
 	s, err := New(sinktest.Decoder(t, nil), env)
@@ -103,7 +103,7 @@ func TestNATSCommands(t *testing.T) {
 	}
 }
 
-// TestNATSService: whoever knows micro finds the stream, what it takes, and what was refused.
+// TestNATSService: a client of micro finds the stream, its commands and its number of refused requests.
 func TestNATSService(t *testing.T) {
 	b := sinktest.Bus(t)
 	one, _ := newControlled(t, Env{Stream: "bead", Bus: b})
@@ -119,7 +119,7 @@ func TestNATSService(t *testing.T) {
 		t.Errorf("%d commands applied, expected those for this stream", len(applied))
 	}
 	var found map[string]micro.Stats
-	counted := func() bool { // a request is counted after it was answered
+	counted := func() bool { // a request is counted after its answer
 		found = askServices(t, b.NATS(), 2)
 		for _, e := range found["cell"].Endpoints {
 			want := map[string][2]int{"pause": {1, 0}, "reset": {1, 1}, "other": {1, 1}}[e.Name]
@@ -140,7 +140,7 @@ func TestNATSService(t *testing.T) {
 	}
 }
 
-// askServices returns what n services say of themselves, by stream.
+// askServices returns the answers of n services to a request in $SRV, by stream.
 func askServices(t *testing.T, nc *nats.Conn, n int) map[string]micro.Stats {
 	t.Helper()
 	inbox, err := nc.SubscribeSync(nats.NewInbox())
@@ -166,7 +166,7 @@ func askServices(t *testing.T, nc *nats.Conn, n int) map[string]micro.Stats {
 	return found
 }
 
-// TestNATSCommandAtTheEnd: a command that nobody applies any more is refused, not forgotten.
+// TestNATSCommandAtTheEnd: a command that is too late to be applied is refused, not ignored.
 func TestNATSCommandAtTheEnd(t *testing.T) {
 	b := sinktest.Bus(t)
 	s, err := New(sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b})

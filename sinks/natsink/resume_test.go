@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// writes writes latents from to to-1, with a new law every ten.
+// writes writes the latents in [from, to), with a new law every ten.
 func writes(t *testing.T, s *Sink, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -32,7 +32,7 @@ func delivers(t *testing.T, s *Sink) {
 	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 }
 
-// noted has the spool write the position of what was delivered, as it does once a second.
+// noted makes the spool write its position of delivery to the disk, which otherwise happens once a second.
 func noted(t *testing.T, s *Sink) {
 	t.Helper()
 	time.Sleep(1100 * time.Millisecond)
@@ -41,7 +41,7 @@ func noted(t *testing.T, s *Sink) {
 	}
 }
 
-// killed copies the spool of a run that has lost its server, as a kill leaves it, and ends the run.
+// killed copies the spool of a run that has lost its server, in the state after a kill, and ends the run.
 func killed(t *testing.T, s *Sink) (store string) {
 	t.Helper()
 	store = t.TempDir()
@@ -52,14 +52,14 @@ func killed(t *testing.T, s *Sink) (store string) {
 	return store
 }
 
-// TestResume: whatever the stream went through while no run was on, the next run keeps what follows what the stream has, once and in order.
+// TestResume: whatever happened to the JetStream stream between two runs, the next run stores all messages that follow the last stored one, once and in order.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	const delivered, waiting, all = 100, 150, 200 // latents up to which the first run delivers, and writes, and the second writes
+	const delivered, waiting, all = 100, 150, 200 // numbers of latents that the first run delivers, that it writes, and that both runs write
 	for name, c := range map[string]struct {
 		between func(t *testing.T, server *bustest.Server, js jetstream.JetStream)
-		from    int    // the first latent that is kept then
-		says    string // in the log, once
+		from    int    // the first latent that is stored then
+		says    string // text that appears in the log once
 	}{
 		"nothing": {func(*testing.T, *bustest.Server, jetstream.JetStream) {}, 0, ""},
 		"the stream is deleted": {func(t *testing.T, _ *bustest.Server, js jetstream.JetStream) {
@@ -95,7 +95,7 @@ func TestResume(t *testing.T) {
 			noted(t, first)
 			writes(t, first, delivered/2, delivered)
 			delivers(t, first)
-			if c.from == delivered { // what was confirmed within the last second would come again
+			if c.from == delivered { // messages confirmed within the last second would be sent again
 				noted(t, first)
 			}
 			loses(b)
@@ -113,7 +113,7 @@ func TestResume(t *testing.T) {
 			sinktest.Close(t, second)
 			if kept, err := js.Stream(t.Context(), "driftscope_local_bead"); err != nil {
 				t.Fatal(err)
-			} else if err := kept.Purge(t.Context(), jetstream.WithPurgeSubject("driftscope.local.bead.kept.event")); err != nil { // the stranger's
+			} else if err := kept.Purge(t.Context(), jetstream.WithPurgeSubject("driftscope.local.bead.kept.event")); err != nil { // the other client's
 				t.Fatal(err)
 			}
 			auditFrom(t, server.URL(), c.from, all)
@@ -124,7 +124,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeServerLost: a server that has lost the last messages that it had confirmed gets those again that the spool still has.
+// TestResumeServerLost: if a server has lost messages that it had confirmed, the next run sends those again that the spool still has.
 func TestResumeServerLost(t *testing.T) {
 	t.Parallel()
 	folder, older := t.TempDir(), t.TempDir()
@@ -162,7 +162,7 @@ func TestResumeServerLost(t *testing.T) {
 	}
 }
 
-// TestResumeElsewhere: a machine whose spool was left behind while another machine ran the stream delivers it nevertheless.
+// TestResumeElsewhere: a machine delivers its old spool even if another machine has run the stream meanwhile.
 func TestResumeElsewhere(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -183,7 +183,7 @@ func TestResumeElsewhere(t *testing.T) {
 	audit(t, server.URL(), 30)
 }
 
-// TestResumeClock: the identities of a run follow those of the run before although the clock was set back by an hour between the two.
+// TestResumeClock: the identities of a run follow the identities of the previous run even if the clock was set back by an hour in between.
 func TestResumeClock(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
@@ -203,7 +203,7 @@ func TestResumeClock(t *testing.T) {
 	for end := time.Now().Add(bus.MaxAge + 10*time.Second); b.Connected() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	writes(t, second, 40, 50) // which the stream does not have when it is asked again
+	writes(t, second, 40, 50) // the stream does not have these when it is read again
 	wire.Turn(suite.Whole)
 	delivers(t, second)
 	sinktest.Close(t, second)

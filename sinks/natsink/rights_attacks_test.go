@@ -10,7 +10,7 @@ import (
 // posted is a message of an attack.
 type posted struct{ subject, reply, body string }
 
-// TestAttacks: what once worked has no effect any more. TestRights would find each, too.
+// TestAttacks: attacks that once worked have no effect any more. TestRights would also detect each.
 func TestAttacks(t *testing.T) {
 	steal := `{"name":"STOLEN","subjects":["stolen"],"storage":"memory","republish":{"src":"stolen","dest":"$KV.driftscope_local_streams.bead"}}`
 	stolen := []posted{{"$JS.API.STREAM.CREATE.STOLEN", "_INBOX.mine.1", steal}, {"stolen", "", "forged"}}
@@ -18,7 +18,7 @@ func TestAttacks(t *testing.T) {
 		on     func(*testing.T) *trial
 		way    string
 		sends  []posted
-		spared []string // classes that nothing may reach
+		spared []string // classes that no message may reach
 	}{
 		"a page takes the program's rights": {embeddedTrial("", false), "a page as anyone", []posted{
 			{"driftscope.local.other.latent", "", "forged"}, {"driftscope.local.other.cmd.stop", "_INBOX.mine.1", ""}, {"$KV.driftscope_local.bead.config", "", "forged"}, {"$JS.API.STREAM.DELETE.driftscope_local_bead", "_INBOX.mine.2", ""},

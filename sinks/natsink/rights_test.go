@@ -16,16 +16,16 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestRights tries every cell of the table of rights on real servers: what is allowed works, and nothing else has an effect. Observers with all rights in every
-// account say what had one.
+// TestRights tests every cell of the table of rights on real servers: allowed actions work, and no other action has an effect. Observers with all rights in
+// every account detect the effects.
 func TestRights(t *testing.T) {
-	suite.Calculation(t) // nats-server 2.15.2 has a race of its own between making and changing a stream, which the embedded server shows to the detector
+	suite.Calculation(t) // nats-server 2.15.2 has a data race between creating and changing a stream, which the detector finds in the embedded server
 	cells, wrong := 0, 0
 	for _, start := range []func(*testing.T) *trial{embeddedTrial("", true), embeddedTrial("", false), embeddedTrial("a secret of the lab", true), instrumentTrial, siteTrial} {
 		tr := start(t)
 		for _, w := range tr.ways {
 			found := &effects{how: map[effect]string{}}
-			for try := 0; try == 0 || try < 3 && tr.lacks(w, found); try++ { // the server cuts off a connection that a busy machine lets wait
+			for try := 0; try == 0 || try < 3 && tr.lacks(w, found); try++ { // on a busy machine the server may disconnect a slow connection
 				tr.attempt(w, found)
 			}
 			for i, c := range rights.Classes {
@@ -46,30 +46,30 @@ func TestRights(t *testing.T) {
 	t.Logf("rights: %d cells tried, %d wrong", cells, wrong)
 }
 
-// way is how somebody comes to a server.
+// way is a way of connecting to a server.
 type way struct {
 	name string
-	role *rights.Role // whose cells hold; nil for nobody's
+	role *rights.Role // role whose cells apply; nil for a client without rights
 	door rights.Door
-	dial func() (hand, error) // an error where the server lets nobody in
+	dial func() (hand, error) // returns an error if the server refuses the connection
 }
 
-// hand is a connection of somebody.
+// hand is a client's connection.
 type hand interface {
 	publish(subject, reply string, data []byte)
 	subscribe(subject string, heard func(subject string, data []byte))
 	flush()
-	inbox() string // empty where no answer can be wanted
+	inbox() string // empty if the connection cannot receive answers
 	close()
 }
 
-// trial is a server with its streams, an observer in every account, and everybody's way in.
+// trial is a server with its streams, an observer in every account, and all ways of connecting.
 type trial struct {
 	t         *testing.T
 	name      string
 	of        *rights.Server
 	observers map[string]*nats.Conn // by account
-	authority string                // of its certificates
+	authority string                // authority of the server's certificates
 	ways      []way
 
 	mu    sync.Mutex
@@ -84,13 +84,13 @@ type sighting struct {
 	message *nats.Msg
 }
 
-// effect is a cell of somebody's.
+// effect is an observed cell of the table: an action that had an effect.
 type effect struct {
 	class int
 	verb  rights.Verb
 }
 
-// effects are what somebody's attempts had, and how it was seen.
+// effects are the effects of a client's attempts, with a description of how each was observed.
 type effects struct {
 	mu  sync.Mutex
 	how map[effect]string
@@ -109,7 +109,7 @@ func (e *effects) add(class int, v rights.Verb, how string) {
 	e.how[effect{class, v}] = how
 }
 
-// await collects effects of verbs until all that the table allows are there, however slow the machine is, and then for a while longer.
+// await collects effects of verbs until all allowed effects have occurred, however slow the machine is, and then for a while longer.
 func (tr *trial) await(w way, h hand, found *effects, collect func(), verbs ...rights.Verb) {
 	for end := time.Now().Add(10 * time.Second); ; {
 		h.flush()
@@ -129,7 +129,7 @@ func (tr *trial) await(w way, h hand, found *effects, collect func(), verbs ...r
 	}
 }
 
-// observe has an observer in every account.
+// observe connects an observer in every account.
 func (tr *trial) observe() {
 	tr.moved = time.Now()
 	for account, nc := range tr.observers {
@@ -157,7 +157,7 @@ func (tr *trial) flush(nc *nats.Conn) {
 	}
 }
 
-// settled waits until nothing has been seen for a while, and gives what was.
+// settled waits until nothing has been observed for a while, and returns the effects.
 func (tr *trial) settled() (seen []sighting) {
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		for _, nc := range tr.observers {
@@ -176,10 +176,10 @@ func (tr *trial) settled() (seen []sighting) {
 	return seen
 }
 
-// quietFor is how long JetStream may take for an answer on this machine.
+// quietFor is the longest time in which JetStream answers on this machine.
 const quietFor = 50 * time.Millisecond
 
-// matters says whether a message of a class is somebody's concern in an account: it is kept, carried out or heard there.
+// matters reports whether a message of a class has an effect in an account: a stream stores it, the program executes it, or a user receives it.
 func (tr *trial) matters(account string, class int) bool {
 	if account == tr.of.Home(rights.Classes[class]) {
 		return true
@@ -189,7 +189,7 @@ func (tr *trial) matters(account string, class int) bool {
 	})
 }
 
-// js is JetStream as the observer of an account sees it.
+// js returns the JetStream of an account, with the rights of its observer.
 func (tr *trial) js(class int) jetstream.JetStream {
 	tr.t.Helper()
 	js, err := jetstream.New(tr.observers[tr.of.Home(rights.Classes[class])])
@@ -199,7 +199,7 @@ func (tr *trial) js(class int) jetstream.JetStream {
 	return js
 }
 
-// prepare makes every stream anew, with a message of its class.
+// prepare recreates every stream, with a message of its class.
 func (tr *trial) prepare() {
 	tr.t.Helper()
 	ctx := tr.t.Context()
@@ -226,7 +226,7 @@ func (tr *trial) prepare() {
 	tr.settled()
 }
 
-// lacks says whether something that the table allows was not seen.
+// lacks reports whether an effect that the table allows was not observed.
 func (tr *trial) lacks(w way, found *effects) bool {
 	for i := range rights.Classes {
 		for _, v := range rights.Verbs {
@@ -238,7 +238,7 @@ func (tr *trial) lacks(w way, found *effects) bool {
 	return false
 }
 
-// attempt tries everything by one way.
+// attempt tries all actions by one way.
 func (tr *trial) attempt(w way, found *effects) {
 	tr.t.Helper()
 	h, err := w.dial()
@@ -254,7 +254,7 @@ func (tr *trial) attempt(w way, found *effects) {
 	tr.change(w, h, found)
 }
 
-// hear subscribes to everything, and the accounts' owners publish.
+// hear subscribes to everything, while the owners of the accounts publish.
 func (tr *trial) hear(w way, h hand, found *effects) {
 	patterns := []string{">", "*.>", "driftscope.>", "driftscope.*.*.*", "$KV.>", "$O.>", "camera.>", "$SRV.>"}
 	for _, c := range rights.Classes {
@@ -290,13 +290,13 @@ func (tr *trial) put(w way, h hand, found *effects) {
 	}, rights.Put)
 }
 
-// question is one to JetStream, and what an answer says that was given.
+// question is a request to JetStream, with a text that a successful answer contains.
 type question struct {
 	effect
 	subject, body, proof string
 }
 
-// ask asks for states, messages and consumers.
+// ask requests states, messages and consumers.
 func (tr *trial) ask(w way, h hand, found *effects) {
 	var questions []question
 	for i, c := range rights.Classes {
@@ -349,7 +349,7 @@ func (tr *trial) ask(w way, h hand, found *effects) {
 	}, rights.Look, rights.Read, rights.Consume)
 }
 
-// deliver wants every answer, and a message from every consumer, on every subject.
+// deliver tries to make the server send every answer, and a message from every consumer, to every subject.
 func (tr *trial) deliver(w way, h hand, found *effects) {
 	for i, target := range rights.Classes {
 		for _, subject := range []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$SRV.PING", "$SRV.INFO", "driftscope.local.bead.cmd.info", "driftscope.local.bead.cmd.stats", "driftscope.local.bead.cmd.pause"} {
@@ -375,7 +375,7 @@ func (tr *trial) deliver(w way, h hand, found *effects) {
 	tr.await(w, h, found, func() { tr.delivered(found) }, rights.Deliver)
 }
 
-// delivered collects what was published by a server, not by the hand itself.
+// delivered collects messages that the server published, not the client itself.
 func (tr *trial) delivered(found *effects) {
 	for _, s := range tr.settled() {
 		own := string(s.message.Data) == "put" && s.message.Header.Get("Nats-Stream") == "" && !strings.HasPrefix(s.message.Reply, "$JS.ACK")
@@ -385,10 +385,10 @@ func (tr *trial) delivered(found *effects) {
 	}
 }
 
-// change tries to make, empty and delete streams.
+// change tries to create, purge and delete streams.
 func (tr *trial) change(w way, h hand, found *effects) {
 	tr.prepare()
-	for i, c := range rights.Classes { // with what has JetStream copy or publish elsewhere
+	for i, c := range rights.Classes { // with settings that make JetStream copy or publish elsewhere
 		for j, body := range []string{
 			fmt.Sprintf(`"subjects":[%q],"republish":{"src":">","dest":"driftscope.local.other.latent"}`, c.Sample+".stolen"), fmt.Sprintf(`"mirror":{"name":%q}`, c.Stream), fmt.Sprintf(`"sources":[{"name":%q}]`, c.Stream),
 		} {
@@ -427,7 +427,7 @@ func (tr *trial) change(w way, h hand, found *effects) {
 	}
 }
 
-// compare looks at every stream after changes were tried.
+// compare checks every stream after the attempts to change it.
 func (tr *trial) compare(w way, h hand, v rights.Verb, found *effects, changed func(*jetstream.StreamInfo) bool) {
 	tr.await(w, h, found, func() {
 		time.Sleep(quietFor)
@@ -446,7 +446,7 @@ func (tr *trial) compare(w way, h hand, v rights.Verb, found *effects, changed f
 	}, v)
 }
 
-// stolen says whether an attempt has made a stream in the account of a class.
+// stolen reports whether an attempt has created a stream in the account of a class.
 func (tr *trial) stolen(class int) (found bool) {
 	for name := range tr.js(class).StreamNames(tr.t.Context()).Name() {
 		found = found || strings.HasPrefix(name, "STOLEN")
@@ -454,7 +454,7 @@ func (tr *trial) stolen(class int) (found bool) {
 	return found
 }
 
-// client is a hand by NATS.
+// client is a hand that uses NATS.
 type client struct {
 	t  *testing.T
 	nc *nats.Conn
@@ -487,10 +487,10 @@ func (c client) flush() {
 func (c client) inbox() string { return "_INBOX.mine" }
 func (c client) close()        { c.nc.Close() }
 
-// dials is a way in by NATS.
+// dials returns a function that connects by NATS.
 func dials(t *testing.T, url string, options ...nats.Option) func() (hand, error) {
 	return func() (hand, error) {
-		nc, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...) // refusals are what is tested
+		nc, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...) // the test expects refusals
 		if err != nil {
 			return nil, err
 		}

@@ -24,15 +24,15 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// hunter2 is everybody's password.
+// hunter2 is the password of all users.
 const hunter2 = "hunter2"
 
-// role is one of a server.
+// role returns a role of a server.
 func roleOf(s *rights.Server, name string) *rights.Role {
 	return &s.Roles[slices.IndexFunc(s.Roles, func(r rights.Role) bool { return r.Name == name })]
 }
 
-// embeddedTrial is the server inside a run, with a program's stream.
+// embeddedTrial returns the trial of the embedded server, with a program's stream.
 func embeddedTrial(token string, commands bool) func(*testing.T) *trial {
 	return func(t *testing.T) *trial {
 		pages, page := bus.PagesLook, "page-looks"
@@ -59,7 +59,7 @@ func embeddedTrial(token string, commands bool) func(*testing.T) *trial {
 			{"program", program, rights.MQTT, dialsMQTT(t, at, "camera", token)},
 			{page, pageRole, rights.WebSocket, dials(t, b.WebSocket(), known...)},
 		}
-		for _, name := range []string{"anyone", "viewer", "program", "driftscope", "page"} { // the names that a page might try
+		for _, name := range []string{"anyone", "viewer", "program", "driftscope", "page"} { // names that a page might try
 			role := pageRole
 			if token != "" {
 				role = nil
@@ -76,7 +76,7 @@ func embeddedTrial(token string, commands bool) func(*testing.T) *trial {
 	}
 }
 
-// configured runs a server with a configuration that is shipped, on free ports, with an observer in every account.
+// configured runs a server with a shipped configuration, on free ports and with an observer in every account.
 func configured(t *testing.T, file string, change func(*server.Options)) (*server.Server, map[string]*nats.Conn) {
 	t.Helper()
 	o, err := server.ProcessConfigFile(file)
@@ -115,7 +115,7 @@ func configured(t *testing.T, file string, change func(*server.Options)) (*serve
 	return s, observers
 }
 
-// fatal is a server.Logger that fails a test where a server does not start.
+// fatal is a server.Logger that fails the test if a server does not start.
 type fatal struct {
 	t    *testing.T
 	file string
@@ -128,14 +128,14 @@ func (fatal) Errorf(string, ...any)            {}
 func (fatal) Debugf(string, ...any)            {}
 func (fatal) Tracef(string, ...any)            {}
 
-// passwords are the environment of a server's users.
+// passwords sets the environment variables with the passwords of a server's users.
 func passwords(t *testing.T, names ...string) {
 	for _, name := range names {
 		t.Setenv(strings.ToUpper(name)+"_PASSWORD", hunter2)
 	}
 }
 
-// users are the ways in of a server's roles, by every door of it; who may not come by one is refused.
+// users returns the ways of all roles of a server, by each of its doors. A role without the right to a door is refused there.
 func (tr *trial) users(doors map[rights.Door]string, options ...nats.Option) {
 	for i := range tr.of.Roles {
 		r := &tr.of.Roles[i]
@@ -148,7 +148,7 @@ func (tr *trial) users(doors map[rights.Door]string, options ...nats.Option) {
 	}
 }
 
-// instrumentTrial is configs/nats-server.conf.
+// instrumentTrial returns the trial of configs/nats-server.conf.
 func instrumentTrial(t *testing.T) *trial {
 	of := rights.Instrument()
 	for _, r := range of.Roles {
@@ -162,7 +162,7 @@ func instrumentTrial(t *testing.T) *trial {
 	return tr
 }
 
-// program runs a stream's endpoints, as the program does.
+// program runs the endpoints of a stream, as the real program does.
 func (tr *trial) program(url string) {
 	tr.t.Helper()
 	b, err := bus.Connect(tr.t.Context(), bus.Options{URL: url, CA: tr.authority})
@@ -174,7 +174,7 @@ func (tr *trial) program(url string) {
 	tr.t.Cleanup(func() { sinktest.Close(tr.t, s) })
 }
 
-// siteTrial is configs/site: a server, a leaf node as it is shipped, and leaf nodes that ask nobody.
+// siteTrial returns the trial of configs/site: a server, a shipped leaf node, and leaf nodes that check no rights.
 func siteTrial(t *testing.T) *trial {
 	folder := t.TempDir()
 	if out, err := exec.Command("../../configs/site/certificates.sh", folder, "localhost").CombinedOutput(); err != nil {
@@ -195,7 +195,7 @@ func siteTrial(t *testing.T) *trial {
 	passwords(t, "hall_other")
 	s, observers := configured(t, anotherMicroscope(t), func(o *server.Options) {
 		o.Cluster, o.Routes, o.LeafNode.Host, o.LeafNode.Port = server.ClusterOpts{}, nil, "127.0.0.1", leaves
-		o.JetStreamMaxStore = 1 << 50 // one server has what three have
+		o.JetStreamMaxStore = 1 << 50 // a single server stores what three would
 	})
 	tr := &trial{t: t, name: "site", of: of, observers: observers, authority: authority}
 	port := s.Addr().(*net.TCPAddr).Port
@@ -205,7 +205,7 @@ func siteTrial(t *testing.T) *trial {
 	tr.ways = append(tr.ways, way{"sys", nil, rights.TCP, dials(t, fmt.Sprintf("tls://localhost:%d", port), nats.RootCAs(authority), nats.UserInfo("sys", hunter2))})
 	for i := range of.Roles {
 		r := &of.Roles[i]
-		for _, user := range []string{"bead", "observer MICROSCOPE"} { // with the rights of leaf.conf, and with all that a leaf node can give
+		for _, user := range []string{"bead", "observer MICROSCOPE"} { // with the rights of leaf.conf, and with all rights that a leaf node can have
 			tr.ways = append(tr.ways, way{r.Name + " as " + user, r, rights.Leaf, func() (hand, error) {
 				t.Setenv("NATS_NAME", "leaf")
 				t.Setenv("LEAF_URLS", fmt.Sprintf("[tls://%s:%s@localhost:%d]", r.Name, hunter2, leaves))
@@ -216,7 +216,7 @@ func siteTrial(t *testing.T) *trial {
 						return nil, errors.New("the leaf node is not let in")
 					}
 				}
-				time.Sleep(quietFor) // for the servers to tell each other who listens
+				time.Sleep(quietFor) // time for the servers to exchange their subscriptions
 				return dials(t, leaf.ClientURL(), nats.UserInfo(user, hunter2))()
 			}})
 		}
@@ -225,7 +225,7 @@ func siteTrial(t *testing.T) *trial {
 	return tr
 }
 
-// anotherMicroscope is configs/site with the block of the microscope bead again for the camera other, as docs/howto/deployment.md says.
+// anotherMicroscope returns configs/site with a copy of the block of the microscope bead for the camera other, as in docs/howto/deployment.md.
 func anotherMicroscope(t *testing.T) (server string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -236,10 +236,10 @@ func anotherMicroscope(t *testing.T) (server string) {
 	return filepath.Join(folder, "server.conf")
 }
 
-// joining is how long a leaf node is waited for that may be let in.
+// joining is the time within which an admitted leaf node connects.
 const joining = time.Second
 
-// mqttHand is a hand by MQTT 3.1.1, which knows no answers.
+// mqttHand is a hand that uses MQTT 3.1.1, which has no answers.
 type mqttHand struct {
 	t     *testing.T
 	conn  net.Conn
@@ -248,7 +248,7 @@ type mqttHand struct {
 	pongs chan struct{}
 }
 
-// dialsMQTT is a way in by MQTT.
+// dialsMQTT returns a function that connects by MQTT.
 func dialsMQTT(t *testing.T, at, user, password string) func() (hand, error) {
 	return func() (hand, error) {
 		conn, err := net.Dial("tcp", at)
@@ -275,15 +275,15 @@ func dialsMQTT(t *testing.T, at, user, password string) func() (hand, error) {
 	}
 }
 
-// text is a string of a packet.
+// text returns the encoding of a string in a packet.
 func text(s string) []byte { return append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...) }
 
-// packet reads one.
+// packet reads one packet.
 func packet(in *bufio.Reader) (kind byte, body []byte, err error) {
 	if kind, err = in.ReadByte(); err != nil {
 		return 0, nil, err
 	}
-	n, err := binary.ReadUvarint(in) // the same form as MQTT's
+	n, err := binary.ReadUvarint(in) // MQTT uses the same encoding
 	if err != nil {
 		return 0, nil, err
 	}
@@ -318,7 +318,7 @@ func (h *mqttHand) send(kind byte, body []byte) {
 	}
 }
 
-// topic is a subject, or a pattern of some, in MQTT's words.
+// topic converts a subject or a pattern to MQTT's notation.
 func topic(subject string) string {
 	return strings.NewReplacer(".", "/", "*", "+", ">", "#").Replace(subject)
 }

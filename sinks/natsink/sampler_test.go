@@ -8,11 +8,11 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestSampler: thirty latents a second at most, the newest, all of a camera that is slower, and the last one before a silence.
+// TestSampler: at most thirty latents per second are sampled, always the newest. All frames of a slower camera are sampled, and the last one before a pause.
 func TestSampler(t *testing.T) {
 	for name, c := range map[string]struct {
-		fps, tremble float64 // tremble is a share of the time between two frames
-		low, high    int     // taken in ten seconds
+		fps, tremble float64 // tremble is a fraction of the frame interval
+		low, high    int     // samples in ten seconds
 	}{
 		"a thousand a second": {1000, 0, 299, 302},
 		"sixty":               {60, 0.2, 290, 302},
@@ -31,7 +31,7 @@ func TestSampler(t *testing.T) {
 		}
 	}
 	g := sampler{kind: latent.KindLatent}
-	for i, want := range []bool{true, true, false} { // one in advance
+	for i, want := range []bool{true, true, false} { // one sample in advance
 		if g.take(latent.KindLatent, sinktest.Noon) != want {
 			t.Errorf("latent %d of one moment: expected %v", i, want)
 		}

@@ -14,9 +14,8 @@ import (
 	"driftscope/sinks/spool"
 )
 
-// serial is the identity of a record if frames are not replayed: RUN.N in the first run that uses a spool, ORIGIN-RUN.N in runs that
-// continue the spool. RUN is a time and ORIGIN the first RUN. The identities of one origin ascend by run and number, so a record that the
-// disk lost has its place among them.
+// serial is the identity of a record if frames are not replayed: RUN.N in the first run that uses a spool, ORIGIN-RUN.N in runs that continue the spool. RUN is
+// a time and ORIGIN the first RUN. The identities of one origin ascend by run and number, so even the position of a record that the disk lost is known.
 type serial struct {
 	origin string
 	run, n uint64
@@ -37,8 +36,8 @@ func readSerial(id string) (s serial, ok bool) {
 // follows reports whether s comes after t of the same origin.
 func (s serial) follows(t serial) bool { return s.run > t.run || s.run == t.run && s.n > t.n }
 
-// goOn names this run behind every waiting record of the spool, and behind the stream's last message if that was in the spool, even if the
-// clock was set back.
+// goOn chooses the name of this run. Its identities follow all waiting records of the spool, and the stream's last message if that came from the spool, even if
+// the clock was set back.
 func (d *durable) goOn(ctx context.Context, last uint64) error {
 	begun := uint64(time.Now().UnixNano())
 	d.run = strconv.FormatUint(begun, 36)
@@ -77,8 +76,8 @@ func (d *durable) goOn(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// stored returns the position of the first record that the stream lacks. id is the identity of its last message. If that message was never
-// in this spool (a foreign message, or one of another machine), stored uses the last message of each kind and the spool's own position.
+// stored returns the position of the first record that the stream lacks. id is the identity of the stream's last message. If that message was never in this
+// spool (it came from another client or machine), stored uses the last message of each kind and the spool's own position.
 func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Position, error) {
 	first := d.spool.First()
 	if s, ok := readSerial(id); ok && slices.Contains(d.origins, s.origin) {
@@ -93,7 +92,7 @@ func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Posi
 		case !ok || first.Before(after):
 			return later(first, from), nil
 		case alone: // in a cluster a new leader may lack the last messages
-			d.log.Warn("the JetStream stream has lost messages that it had confirmed: the spool sends the ones it still has again",
+			d.log.Warn("the JetStream stream has lost messages that it had confirmed: the spool sends those again that it still has",
 				"stream", d.state.Stream, "last", id, "again", r.ID)
 		}
 		return from, nil
@@ -124,7 +123,7 @@ func later(p, q spool.Position) spool.Position {
 	return p
 }
 
-// behind returns the position of the records behind an identity, even if its own record is damaged.
+// behind returns the position of the records after an identity, even if its own record is damaged.
 func (d *durable) behind(last serial) (p spool.Position, err error) {
 	for {
 		r, after, ok, err := d.spool.Read(p)

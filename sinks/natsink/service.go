@@ -12,11 +12,11 @@ import (
 	"driftscope/sinks/message"
 )
 
-// stoppedEvery is the time between two health messages of a stopped stream.
+// stoppedEvery is the interval between health messages of a stopped stream.
 const stoppedEvery = time.Second
 
-// Service answers for one stream as long as its process lives. While the stream runs, its NATS sink, made with this Service in its Env,
-// gives the answers. While it is stopped, the Service answers info and stats and takes the command start. It may be used from any goroutine.
+// Service answers requests for one stream during the life of its process. While the stream runs, its NATS sink (made with this Service in its Env) answers.
+// While it is stopped, the Service answers info and stats and accepts the command start. It may be used from any goroutine.
 type Service struct {
 	stream  string
 	bus     *bus.Conn
@@ -28,10 +28,10 @@ type Service struct {
 	endpoints *endpoints // nil before the first run
 	run       *responder // the last run; nil before the first
 	stopped   bool
-	health    []byte // of the stopped stream, as JSON; nil until known
+	health    []byte // health of the stopped stream, as JSON; nil until known
 }
 
-// NewService answers for the stream of this name from its first run until Close.
+// NewService returns a Service that answers for the stream from its first run until Close.
 func NewService(b *bus.Conn, stream string) (*Service, error) {
 	subject, err := b.Subject(stream)
 	if err != nil {
@@ -40,8 +40,7 @@ func NewService(b *bus.Conn, stream string) (*Service, error) {
 	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
 }
 
-// attach lets a run give the answers. Before the first run nothing answers, as before the process started: a client that learns of a stopped stream would start
-// it.
+// attach lets a run answer the requests. Before the first run nothing answers: a client that sees a stopped stream might start it.
 func (s *Service) attach(run *responder) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +52,7 @@ func (s *Service) attach(run *responder) (err error) {
 	return err
 }
 
-// detach answers for a run that has ended, unless another has begun since.
+// detach makes the Service answer after a run has ended, unless another run has begun since.
 func (s *Service) detach(run *responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +61,7 @@ func (s *Service) detach(run *responder) {
 	}
 }
 
-// now returns the last run, whether it has ended, and then its health.
+// now returns the last run, whether it has ended, and if so its health.
 func (s *Service) now() (run *responder, stopped bool, health []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +89,7 @@ func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
 	return nil, latent.Refuse(latent.Conflict, "%s: the stream is stopped: send start", name)
 }
 
-// start passes the command to Wait, which takes it once the last run has ended, and waits for the result.
+// start passes the command to Wait, which accepts it once the last run has ended, and waits for the result.
 func (s *Service) start(payload []byte) ([]byte, error) {
 	answer := make(chan error, 1)
 	ending := latent.Refuse(latent.NotNow, "start: the process is ending: run it again")
@@ -110,11 +109,11 @@ func (s *Service) start(payload []byte) ([]byte, error) {
 // Start is the command start, decoded.
 type Start struct {
 	Config bool        `json:"config"` // take the configuration from KV
-	Reply  func(error) `json:"-"`      // to be called once, with the result
+	Reply  func(error) `json:"-"`      // must be called once, with the result
 }
 
-// Wait returns the next command start. Until then it reports once a second on the health subject, and to stats requests, that the stream is
-// stopped. last is the health at its end. ok is false once ctx has ended.
+// Wait returns the next command start. Until then it reports that the stream is stopped, once a second on the health subject and to stats requests. last is the
+// health at the end of the stream. ok is false once ctx has ended.
 func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok bool) {
 	tick := time.NewTicker(stoppedEvery)
 	defer tick.Stop()
@@ -141,7 +140,7 @@ func (s *Service) publish(last latent.Health) {
 	e.Encode(&last, func(_ latent.Kind, line []byte) error {
 		line = bytes.Clone(line)
 		s.mu.Lock()
-		s.stopped, s.health = true, line // also after a run that did not end
+		s.stopped, s.health = true, line // also after a run that never called detach
 		s.mu.Unlock()
 		if s.bus.Connected() {
 			return s.bus.NATS().Publish(s.subject.Of(string(latent.KindHealth)), line)
@@ -162,7 +161,7 @@ func decodeStart(c latent.Command) (Start, error) {
 	return start, nil
 }
 
-// Close refuses waiting requests and takes no more. s may be nil.
+// Close refuses waiting requests and accepts no more. s may be nil.
 func (s *Service) Close() error {
 	if s == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// asker sends commands to stream bead and wants their answers.
+// asker returns a function that sends a command to stream bead and checks the answer.
 func asker(t *testing.T, b *bus.Conn) func(name, payload, code, want string) []byte {
 	return func(name, payload, code, want string) []byte {
 		t.Helper()
@@ -28,7 +28,7 @@ func asker(t *testing.T, b *bus.Conn) func(name, payload, code, want string) []b
 	}
 }
 
-// TestStay: one service answers while the stream runs, is stopped, is started, and runs again, without a gap; what is counted goes on.
+// TestStay: one service answers without a gap while the stream runs, is stopped, starts and runs again. Its counters continue.
 func TestStay(t *testing.T) {
 	b := sinktest.Bus(t)
 	service, err := NewService(b, "bead")
@@ -50,7 +50,7 @@ func TestStay(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 
-	// Nobody waits for a start yet, and nobody asks in vain.
+	// Before any Wait, a request still gets an answer.
 	ask("stats", "", "", `"state":"stopped","problem":"source: gone"`)
 	ask("info", "", "", "sim:one")
 	for _, name := range []string{"pause", "stop", "snapshot"} {
@@ -112,7 +112,7 @@ func TestStay(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 
-	// A start that nobody takes any more is refused at the end.
+	// A start that comes after the last Wait is refused at the end.
 	inbox, err := b.NATS().SubscribeSync(nats.NewInbox())
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestStay(t *testing.T) {
 	}
 }
 
-// TestStartWhileEnding: a start that comes while a run ends is taken when it has.
+// TestStartWhileEnding: a start that arrives while a run ends is accepted after its end.
 func TestStartWhileEnding(t *testing.T) {
 	b := sinktest.Bus(t)
 	service, err := NewService(b, "bead")
@@ -142,7 +142,7 @@ func TestStartWhileEnding(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer service.Close()
-	s, err := New(sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b, Service: service}) // nobody applies its commands
+	s, err := New(sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b, Service: service}) // nothing applies its commands
 	if err != nil {
 		t.Fatal(err)
 	}

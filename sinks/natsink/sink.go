@@ -14,7 +14,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Sink publishes every message on <prefix>.<site>.<stream>.<kind>, a sample of the latents also on .glance, and takes commands.
+// Sink publishes every message on <prefix>.<site>.<stream>.<kind>, publishes samples of the latents also on .glance, and receives commands.
 type Sink struct {
 	encoder   message.Encoder
 	responder *responder
@@ -22,11 +22,11 @@ type Sink struct {
 	bus       *bus.Conn
 	subjects  map[latent.Kind]string
 	latest    latest
-	samplers  [2]sampler                      // of latents and of objects
+	samplers  [2]sampler                      // samplers of latents and of objects
 	sampled   string                          // the subject of sampled latents
 	durable   *durable                        // nil without durability
-	refused   identity                        // of the message that the spool refused last, which was published live
-	before    made                            // number of identities before that message's
+	refused   identity                        // identity of the message that the spool refused last, and that was published live
+	before    made                            // counts of identities before that message
 	lease     Lease                           // nil if the stream needs no lease
 	publish   func(latent.Kind, []byte) error // s.send, stored because a method value per frame would allocate
 }
@@ -34,27 +34,27 @@ type Sink struct {
 // Env holds the stream's resources for its NATS sink, which closes none of them.
 type Env struct {
 	Stream   string
-	About    func() About               // returns the present run; callable from any goroutine. nil: unknown
+	About    func() About               // returns a description of the present run; callable from any goroutine; nil if unknown
 	Bus      *bus.Conn                  // required
 	Bucket   *Bucket                    // nil without durability
 	Service  *Service                   // nil if the stream ends with its run
-	Lease    Lease                      // of the worker that runs the stream; nil if the stream needs none
-	Standing *Standing                  // of a leased stream with replayed frames; else nil
+	Lease    Lease                      // lease of the worker that runs the stream; nil if the stream needs none
+	Standing *Standing                  // stored results of a leased stream with replayed frames; otherwise nil
 	Log      *slog.Logger               // nil is silent
-	Watch    func(waiting func() int64) // receives the spool's count of waiting bytes, if there is a spool; may be nil
+	Watch    func(waiting func() int64) // called with a function that returns the waiting bytes of the spool, if there is one; may be nil
 }
 
 // maxFlush is the time limit for the server to confirm the last messages, unless ctx is shorter.
 const maxFlush = 3 * time.Second
 
-// New makes the sink of a stream. It answers commands from now on. decode fills the options of durability.
+// New makes the sink of a stream, which answers commands at once. decode fills the options of durability.
 func New(decode func(any) error, env Env) (*Sink, error) {
 	var o natsOptions
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
 	if env.Bus == nil {
-		return nil, errors.New("there is no connection: set nats.url to embedded or nats://host:port")
+		return nil, errors.New("NATS is not connected: set nats.url to embedded or nats://host:port")
 	}
 	if env.Log == nil {
 		env.Log = slog.New(slog.DiscardHandler)
@@ -106,10 +106,10 @@ func (s *Sink) answer(env Env, subject bus.Subject) error {
 // Commands returns the channel of arriving commands.
 func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 
-// Write publishes m, and with durability first appends it to the spool. It returns latent.Undelivered if the spool is full, or if the server
-// is away without durability, and latent.CutShort if the message is larger than the server's limit.
+// Write publishes m. With durability it first appends m to the spool. It returns latent.Undelivered if the spool is full, or, without durability, if the server
+// is away. It returns latent.CutShort if the message was larger than the server's limit.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
-	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // the limit takes the connection's lock
+	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // reading the limit locks the connection
 		s.encoder.Limit = max(int(s.bus.NATS().MaxPayload())-headerRoom, 0)
 	}
 	if err := s.write(m); err != nil {
@@ -121,7 +121,7 @@ func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	return nil
 }
 
-// headerRoom is the room in a message for the headers of a kept one, which count to its size.
+// headerRoom is the room for the headers of a stored message, which count towards its size.
 const headerRoom = 1024
 
 // write is Write without the size limit of objects.
@@ -135,12 +135,12 @@ func (s *Sink) write(m latent.Message) error {
 	return s.encoder.Encode(m, s.publish)
 }
 
-// Relay publishes the JSON of a record of a replayed run unchanged, live only.
+// Relay publishes the JSON of a record from a replayed run unchanged, and only live.
 func (s *Sink) Relay(kind latent.Kind, line []byte) error { return s.send(kind, line) }
 
-// keep appends m to the spool, and publishes it live. Live subscribers may miss a message, the spool may not. keep publishes a message that
-// the spool refuses live once, however often it is written again. Its law is not published, and is encoded again with the accepted message.
-// The message keeps its identities meanwhile, so a missing number in the JetStream stream means an abandoned message.
+// keep appends m to the spool, and publishes it live. Live subscribers may miss a message, the spool may not. If the spool refuses a message, keep publishes it
+// live only once, however often Write repeats it, and without its law, which is encoded again with the accepted message. A repeated message keeps its
+// identities, so a missing number in the JetStream stream means an abandoned message.
 func (s *Sink) keep(m latent.Message) error {
 	if s.durable.fenced.Load() {
 		return ErrFenced
@@ -174,7 +174,7 @@ func (s *Sink) keep(m latent.Message) error {
 	return refused
 }
 
-// identity distinguishes a message that is written again from another one in the same memory.
+// identity distinguishes a repeated message from another one in the same memory.
 type identity struct {
 	m   latent.Message
 	seq uint64
@@ -229,7 +229,7 @@ func (s *Sink) publishOn(subject string, line []byte) error {
 	return latent.Undelivered{Cause: fmt.Errorf("%w (%w)", errAway, err)}
 }
 
-// Close takes no more commands and refuses waiting ones. It waits, within ctx, until the server has every message.
+// Close accepts no more commands and refuses waiting ones. It waits until the server has every message or ctx ends.
 func (s *Sink) Close(ctx context.Context) error {
 	stopped := s.detach()
 	ctx, cancel := context.WithTimeout(ctx, maxFlush)

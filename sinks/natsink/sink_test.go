@@ -14,7 +14,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestNATS: a subscriber on its own socket receives, on the right subjects and in order, what was written.
+// TestNATS: a subscriber on another connection receives the written messages on the right subjects and in order.
 func TestNATS(t *testing.T) {
 	b := sinktest.Bus(t)
 	other, err := nats.Connect(b.URL())
@@ -48,7 +48,7 @@ func TestNATS(t *testing.T) {
 			t.Fatalf("message %d: %v", i, err)
 		}
 		if m.Subject == "driftscope.local.bead.glance" {
-			if string(m.Data) != want[max(i-1, 0)] && !strings.Contains(string(m.Data), `"seq":2`) { // the latent before, or the one owed
+			if string(m.Data) != want[max(i-1, 0)] && !strings.Contains(string(m.Data), `"seq":2`) { // the latent before, or the last unsampled one
 				t.Errorf("found a glance of %s after %s", m.Data, want[max(i-1, 0)])
 			}
 			glances++
@@ -59,7 +59,7 @@ func TestNATS(t *testing.T) {
 			t.Errorf("found %s %s\nexpected %s %s", m.Subject, m.Data, kinds[i], want[i])
 		}
 	}
-	if glances < 2 { // the first latent and the last before health, however slow this machine is
+	if glances < 2 { // the first latent, and the last one before health, however slow the machine is
 		t.Errorf("found %d glances", glances)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestStopped: a worker that is stopped in the middle of its frames tells of the last of them before the results of earlier ones come, and the rest never
-// comes. The next worker makes those.
+// TestStopped: a stopped worker publishes an event about its last frame before the results of earlier frames, and never publishes these results. The next
+// worker makes them.
 func TestStopped(t *testing.T) {
 	at, folder := keeper(t).URL(), t.TempDir()
 	first := takes(t, at, folder+"/1", 5)
@@ -35,7 +35,7 @@ func TestStopped(t *testing.T) {
 	audit(t, at, 50)
 }
 
-// TestStandingHas: records of a kind are kept up to the last of it.
+// TestStandingHas: has returns true for all records of a kind up to the last stored one.
 func TestStandingHas(t *testing.T) {
 	s := Standing{At: At{Frames: 5}}
 	s.ends[0] = ending{true, 4, 1} // latents
@@ -55,7 +55,7 @@ func TestStandingHas(t *testing.T) {
 	}
 }
 
-// TestBehind: a frame that has its objects and not yet its latents is made again; latents from before a stream followed objects say nothing.
+// TestBehind: a frame whose objects are stored but not its latents is made again. Latents from before a stream tracked objects are ignored.
 func TestBehind(t *testing.T) {
 	for want, results := range map[uint64][]uint64{0: {}, 7: {7}, 8: {8, 8}, 9: {9, 10}, 11: {12, 11}, 50: {3, 50}, 60: {60, 4}} {
 		var all []At

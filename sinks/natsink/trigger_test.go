@@ -13,8 +13,8 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestTriggersAreKept: with durability a trigger is published live, ahead of its frame's latent, and kept once, the one from while the server
-// was away too, which nobody gets late.
+// TestTriggersAreKept: with durability a trigger is published live, before its frame's latent, and stored once. A trigger made while the server was away is
+// also stored, but never published late.
 func TestTriggersAreKept(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)

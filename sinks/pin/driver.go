@@ -10,10 +10,10 @@ import (
 type driver struct {
 	sink   *Sink
 	open   func() (device, error)
-	device device               // nil while it is away
+	device device               // nil while the device is away
 	away   error                // why
 	try    time.Time            // time of the next attempt to open it
-	shown  map[string]time.Time // rules that are on at the device, and until when; zero: until they end
+	shown  map[string]time.Time // rules that are on at the device, with the end of their pulse; zero: no end
 }
 
 // passing is the error of one undelivered request to a working device.
@@ -41,9 +41,9 @@ func (w *driver) run() {
 	}
 }
 
-// wait returns the time until the next task without a request.
+// wait returns the time until the next task that needs no request.
 func (w *driver) wait() time.Duration {
-	next := time.Now().Add(time.Hour) // nothing is due
+	next := time.Now().Add(time.Hour) // if nothing is due
 	if w.device == nil {
 		next = w.try
 	} else {
@@ -56,14 +56,14 @@ func (w *driver) wait() time.Duration {
 	return max(time.Until(next), 0)
 }
 
-// take carries out a request, or loses it.
+// take executes a request, or counts it as lost.
 func (w *driver) take(o *request) {
 	switch waited := time.Since(o.taken); {
-	case !o.on && w.sink.options.Pulse > 0: // only the pulse's own end is written
+	case !o.on && w.sink.options.Pulse > 0: // the driver ends pulses itself
 	case w.device == nil:
 		w.sink.lose(w.away)
 	case o.on && waited > w.sink.options.Late:
-		w.sink.lose(fmt.Errorf("%s: a beginning waited %v, longer than late: %v, and was not written", w.sink.name, waited.Round(time.Millisecond), w.sink.options.Late))
+		w.sink.lose(fmt.Errorf("%s: the beginning of a condition waited %v, longer than late (%v), and was not written", w.sink.name, waited.Round(time.Millisecond), w.sink.options.Late))
 	default:
 		if err := w.set(o); err != nil {
 			w.sink.lose(err)
@@ -73,7 +73,7 @@ func (w *driver) take(o *request) {
 	}
 }
 
-// set writes a state, and records the device's state. It gives up a device that fails.
+// set writes a state and records it. If the device fails, set gives it up.
 func (w *driver) set(o *request) error {
 	err := w.device.set(o)
 	if err != nil {
@@ -96,12 +96,12 @@ func (w *driver) set(o *request) error {
 
 // leave gives up the device until it can be opened again.
 func (w *driver) leave(why error) {
-	w.sink.env.Log.Warn("a device does not respond; trying again until it does", "device", w.sink.name, "why", why)
-	w.device.Close() // it has failed already
+	w.sink.env.Log.Warn("a device does not respond; retrying until it does", "device", w.sink.name, "why", why)
+	w.device.Close() // it has already failed
 	w.device, w.away, w.try = nil, why, time.Now().Add(again)
 }
 
-// due opens a device that is away, and ends pulses.
+// due reopens a device that is away, and ends pulses.
 func (w *driver) due(now time.Time) {
 	if w.device == nil {
 		if !now.Before(w.try) {
@@ -116,7 +116,7 @@ func (w *driver) due(now time.Time) {
 	}
 }
 
-// back tries to open the device, and sets off every rule that may have ended meanwhile.
+// back tries to open the device, and turns off every rule that may have ended meanwhile.
 func (w *driver) back() {
 	d, err := w.open()
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *driver) back() {
 	w.allOff()
 }
 
-// allOff sets off every rule that is on at the device.
+// allOff turns off every rule that is on at the device.
 func (w *driver) allOff() {
 	for _, rule := range named(w.shown) {
 		if !w.off(rule) {
@@ -137,17 +137,17 @@ func (w *driver) allOff() {
 	}
 }
 
-// off sets a rule off, and reports whether the device took it.
+// off turns a rule off, and reports whether the device accepted this.
 func (w *driver) off(rule string) bool {
 	err := w.set(&request{rule: rule, taken: time.Now()})
 	if err != nil && w.device != nil {
-		delete(w.shown, rule) // the device works, and would refuse it again and again
+		delete(w.shown, rule) // the device works, but would refuse this again and again
 		w.sink.lose(err)
 	}
 	return err == nil || w.device != nil
 }
 
-// end sets every rule off. Requests that found the device away are lost already.
+// end turns every rule off. Requests that arrived while the device was away have already been counted as lost.
 func (w *driver) end() {
 	if w.device != nil {
 		w.allOff()

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Messages of the Firmata protocol (github.com/firmata/protocol, protocol.md), as far as they are used. Bytes below 0x80 are data.
+// The messages of the Firmata protocol (github.com/firmata/protocol, protocol.md) that are used here. Bytes below 0x80 are data.
 const (
 	pinMode     = 0xf4 // pin, mode
 	digitalPin  = 0xf5 // pin, 0 or 1; since protocol 2.5
-	versionAsks = 0xf9 // alone a query; with major and minor the answer
+	versionAsks = 0xf9 // without data a query; with major and minor the answer
 	output      = 1    // mode
 
 	mostPin = 127
 	// booting is the longest time from a board's reset to its first answer: an Uno takes under two seconds. Opening the port resets many boards.
 	booting = 5 * time.Second
-	asking  = time.Second // between two queries
+	asking  = time.Second // interval of queries
 )
 
 // firmata sets digital pins of a board with StandardFirmata, or other firmware of protocol 2.5.
@@ -27,7 +27,7 @@ type firmata struct {
 	pins map[string]int
 }
 
-// newFirmata waits until the board answers, and sets its pins to low outputs. It owns the port, also on error.
+// newFirmata waits until the board answers, and makes its pins outputs that are low. It takes ownership of the port, also on error.
 func newFirmata(port *os.File, pins map[string]int) (device, error) {
 	f := &firmata{port, pins}
 	if err := errors.Join(f.greet(), f.prepare()); err != nil {
@@ -51,7 +51,7 @@ func (f *firmata) greet() error {
 			}
 			n, err := f.port.Read(chunk)
 			heard = append(heard, chunk[:n]...)
-			heard = heard[max(len(heard)-len(chunk), 0):] // a board that never stops sending has its version at the end
+			heard = heard[max(len(heard)-len(chunk), 0):] // keep only the end of a long output
 			if major, minor, said := version(heard); said {
 				return checkVersion(major, minor)
 			}
@@ -65,7 +65,7 @@ func (f *firmata) greet() error {
 	return fmt.Errorf("no Firmata answers within %v: load StandardFirmata onto the board (Arduino IDE: File, Examples, Firmata), and check baud", booting)
 }
 
-// version finds the version in a board's output.
+// version finds the protocol version in a board's output.
 func version(heard []byte) (major, minor byte, said bool) {
 	for {
 		i := bytes.IndexByte(heard, versionAsks)
@@ -80,12 +80,12 @@ func version(heard []byte) (major, minor byte, said bool) {
 
 func checkVersion(major, minor byte) error {
 	if major < 2 || major == 2 && minor < 5 {
-		return fmt.Errorf("the board speaks Firmata %d.%d, expected 2.5 or newer: load the StandardFirmata of a current Arduino IDE onto it", major, minor)
+		return fmt.Errorf("the board uses Firmata %d.%d, expected 2.5 or newer: load the StandardFirmata of a current Arduino IDE onto it", major, minor)
 	}
 	return nil
 }
 
-// prepare sets the pins to low outputs.
+// prepare makes the pins outputs that are low.
 func (f *firmata) prepare() error {
 	var all []byte
 	for _, rule := range named(f.pins) {

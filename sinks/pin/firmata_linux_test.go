@@ -8,7 +8,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// withFirmata makes a sink whose board answers, once it is asked, what says gives.
+// withFirmata makes a sink with a board that answers queries with the results of says.
 func withFirmata(t *testing.T, says string) (*Sink, board, error) {
 	t.Helper()
 	b := plugged(t)
@@ -28,7 +28,7 @@ func withFirmata(t *testing.T, says string) (*Sink, board, error) {
 	return s, b, err
 }
 
-// A board is asked for its protocol, its pins become outputs that are low, and follow the rules.
+// The sink asks the board for its protocol, makes its pins outputs that are low, and sets them by the rules.
 func TestFirmata(t *testing.T) {
 	s, b, err := withFirmata(t, "boot\xf9\x02\x05\xf0\x79\x02\x05\xf7")
 	if err != nil {
@@ -41,14 +41,14 @@ func TestFirmata(t *testing.T) {
 	b.hears(t, "\xf5\x02\x00")
 }
 
-// An old protocol knows no pin by itself.
+// An old protocol version cannot set single pins and is refused.
 func TestOldFirmata(t *testing.T) {
-	if _, _, err := withFirmata(t, "\xf9\x02\x03"); err == nil || !strings.Contains(err.Error(), "speaks Firmata 2.3, expected 2.5 or newer") {
+	if _, _, err := withFirmata(t, "\xf9\x02\x03"); err == nil || !strings.Contains(err.Error(), "uses Firmata 2.3, expected 2.5 or newer") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// Versions are found among what else a board says, however it is cut.
+// The version is found in any other output of the board, however the output is split.
 func TestVersion(t *testing.T) {
 	for heard, want := range map[string]bool{
 		"": false, "\xf9": false, "\xf9\x02": false, "\xf9\x02\x05": true, "\xf9\xf9\x02\x05": true, "\xf9\xff\x02\xf9\x02\x05": true, "\x02\x05": false, "\xf9\x02\xff": false,
@@ -69,7 +69,7 @@ func FuzzVersion(f *testing.F) {
 	})
 }
 
-// What answers nothing is no Firmata: that is told after a while, and the device is given back.
+// If no board answers, the error reports it after a while, and the device is closed.
 func TestNoFirmata(t *testing.T) {
 	suite.Long(t)
 	b := plugged(t)

@@ -13,8 +13,8 @@ const mostLine = 1023
 type gpioOptions struct {
 	options                  // their keys are siblings
 	Chip      string         `yaml:"chip" reaches:"device"`   // such as /dev/gpiochip0 or gpiochip0
-	Lines     map[string]int `yaml:"lines" reaches:"nothing"` // by rule: the line's offset at the chip
-	ActiveLow bool           `yaml:"active_low"`              // on is low
+	Lines     map[string]int `yaml:"lines" reaches:"nothing"` // offset of the line at the chip, by rule
+	ActiveLow bool           `yaml:"active_low"`              // low means on
 }
 
 // NewGPIO sets lines of a GPIO chip, through the character device of Linux 5.10 and newer.
@@ -27,7 +27,7 @@ func NewGPIO(decode func(any) error, env Env) (*Sink, error) {
 		return nil, err
 	}
 	if o.Chip == "" {
-		return nil, errors.New("chip is missing: give one, such as /dev/gpiochip0: gpiodetect lists them")
+		return nil, errors.New("chip is missing: give a chip, such as /dev/gpiochip0: gpiodetect lists the chips")
 	}
 	if !strings.Contains(o.Chip, "/") {
 		o.Chip = "/dev/" + o.Chip
@@ -36,10 +36,10 @@ func NewGPIO(decode func(any) error, env Env) (*Sink, error) {
 	for _, rule := range named(o.Lines) {
 		line := o.Lines[rule]
 		if line < 0 || line > mostLine {
-			return nil, fmt.Errorf("lines.%s: found %d, expected a line's offset, 0 to %d: gpioinfo lists them", rule, line, mostLine)
+			return nil, fmt.Errorf("lines.%s: found %d, expected the offset of a line, 0 to %d: gpioinfo lists the lines", rule, line, mostLine)
 		}
 		if other, twice := taken[line]; twice {
-			return nil, fmt.Errorf("lines.%s and lines.%s: both are %d: give each rule its own", other, rule, line)
+			return nil, fmt.Errorf("lines.%s and lines.%s: both are %d: give each rule its own line", other, rule, line)
 		}
 		taken[line] = rule
 	}

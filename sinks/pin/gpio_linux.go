@@ -50,15 +50,15 @@ func ioctl(fd int, request uintptr, argument unsafe.Pointer) error {
 type lines struct {
 	chip chip
 	fd   int
-	bit  map[string]uint // by rule: the place in the request
+	bit  map[string]uint // index of the line in the request, by rule
 }
 
-// openLines requests the lines as outputs that are off. The chip's own file is not needed afterwards.
+// openLines requests the lines as outputs that are off. The file of the chip is not needed afterwards.
 func openLines(o *gpioOptions, c chip) (device, error) {
 	fd, err := c.open(o.Chip)
 	switch {
 	case errors.Is(err, unix.EACCES):
-		return nil, fmt.Errorf("chip: %s: %w: add this user to the group that owns it, usually gpio, or give it one by a udev rule", o.Chip, err)
+		return nil, fmt.Errorf("chip: %s: %w: add this user to the group of the device, usually gpio, or set its group with a udev rule", o.Chip, err)
 	case err != nil:
 		return nil, fmt.Errorf("chip: %s: %w: gpiodetect lists the chips of this machine", o.Chip, err)
 	}
@@ -69,7 +69,7 @@ func openLines(o *gpioOptions, c chip) (device, error) {
 	if o.ActiveLow {
 		r.Config.Flags |= flagActiveLow
 	}
-	// An attribute would set initial values. Without one the kernel sets outputs to 0, which is off, whether that is high or low.
+	// Without an attribute for initial values the kernel sets outputs to 0, which means off for both polarities.
 	copy(r.Consumer[:], "driftscope")
 	for i, rule := range named(o.Lines) {
 		l.bit[rule] = uint(i)
@@ -78,7 +78,7 @@ func openLines(o *gpioOptions, c chip) (device, error) {
 	if err := c.request(fd, &r); errors.Is(err, unix.EBUSY) {
 		return nil, fmt.Errorf("chip: %s: another program uses one of the lines %v: gpioinfo names it", o.Chip, o.Lines)
 	} else if err != nil {
-		return nil, fmt.Errorf("chip: %s: lines %v: %w: it needs a kernel of 5.10 or newer, and lines that can be outputs", o.Chip, o.Lines, err)
+		return nil, fmt.Errorf("chip: %s: lines %v: %w: GPIO needs Linux 5.10 or newer, and lines that can be outputs", o.Chip, o.Lines, err)
 	}
 	l.fd = int(r.Fd)
 	return l, nil

@@ -11,7 +11,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// fakeChip is a chip by the kernel's own structs: few machines have a real one.
+// fakeChip is a simulated chip that uses the kernel's structs, because few machines have a real chip.
 type fakeChip struct {
 	did     []string
 	opens   error
@@ -40,7 +40,7 @@ func (c *fakeChip) close(fd int) error {
 	return nil
 }
 
-// Lines are requested together, and set one by one under the numbers of the request.
+// Lines are requested together, and set one by one by their indices in the request.
 func TestLines(t *testing.T) {
 	c := &fakeChip{}
 	o := &gpioOptions{Chip: "/dev/gpiochip0", Lines: map[string]int{"well": 4, "edge": 17}, ActiveLow: true}
@@ -62,7 +62,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What is wrong with a chip is said with what to do, and nothing stays open.
+// Errors of a chip include advice, and no file stays open.
 func TestLinesRefused(t *testing.T) {
 	o := &gpioOptions{Chip: "/dev/gpiochip0", Lines: map[string]int{"edge": 17}}
 	for want, c := range map[string]*fakeChip{
@@ -89,9 +89,9 @@ func TestGPIOOptions(t *testing.T) {
 	for want, options := range map[string]map[string]any{
 		"lines: found 0 rules": {"chip": "gpiochip0"},
 		"chip is missing":      {"lines": map[string]any{"edge": 17}},
-		"lines.edge: found 5000, expected a line's offset, 0 to 1023": {"chip": "gpiochip0", "lines": map[string]any{"edge": 5000}},
-		"lines.edge and lines.well: both are 17":                      {"chip": "gpiochip0", "lines": map[string]any{"edge": 17, "well": 17}},
-		"chip: /dev/gpiochip999: no such file":                        {"chip": "gpiochip999", "lines": map[string]any{"edge": 17}},
+		"lines.edge: found 5000, expected the offset of a line, 0 to 1023": {"chip": "gpiochip0", "lines": map[string]any{"edge": 5000}},
+		"lines.edge and lines.well: both are 17":                           {"chip": "gpiochip0", "lines": map[string]any{"edge": 17, "well": 17}},
+		"chip: /dev/gpiochip999: no such file":                             {"chip": "gpiochip999", "lines": map[string]any{"edge": 17}},
 	} {
 		_, err := NewGPIO(sinktest.Decoder(t, options), Env{Rules: []string{"edge", "well"}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

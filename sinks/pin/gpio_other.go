@@ -7,5 +7,5 @@ import "errors"
 type kernel struct{}
 
 func openLines(*gpioOptions, kernel) (device, error) {
-	return nil, errors.New("chip: GPIO needs Linux: run the tracker there, or have a program subscribe to the triggers")
+	return nil, errors.New("chip: GPIO needs Linux: run the tracker on Linux, or use a program that subscribes to the triggers")
 }

@@ -13,17 +13,17 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestMain fails the suite when a goroutine outlives it.
+// TestMain fails the suite if a goroutine outlives it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// turn is a trigger of a rule.
+// turn returns a trigger of a rule.
 func turn(rule string, on bool) *latent.Trigger {
 	t := sinktest.Trigger(7)
 	t.Name, t.On, t.Arrived = rule, on, time.Now()
 	return t
 }
 
-// give writes triggers, and fails where one is lost.
+// give writes triggers, and fails the test if one is lost.
 func give(t *testing.T, s *Sink, triggers ...*latent.Trigger) {
 	t.Helper()
 	for _, trigger := range triggers {
@@ -33,7 +33,7 @@ func give(t *testing.T, s *Sink, triggers ...*latent.Trigger) {
 	}
 }
 
-// lostIn asks a sink, within 5 s, for what it has lost.
+// lostIn waits up to 5 s until the sink reports losses, and returns them.
 func lostIn(t *testing.T, s *Sink) latent.NotTaken {
 	t.Helper()
 	for range 5000 {
@@ -47,14 +47,14 @@ func lostIn(t *testing.T, s *Sink) latent.NotTaken {
 	return latent.NotTaken{}
 }
 
-// bench is a device of a test.
+// bench is a simulated device.
 type bench struct {
 	mu      sync.Mutex
 	did     []string
 	fails   error
-	hang    chan struct{} // closed to let set go on; nil hangs never
+	hang    chan struct{} // set waits until this is closed; nil never waits
 	opened  int
-	refuses error // to be opened
+	refuses error // error of open
 }
 
 var _ device = (*bench)(nil)
@@ -90,21 +90,21 @@ func (b *bench) Close() error {
 	return nil
 }
 
-// fail has the device fail from now on; nil mends it.
+// fail makes the device fail from now on; nil repairs it.
 func (b *bench) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fails, b.refuses = err, err
 }
 
-// done is what the device did.
+// done returns the calls of the device.
 func (b *bench) done() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.did...)
 }
 
-// begun is a sink of a device of a test, closed by the test.
+// begun returns a sink with a simulated device. The test closes it.
 func begun(t *testing.T, b *bench, o options, env Env) *Sink {
 	t.Helper()
 	s, err := start("a bench", []string{"edge", "well"}, o, env, b.open)

@@ -30,7 +30,7 @@ type oscOptions struct {
 	Address string   `yaml:"address" reaches:"nothing"` // prefix of every address; /driftscope
 }
 
-// NewOSC sends triggers as Open Sound Control 1.0 messages, one to a UDP datagram.
+// NewOSC sends triggers as Open Sound Control 1.0 messages, one per UDP datagram.
 func NewOSC(decode func(any) error, env Env) (*Sink, error) {
 	o := oscOptions{options: usual, Address: "/driftscope"}
 	if err := decode(&o); err != nil {
@@ -43,7 +43,7 @@ func NewOSC(decode func(any) error, env Env) (*Sink, error) {
 		return nil, fmt.Errorf("to: found %.80q, expected host:port, such as 127.0.0.1:9000", o.To)
 	}
 	if !oscAddress.MatchString(o.Address) {
-		return nil, fmt.Errorf("address: found %.80q, expected names with / before each, such as /driftscope", o.Address)
+		return nil, fmt.Errorf("address: found %.80q, expected names, each with a / in front, such as /driftscope", o.Address)
 	}
 	return start("udp "+o.To, o.Rules, o.options, env, func() (device, error) { return o.open(env.Stream) })
 }
@@ -61,12 +61,12 @@ func (o *oscOptions) open(stream string) (device, error) {
 // osc sends one message per state.
 type osc struct {
 	conn   net.Conn
-	prefix string // of addresses; the rule's name follows
+	prefix string // prefix of addresses; the rule's name follows
 	packet []byte // reused
 }
 
-// set sends /driftscope/STREAM/RULE with 1 or 0, the frame's number, and the latent: the forecast at the pulse, or the filtered one without
-// a forecast. If no program on this machine listens, the system returns an error with the datagram after the lost one.
+// set sends /driftscope/STREAM/RULE with 1 or 0, the frame's number, and the latent: the forecast at the pulse or, without a forecast, the filtered latent. If
+// no program on this machine listens, the system reports the error only with the datagram after the lost one.
 func (c *osc) set(o *request) error {
 	seq, z := uint64(0), []float64(nil)
 	if t := o.trigger; t != nil {
@@ -81,7 +81,7 @@ func (c *osc) set(o *request) error {
 	_, err := c.conn.Write(c.packet)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		if _, again := c.conn.Write(c.packet); again == nil || errors.Is(again, syscall.ECONNREFUSED) {
-			return passing{fmt.Errorf("nobody listens there: %w", err)}
+			return passing{fmt.Errorf("no program listens there: %w", err)}
 		}
 	}
 	return err
@@ -90,7 +90,7 @@ func (c *osc) set(o *request) error {
 // Close closes the socket.
 func (c *osc) Close() error { return c.conn.Close() }
 
-// appendOSC adds an OSC 1.0 message: the address, the types, and the arguments big endian, whole numbers of 32 bits first, then floats of 32 bits.
+// appendOSC appends an OSC 1.0 message: the address, the types, and the big-endian arguments, first 32-bit integers, then 32-bit floats.
 func appendOSC(b []byte, address string, whole []int32, floats []float64) []byte {
 	b = appendText(b, address)
 	b = appendText(b, ","+strings.Repeat("i", len(whole))+strings.Repeat("f", len(floats)))
@@ -103,7 +103,7 @@ func appendOSC(b []byte, address string, whole []int32, floats []float64) []byte
 	return b
 }
 
-// appendText adds a text and at least one zero byte, up to a length that is a multiple of four.
+// appendText appends a text and one to four zero bytes, so that the length is a multiple of four.
 func appendText(b []byte, text string) []byte {
 	b = append(b, text...)
 	return append(b, make([]byte, 4-len(text)%4)...)

@@ -13,7 +13,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// The bytes are those of the OSC 1.0 specification's rules, written out.
+// The expected bytes follow from the rules of the OSC 1.0 specification.
 func TestOSC(t *testing.T) {
 	receiver, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestOSC(t *testing.T) {
 	trigger := turn("edge", true)
 	trigger.Forecast = []float64{1, -2}
 	unknown := turn("edge", false)
-	unknown.Filtered, unknown.Forecast = []float64{1}, []float64{math.NaN()} // before the law's first figures
+	unknown.Filtered, unknown.Forecast = []float64{1}, []float64{math.NaN()} // before the first estimate of the law
 	last := turn("edge", true)
 	last.Filtered, last.Forecast = []float64{0.25, -2}, nil
 	give(t, s, trigger, unknown, last)
@@ -36,7 +36,7 @@ func TestOSC(t *testing.T) {
 		"/driftscope/bead/edge\x00\x00\x00" + ",iiff\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x07" + "\x3f\x80\x00\x00" + "\xc0\x00\x00\x00",
 		"/driftscope/bead/edge\x00\x00\x00" + ",iif\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x07" + "\x3f\x80\x00\x00",
 		"/driftscope/bead/edge\x00\x00\x00" + ",iiff\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x07" + "\x3e\x80\x00\x00" + "\xc0\x00\x00\x00",
-		"/driftscope/bead/edge\x00\x00\x00" + ",ii\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00", // the end of the run ends it
+		"/driftscope/bead/edge\x00\x00\x00" + ",ii\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00", // the end of the run turns it off
 	} {
 		got := make([]byte, 1500)
 		receiver.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -47,7 +47,7 @@ func TestOSC(t *testing.T) {
 	}
 }
 
-// Where nobody listens, that is told, and what comes once somebody does is sent.
+// If no program listens, the sink reports it. Once a program listens, later triggers are sent.
 func TestOSCToNobody(t *testing.T) {
 	receiver, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -60,14 +60,14 @@ func TestOSCToNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost latent.NotTaken
-	for range 500 { // the system tells of a datagram with one of the next
+	for range 500 { // the system reports a lost datagram with a later one
 		var is bool
 		if lost, is = errors.AsType[latent.NotTaken](s.Write(t.Context(), turn("edge", true))); is {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if !strings.Contains(lost.Error(), "udp "+at+": nobody listens there") {
+	if !strings.Contains(lost.Error(), "udp "+at+": no program listens there") {
 		t.Errorf("found %v", lost)
 	}
 	s.Close(t.Context())

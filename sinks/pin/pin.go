@@ -13,15 +13,15 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Bounds on waiting triggers and on options.
+// Limits on waiting triggers and on options.
 const (
 	depth      = 64          // waiting triggers: one second of a rule that switches with every frame of a fast camera
-	again      = time.Second // between two attempts to open a device that is away
+	again      = time.Second // interval of attempts to open a device that is away
 	leastPulse = 100 * time.Microsecond
 	mostPulse  = 10 * time.Second
 	leastLate  = time.Millisecond
 	mostLate   = time.Minute
-	maxRules   = 32 // the limit of a stream
+	maxRules   = 32 // limit of a stream
 )
 
 // Env holds the stream's resources for a sink of this package.
@@ -30,17 +30,17 @@ type Env struct {
 	Rules  []string     // names of the stream's rules; nil if unknown
 	Check  bool         // only check the options, and open no device: opening resets many boards
 	Log    *slog.Logger // nil is silent
-	// Wrote receives, from any goroutine, the delay between a trigger and the device's acceptance; nil: not called.
+	// Wrote is called with the delay from a trigger to the device's acceptance, from any goroutine. It may be nil.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
 // options holds the shared keys of all kinds.
 type options struct {
-	Pulse time.Duration `yaml:"pulse"` // duration of a pulse; 0: as long as the condition
-	Late  time.Duration `yaml:"late"`  // a beginning that waited longer is dropped
+	Pulse time.Duration `yaml:"pulse"` // duration of a pulse; 0: as long as the condition holds
+	Late  time.Duration `yaml:"late"`  // longest wait of a beginning; after that it is dropped
 }
 
-// usual holds the default options: 100 ms is ten frames of a usual camera, and longer than a working device takes.
+// usual holds the default options: 100 ms is ten frames of a typical camera, and longer than a working device needs.
 var usual = options{Late: 100 * time.Millisecond}
 
 func (o *options) check() error {
@@ -53,7 +53,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// checkRules refuses rules that the stream does not have, because they would never be written. key names the option.
+// checkRules refuses rules that the stream does not have, because their triggers would never occur. key names the option.
 func checkRules(key string, rules []string, env Env) error {
 	if len(rules) == 0 || len(rules) > maxRules {
 		return fmt.Errorf("%s: found %d rules, expected 1 to %d: name the rules to write", key, len(rules), maxRules)
@@ -73,11 +73,11 @@ func named[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)
 type request struct {
 	rule    string
 	on      bool
-	trigger *latent.Trigger // nil if no frame caused it: a pulse ends, a device returns, the run ends
+	trigger *latent.Trigger // nil if no frame caused the request: a pulse ends, a device returns, or the run ends
 	taken   time.Time
 }
 
-// device takes states. It belongs to one goroutine, and no call takes longer than some hundred milliseconds.
+// device accepts the states of rules. Only one goroutine uses it, and no call takes longer than some hundred milliseconds.
 type device interface {
 	set(o *request) error
 	Close() error
@@ -87,17 +87,17 @@ type device interface {
 type Sink struct {
 	options  options
 	env      Env
-	name     string // of the device, for messages
+	name     string // name of the device, for messages
 	rules    []string
 	requests chan request  // to the driver; closed by Close
 	done     chan struct{} // closed by the driver
 
 	mu   sync.Mutex
-	lost int // triggers, since the last Write
+	lost int // triggers lost since the last Write
 	why  error
 }
 
-// start opens the device and begins to write. It calls open again whenever the device has failed.
+// start opens the device and starts the driver, which calls open again whenever the device has failed.
 func start(name string, rules []string, o options, env Env, open func() (device, error)) (*Sink, error) {
 	if env.Log == nil {
 		env.Log = slog.New(slog.DiscardHandler)
@@ -116,14 +116,14 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 	return s, nil
 }
 
-// Write takes a trigger of the sink's rules, and ignores other messages. Its error is a latent.NotTaken about earlier triggers, or about this
-// one if too many wait.
+// Write queues a trigger of the sink's rules, and ignores other messages. Its error is a latent.NotTaken about earlier triggers, or about this trigger if too
+// many are waiting.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	if t, is := m.(*latent.Trigger); is && slices.Contains(s.rules, t.Name) {
 		select {
 		case s.requests <- request{t.Name, t.On, t, time.Now()}:
 		default:
-			s.lose(fmt.Errorf("%s does not keep up: %d triggers wait", s.name, depth))
+			s.lose(fmt.Errorf("%s is too slow: %d triggers are waiting", s.name, depth))
 		}
 	}
 	return s.losses()
@@ -149,7 +149,7 @@ func (s *Sink) losses() error {
 	return err
 }
 
-// Close writes the waiting triggers, sets every rule off, and closes the device. Its error lists lost triggers that Write has not reported.
+// Close writes the waiting triggers, turns every rule off, and closes the device. Its error reports lost triggers that Write has not reported.
 func (s *Sink) Close(ctx context.Context) error {
 	close(s.requests)
 	select {
@@ -158,7 +158,7 @@ func (s *Sink) Close(ctx context.Context) error {
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			return fmt.Errorf("%s: was not written and closed in time: its outputs may be unchanged", s.name)
+			return fmt.Errorf("%s: could not be turned off and closed in time: its outputs may still be on", s.name)
 		}
 	}
 	if lost, is := errors.AsType[latent.NotTaken](s.losses()); is {

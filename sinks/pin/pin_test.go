@@ -14,7 +14,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// States are written in their order, those of other rules and other messages are not, and what is on at the end is set off.
+// States are written in order. States of other rules and other messages are ignored. A rule that is on at the end is turned off.
 func TestStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took atomic.Int64
@@ -33,14 +33,14 @@ func TestStates(t *testing.T) {
 		if got, want := strings.Join(b.done(), " "), "open edge+ well+ edge- well- close"; got != want {
 			t.Errorf("found %s, expected %s", got, want)
 		}
-		// the other two triggers arrived as they were made, and say that they took 1.5 ms, so that they count with -1.5 ms
+		// the other two triggers have a Latency of 1.5 ms but no delay, so they count with -1.5 ms
 		if want := 3*time.Millisecond - time.Millisecond - 2*1500*time.Microsecond; time.Duration(took.Load()) != want {
 			t.Errorf("the pulses are told to have taken %v, expected %v", time.Duration(took.Load()), want)
 		}
 	})
 }
 
-// A pulse ends by itself, is as long as it is told, and is made longer by a condition that begins again.
+// A pulse ends by itself after the set duration. A condition that begins again extends it.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}
@@ -72,13 +72,13 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// A device that hangs holds nobody up. What is too much is lost and counted; a beginning that waited too long is not written, its end is.
+// A device that hangs delays nothing else. Excess triggers are lost and counted. A beginning that waited too long is not written, but its end is.
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{hang: make(chan struct{})}
 		s := begun(t, b, usual, Env{})
 		began, lost := time.Now(), 0
-		for range depth + 1 + 5 { // one is at the device
+		for range depth + 1 + 5 { // the device holds one
 			if err := s.Write(t.Context(), turn("edge", true)); err != nil {
 				lost++
 			}
@@ -103,7 +103,7 @@ func TestHangs(t *testing.T) {
 	})
 }
 
-// A device that fails is opened again until it is back; what it showed as on is set off then, and what came meanwhile is lost.
+// The sink reopens a failed device until it is back. Then rules that were on at the device are turned off. Triggers that arrived meanwhile are lost.
 func TestBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}
@@ -134,7 +134,7 @@ func TestBack(t *testing.T) {
 	})
 }
 
-// What was lost and not yet told is told at the end, and so is a device that may show something as on.
+// Close reports losses that Write has not reported, and a device on which a rule may still be on.
 func TestLostAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}
@@ -149,7 +149,7 @@ func TestLostAtTheEnd(t *testing.T) {
 	})
 }
 
-// A context that ends does not wait for a device.
+// Close does not wait for a device after its context has ended.
 func TestCloseInTime(t *testing.T) {
 	b := &bench{hang: make(chan struct{})}
 	s := begun(t, b, usual, Env{})
@@ -163,7 +163,7 @@ func TestCloseInTime(t *testing.T) {
 	<-s.done
 }
 
-// One request that a device does not deliver costs it alone.
+// If a device fails to deliver one request, only this request is lost.
 func TestPassing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Bounds on a serial device.
+// Limits of a serial device.
 const (
 	leastBaud = 300
 	mostBaud  = 4_000_000
-	mostBytes = 256 // per state: 6 ms at 460800 baud
+	mostBytes = 256 // bytes per state: 6 ms at 460800 baud
 
 	// writing is the time without any accepted byte after which a device counts as away: its driver's 4 KiB are full, or it hangs.
 	writing = 200 * time.Millisecond
 
 	textBaud    = 115200
-	firmataBaud = 57600 // StandardFirmata's own
+	firmataBaud = 57600 // default of StandardFirmata
 )
 
 // serialOptions holds the keys of the sink serial.
@@ -25,17 +25,17 @@ type serialOptions struct {
 	options                  // their keys are siblings
 	Device  string           `yaml:"device" reaches:"device"`
 	Baud    int              `yaml:"baud"`                      // 8 bits, no parity, one stop bit; 0: the default
-	Rules   map[string]texts `yaml:"rules" reaches:"nothing"`   // by rule: the bytes to write
-	Firmata map[string]int   `yaml:"firmata" reaches:"nothing"` // by rule, instead of rules: the digital pin
+	Rules   map[string]texts `yaml:"rules" reaches:"nothing"`   // bytes to write, by rule
+	Firmata map[string]int   `yaml:"firmata" reaches:"nothing"` // digital pin, by rule; replaces rules
 }
 
-// texts holds the bytes to write for a rule. Each character is the byte of its number.
+// texts holds the bytes to write for a rule. Each character stands for the byte with its number.
 type texts struct {
 	On  string `yaml:"on"`
 	Off string `yaml:"off"` // empty writes nothing
 }
 
-// NewSerial writes to a serial device: some bytes for every state of a rule, or Firmata, which sets the pins of a board.
+// NewSerial writes to a serial device: given bytes for every state of a rule, or Firmata messages that set the pins of a board.
 func NewSerial(decode func(any) error, env Env) (*Sink, error) {
 	o := serialOptions{options: usual}
 	if err := decode(&o); err != nil {
@@ -54,13 +54,13 @@ func NewSerial(decode func(any) error, env Env) (*Sink, error) {
 	return start(o.Device, rules, o.options, env, o.open)
 }
 
-// check returns an error of one line for options that no device takes.
+// check returns an error of one line for options that are invalid for all devices.
 func (o *serialOptions) check() error {
 	switch {
 	case o.Device == "":
-		return errors.New("device is missing: give one, such as /dev/ttyACM0, or a name in /dev/serial/by-id")
+		return errors.New("device is missing: give a device, such as /dev/ttyACM0, or a name in /dev/serial/by-id")
 	case len(o.Rules) > 0 && len(o.Firmata) > 0:
-		return errors.New("rules, firmata: found both: give the text for each rule, or its pin")
+		return errors.New("rules, firmata: found both: give a text for each rule, or a pin for each rule")
 	case len(o.Rules) == 0 && len(o.Firmata) == 0:
 		return errors.New(`rules: is missing: give the text for a rule, such as {edge: {on: "1\n", off: "0\n"}}, or firmata: {edge: 13}`)
 	}
@@ -97,7 +97,7 @@ func octets(text string) ([]byte, error) {
 	var out []byte
 	for _, r := range text {
 		if r > 0xff {
-			return nil, fmt.Errorf("found %q, expected characters up to \\xff, each of which is one byte", r)
+			return nil, fmt.Errorf("found %q, expected only characters up to \\xff, because each is one byte", r)
 		}
 		out = append(out, byte(r))
 	}
@@ -118,17 +118,17 @@ func (o *serialOptions) open() (device, error) {
 	}
 	w := &writer{port: port, states: map[string][2][]byte{}}
 	for rule, t := range o.Rules {
-		on, _ := octets(t.On) // checked before
+		on, _ := octets(t.On) // valid: checked before
 		off, _ := octets(t.Off)
 		w.states[rule] = [2][]byte{off, on}
 	}
 	return w, nil
 }
 
-// writer is a serial device that takes bytes for a rule's state.
+// writer is a serial device that receives bytes for the state of a rule.
 type writer struct {
 	port   *os.File
-	states map[string][2][]byte // off and on
+	states map[string][2][]byte // bytes for off and on, by rule
 }
 
 func (w *writer) set(o *request) error { return send(w.port, w.states[o.rule][index(o.on)]) }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openSerial opens a serial device for this program alone: raw, 8 bits, no parity, one stop bit, no flow control, ignoring modem lines. Its
-// file never blocks, and supports deadlines.
+// openSerial opens a serial device for the exclusive use of this program: raw, 8 bits, no parity, one stop bit, no flow control, ignoring modem lines. The file
+// never blocks, and supports deadlines.
 func openSerial(path string, baud int) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
@@ -26,32 +26,32 @@ func openSerial(path string, baud int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// raw locks the device for this program and sets its line.
+// raw locks the device for this program and sets the line parameters.
 func raw(fd, baud int) error {
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return errors.New("another program, or another sink of this one, has the device: end that program, or give one sink all rules of a device")
+		return errors.New("the device is in use by another program, or by another sink of this program: stop that program, or give all rules of the device to one sink")
 	}
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
 	if err != nil {
-		return fmt.Errorf("is no serial device: %w", err)
+		return fmt.Errorf("is not a serial device: %w", err)
 	}
 	t.Iflag, t.Oflag, t.Lflag = unix.IGNBRK|unix.IGNPAR, 0, 0
-	t.Cflag = unix.CS8 | unix.CREAD | unix.CLOCAL | unix.BOTHER // without HUPCL: closing resets no board
+	t.Cflag = unix.CS8 | unix.CREAD | unix.CLOCAL | unix.BOTHER // without HUPCL, so closing does not reset a board
 	t.Ispeed, t.Ospeed = uint32(baud), uint32(baud)
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
-		return fmt.Errorf("does not take %d baud, 8N1: %w", baud, err)
+		return fmt.Errorf("does not support %d baud, 8N1: %w", baud, err)
 	}
 	if t, err = unix.IoctlGetTermios(fd, unix.TCGETS2); err != nil {
 		return err
 	}
 	if got := int(t.Ospeed); got < baud-baud/50 || got > baud+baud/50 { // receivers tolerate 2 % and more
-		return fmt.Errorf("baud: asked for %d, it does %d: give one that it does", baud, got)
+		return fmt.Errorf("baud: asked for %d, but the device set %d: give a rate that the device supports", baud, got)
 	}
 	return nil
 }
 
-// closeSerial closes the device once its driver's buffer is sent or dropped. The driver itself would wait half a minute for a board that is gone.
+// closeSerial closes the device after its driver's buffer was sent or dropped. Otherwise the driver would wait half a minute for an unplugged board.
 func closeSerial(port *os.File) error {
 	if c, err := port.SyscallConn(); err == nil {
 		c.Control(func(fd uintptr) { drain(int(fd)) })
@@ -59,7 +59,7 @@ func closeSerial(port *os.File) error {
 	return port.Close()
 }
 
-// drain waits until the driver has sent its buffer, at most the time limit writing, and drops the rest.
+// drain waits until the driver has sent its buffer, at most for the time limit writing, and drops the rest.
 func drain(fd int) {
 	for end := time.Now().Add(writing); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if n, err := unix.IoctlGetInt(fd, unix.TIOCOUTQ); err != nil || n == 0 {

@@ -29,7 +29,7 @@ func plugged(t *testing.T) board {
 	return board{here, path}
 }
 
-// hears fails unless exactly these bytes come next, within 5 s.
+// hears fails the test unless exactly these bytes arrive next, within 5 s.
 func (b board) hears(t *testing.T, want string) {
 	t.Helper()
 	got := make([]byte, len(want))
@@ -39,7 +39,7 @@ func (b board) hears(t *testing.T, want string) {
 	}
 }
 
-// Bytes come out as they are written, whatever a terminal would make of them, and what is on at the end of the run is set off.
+// Bytes arrive unchanged, whatever they mean to a terminal. A rule that is on at the end of the run is turned off.
 func TestSerial(t *testing.T) {
 	b := plugged(t)
 	s, err := NewSerial(sinktest.Decoder(t, map[string]any{"device": b.path, "baud": 9600, "rules": map[string]any{
@@ -54,7 +54,7 @@ func TestSerial(t *testing.T) {
 	b.hears(t, "b\n")
 }
 
-// A device is one program's: a second sink is told so, and gets it once the first has ended.
+// Only one sink can use a device: a second sink gets an error, and can open the device once the first has ended.
 func TestSerialAlone(t *testing.T) {
 	b := plugged(t)
 	options := map[string]any{"device": b.path, "rules": map[string]any{"edge": map[string]any{"on": "a"}}}
@@ -62,7 +62,7 @@ func TestSerialAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewSerial(sinktest.Decoder(t, options), Env{}); err == nil || !strings.Contains(err.Error(), "another sink of this one, has the device") {
+	if _, err := NewSerial(sinktest.Decoder(t, options), Env{}); err == nil || !strings.Contains(err.Error(), "another sink of this program") {
 		t.Errorf("found %v", err)
 	}
 	sinktest.Close(t, first)
@@ -73,7 +73,7 @@ func TestSerialAlone(t *testing.T) {
 	sinktest.Close(t, again)
 }
 
-// The line is what was asked for: raw, 8N1, without flow control, and closing it drops no modem line.
+// The line has the requested parameters: raw, 8N1, without flow control. Closing it drops no modem line.
 func TestLine(t *testing.T) {
 	b := plugged(t)
 	port, err := openSerial(b.path, 31250)
@@ -99,7 +99,7 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// A board that is unplugged costs what comes meanwhile, and says so.
+// While a board is unplugged, triggers are lost and reported.
 func TestUnplugged(t *testing.T) {
 	b := plugged(t)
 	s, err := NewSerial(sinktest.Decoder(t, map[string]any{"device": b.path, "rules": map[string]any{"edge": map[string]any{"on": "a"}}}), Env{})
@@ -130,7 +130,7 @@ func TestSerialOptions(t *testing.T) {
 		"rules.edge.off: found 257 bytes, expected at most 256":     {"device": "x", "rules": map[string]any{"edge": map[string]any{"on": "1", "off": strings.Repeat("x", 257)}}},
 		"firmata.edge: found 200, expected a digital pin, 0 to 127": {"device": "x", "firmata": map[string]any{"edge": 200}},
 		"/nowhere: no such file or directory: is it plugged in?":    {"device": "/nowhere", "rules": rules},
-		"file: is no serial device":                                 {"device": file, "rules": rules},
+		"file: is not a serial device":                              {"device": file, "rules": rules},
 	} {
 		_, err := NewSerial(sinktest.Decoder(t, options), Env{Rules: []string{"edge"}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

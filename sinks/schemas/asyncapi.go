@@ -8,7 +8,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// asyncAPI returns the whole interface on NATS as one AsyncAPI 3 document: publications and answers.
+// asyncAPI returns the whole interface on NATS, publications and answers, as one AsyncAPI 3 document.
 func asyncAPI() object {
 	channels, operations, carried := object{}, object{}, object{}
 	for _, m := range messages {
@@ -87,7 +87,7 @@ func channel(token, is string, messages ...string) object {
 	}
 }
 
-// command describes a request and its answer, each the name of a message.
+// command describes a request and its answer by the names of their messages.
 type command struct{ name, does, request, answer string }
 
 // add adds the two subjects and their operations.

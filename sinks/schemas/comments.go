@@ -14,10 +14,10 @@ import (
 // comments maps Struct.name to the comment of that field, where name is its name in JSON.
 type comments map[string]string
 
-// carried lists the structs whose fields a record repeats. Their comments explain the record's fields, too.
+// carried lists records that repeat the fields of another struct. The comments of that struct also explain the fields of the record.
 var carried = map[string]string{"LatentRecord": "Latent", "TriggerRecord": "Trigger", "SDERecord": "SDE", "FieldRecord": "Field", "UnitsRecord": "Units"}
 
-// readComments reads the Go files of some folders.
+// readComments reads the comments in the Go files of some folders.
 func readComments(folders ...string) (comments, error) {
 	c := comments{}
 	for _, folder := range folders {

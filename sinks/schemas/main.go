@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-// generate makes every file from the types and their comments, which it reads in root.
+// generate returns every file, made from the types and from their comments in the source code under root.
 func generate(root string) (map[string][]byte, error) {
 	comments, err := readComments(filepath.Join(root, "sinks", "message"), filepath.Join(root, "sinks", "natsink"), filepath.Join(root, "internal", "flow", "latent"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// words lists the values of the text types with a fixed set of values.
+// words lists the values of text types that have a fixed set of values.
 var words = map[reflect.Type][]string{
 	reflect.TypeFor[latent.Activity]():    {string(latent.Active), string(latent.Inactive), string(latent.Undecided)},
 	reflect.TypeFor[latent.Change]():      {string(latent.Born), string(latent.Ended), string(latent.Joined), string(latent.Parted)},
@@ -108,5 +108,5 @@ func (c comments) schema(t reflect.Type) object {
 	case reflect.Float64:
 		return object{"type": "number"}
 	}
-	panic(fmt.Sprintf("a record holds a %v: say in schema.go how it looks in JSON", t))
+	panic(fmt.Sprintf("a record contains a %v: add its JSON form to schema.go", t))
 }

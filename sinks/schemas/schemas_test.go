@@ -32,7 +32,7 @@ func generated(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestUpToDate: the files in docs/schemas are what the types say.
+// TestUpToDate: the files in docs/schemas agree with the types.
 func TestUpToDate(t *testing.T) {
 	for name, want := range generated(t) {
 		if got, err := os.ReadFile(filepath.Join(root, "docs", "schemas", name)); err != nil || !bytes.Equal(got, want) {
@@ -41,7 +41,7 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// schemas decodes the JSON Schemas by kind.
+// schemas returns the decoded JSON Schemas by kind.
 func schemas(t *testing.T) map[string]object {
 	t.Helper()
 	out := map[string]object{}
@@ -59,7 +59,7 @@ func schemas(t *testing.T) map[string]object {
 	return out
 }
 
-// flat lists every field of a schema with what a reader relies on: where it is, its type, its unit, and whether it is always there.
+// flat returns every field of a schema with the properties on which readers rely: its path, its type, its unit, and whether it is required.
 func flat(path string, s object) (lines []string) {
 	required, _ := s["required"].([]any)
 	properties, _ := s["properties"].(object)
@@ -81,7 +81,7 @@ func flat(path string, s object) (lines []string) {
 	return lines
 }
 
-// shape is a type in a few words.
+// shape describes a type in a few words.
 func shape(s object) string {
 	if v, ok := s["const"]; ok {
 		return fmt.Sprintf("always %v", v)
@@ -98,8 +98,8 @@ func shape(s object) string {
 	return text
 }
 
-// TestCompatible: every field of version 1 is there with the type and the unit it was published with. docs/schemas/v1.txt is written by
-// hand: a line is added with a new field, and none is ever changed or removed while messages say v 1.
+// TestCompatible: every field of version 1 still exists with its original type and unit. docs/schemas/v1.txt is written by hand: a new field adds a line, and
+// no line is changed or removed while messages have v 1.
 func TestCompatible(t *testing.T) {
 	var now []string
 	for _, kind := range slices.Sorted(maps.Keys(schemas(t))) {
@@ -127,7 +127,7 @@ func TestCompatible(t *testing.T) {
 	}
 }
 
-// TestMessagesMatch: what the sinks write is what the schemas promise, with all there is to say and with nothing known yet.
+// TestMessagesMatch: the messages of the sinks match the schemas, both with all fields set and with nothing known yet.
 func TestMessagesMatch(t *testing.T) {
 	now := time.Now()
 	full := &latent.Estimate{
@@ -183,12 +183,12 @@ func TestMessagesMatch(t *testing.T) {
 		t.Errorf("found %v", kinds)
 	}
 	broken := object{"v": 2.0, "kind": "event", "stream": 1.0, "level": "fatal", "count": "3"}
-	if found := violations("event", all["event"], broken); len(found) != 8 { // v, stream, level, count, and four that are missing
+	if found := violations("event", all["event"], broken); len(found) != 8 { // v, stream, level, count, and four missing fields
 		t.Errorf("a wrong message has these violations: %q", found)
 	}
 }
 
-// violations checks v against the words of JSON Schema that the files here use.
+// violations checks v against the keywords of JSON Schema that these files use.
 func violations(path string, s object, v any) (found []string) {
 	bad := func(format string, args ...any) { found = append(found, path+": "+fmt.Sprintf(format, args...)) }
 	if want, ok := s["const"]; ok && !reflect.DeepEqual(want, v) {
@@ -226,7 +226,7 @@ func violations(path string, s object, v any) (found []string) {
 	return found
 }
 
-// typesOf are those that JSON Schema knows a value by.
+// typesOf returns the JSON Schema types of a value.
 func typesOf(v any) []string {
 	switch v := v.(type) {
 	case nil:
@@ -246,7 +246,7 @@ func typesOf(v any) []string {
 	return []string{"object"}
 }
 
-// TestReferences: everything that the AsyncAPI document refers to is there.
+// TestReferences: every reference in the AsyncAPI document has a target.
 func TestReferences(t *testing.T) {
 	files := generated(t)
 	var document object

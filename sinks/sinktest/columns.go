@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Parquet reads the rows of a file with a library independent of the writer. It returns the values by column.
+// Parquet reads the rows of a file with a library other than the writer's. It returns the values by column.
 func Parquet(t testing.TB, path string) []map[string]any {
 	t.Helper()
 	f, err := os.Open(path)
@@ -53,7 +53,7 @@ func Parquet(t testing.TB, path string) []map[string]any {
 	}
 }
 
-// Flat returns a record's JSON as columns: lists as name_0, name_1, forecasts with one more index.
+// Flat returns a record's JSON as columns. Lists become name_0, name_1 and so on, and forecasts have a second index.
 func Flat(t testing.TB, line string, dims int) map[string]any {
 	t.Helper()
 	var fields map[string]any

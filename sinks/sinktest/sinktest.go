@@ -1,4 +1,4 @@
-// Package sinktest has the shared parts of the sinks' tests: messages to write, options, a bus, and the end of a sink.
+// Package sinktest contains the shared parts of the sinks' tests: messages to write, options, a bus, and the closing of a sink.
 package sinktest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Decoder returns options as a configuration would.
+// Decoder returns a decoder of options, as for a configuration.
 func Decoder(t testing.TB, options map[string]any) func(any) error {
 	t.Helper()
 	c, err := config.NewComponent("sink", options)
@@ -22,7 +22,7 @@ func Decoder(t testing.TB, options map[string]any) func(any) error {
 	return c.Decode
 }
 
-// Bus returns the server inside the program, open until the test ends.
+// Bus returns a bus with an embedded server, open until the test ends.
 func Bus(t testing.TB) *bus.Conn {
 	t.Helper()
 	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
@@ -37,7 +37,7 @@ func Bus(t testing.TB) *bus.Conn {
 	return b
 }
 
-// Close ends a sink within 5 s.
+// Close closes a sink within 5 s.
 func Close(t testing.TB, s interface{ Close(context.Context) error }) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -47,7 +47,8 @@ func Close(t testing.TB, s interface{ Close(context.Context) error }) {
 	}
 }
 
-// Lines returns the records of messages, with their kinds, as encode emits them. encode is a message.Encoder's, whose own tests use this package.
+// Lines returns the records of messages, with their kinds, as encode emits them. encode is the Encode method of a message.Encoder; this package cannot import
+// package message, whose tests use it.
 func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) error) error, messages ...latent.Message) (kinds []latent.Kind, out []string) {
 	t.Helper()
 	for _, m := range messages {
@@ -62,7 +63,7 @@ func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) e
 	return kinds, out
 }
 
-// Noon is the time of all messages here, with nanoseconds and a zone that is not UTC.
+// Noon is the time of all messages here, with nanoseconds and a zone other than UTC.
 var Noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 7200))
 
 // Estimate returns the estimate of frame seq, with a law of the given revision.
@@ -108,7 +109,7 @@ func View() *latent.View {
 	return &latent.View{Seq: 7, Time: Noon, Preview: []byte{0xff, 0xd8}, Reconstruction: []byte{1}}
 }
 
-// Hard returns an estimate with units, and with numbers that a careless writer loses.
+// Hard returns an estimate with units, and with numbers that a careless writer would corrupt.
 func Hard() *latent.Estimate {
 	e := Estimate(1<<53+1, 7)
 	e.Latent.Mean = []float64{0.1 + 0.2, math.SmallestNonzeroFloat64}
@@ -174,8 +175,8 @@ func Population(seq uint64) *latent.Population {
 			D: []float64{4, 5}, DSD: []float64{0.5, 0.75}, Steps: []float64{300, 400}, Says: []string{"a trap at 32, 16"}}}
 }
 
-// Crowd returns the estimate of frame seq of a field with n objects. Every third was not detected, and doubt falls with the number. n places
-// of the frame before become known with this frame.
+// Crowd returns the estimate of frame seq of a field with n objects. Every third was not detected, and doubt falls with the number. n positions in the previous
+// frame become known with this frame.
 func Crowd(seq uint64, n int) *latent.Estimate {
 	e := Field(seq)
 	o := e.Objects

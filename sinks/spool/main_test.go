@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails the suite when a goroutine outlives it.
+// TestMain fails the suite if a goroutine outlives it.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }

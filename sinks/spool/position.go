@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// positionFiles hold the oldest record not forgotten, at most positionEvery old. They are written in turn: damage to one, even a kill during
-// its write, leaves the other. Earlier releases had one file, first, without a checksum; it is removed.
+// positionFiles contain the position of the oldest remaining record, at most positionEvery old. They are written alternately: damage to one, even by a kill
+// during its write, leaves the other intact. Earlier releases had one file called first, without a checksum; it is removed.
 var (
 	positionFiles = [2]string{"position.0", "position.1"}
 	olderFiles    = []string{"first", "first.tmp"}
@@ -17,8 +17,8 @@ var (
 
 const positionEvery = time.Second
 
-// note writes the position of the oldest record not forgotten. The caller holds s.mu. After a failure, or a power cut, an older position
-// remains: the files are not synced, because a frame may wait for note.
+// note writes the position of the oldest remaining record. The caller holds s.mu. The files are not synced, because a frame may wait for note. So an older
+// position may remain after a failure or a power cut.
 func (s *Spool) note() {
 	if s.first == s.noted || time.Since(s.notedAt) < positionEvery {
 		return
@@ -33,7 +33,7 @@ func positionText(p Position) []byte {
 	return fmt.Appendf(text, " %08x\n", crc32.ChecksumIEEE(text))
 }
 
-// recall reads the last position that note wrote, or zero if no file is whole.
+// recall returns the last position that note wrote, or zero if no file is intact.
 func (s *Spool) recall() (p Position) {
 	for _, name := range olderFiles {
 		os.Remove(filepath.Join(s.Folder, name))
@@ -41,7 +41,7 @@ func (s *Spool) recall() (p Position) {
 	for i, name := range positionFiles {
 		text, err := os.ReadFile(filepath.Join(s.Folder, name))
 		if err != nil {
-			continue // there is none yet
+			continue // the file does not exist yet
 		}
 		var q Position
 		if n, _ := fmt.Sscanf(string(text), "%d %d", &q.segment, &q.offset); n == 2 && string(text) == string(positionText(q)) && p.Before(q) {
@@ -51,7 +51,7 @@ func (s *Spool) recall() (p Position) {
 	return p
 }
 
-// unnote removes the position, because nothing waits.
+// unnote removes the position files, because no record is left.
 func (s *Spool) unnote() {
 	for _, name := range positionFiles {
 		os.Remove(filepath.Join(s.Folder, name))

@@ -10,19 +10,19 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Sizes for the search for whole records in a segment.
+// Sizes for the search for intact records in a segment.
 const (
-	leastBody  = 2 // bytes of a record behind its head: two lengths
+	leastBody  = 2 // bytes of a record after its head, at least: two lengths
 	mostBody   = message.MaxRecord + 1<<10
-	mostKind   = 32                        // letters of a kind
-	searchHead = spoolHead + leastBody + 1 // bytes that decide whether a record may begin there
+	mostKind   = 32                        // largest number of letters of a kind
+	searchHead = spoolHead + leastBody + 1 // bytes that show whether a record may begin there
 	searchStep = 64 << 10
 )
 
-// errTorn reports that no whole record begins at a place.
+// errTorn reports that no intact record begins at a position.
 var errTorn = errors.New("the record is damaged")
 
-// check returns the checksum of a record's bytes behind its head, at its place.
+// check returns the checksum of a record: of the bytes after its head and of its position.
 func check(body []byte, at Position) uint32 {
 	var place [16]byte
 	binary.LittleEndian.PutUint64(place[:], at.segment)
@@ -30,7 +30,7 @@ func check(body []byte, at Position) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(body), crc32.IEEETable, place[:])
 }
 
-// seal writes the checksums of consecutive records that begin at a place.
+// seal writes the checksums of consecutive records that begin at a position.
 func seal(records []byte, at Position) {
 	for len(records) > 0 {
 		n := spoolHead + int(binary.LittleEndian.Uint32(records))
@@ -71,7 +71,7 @@ func (c *segment) bytes(to []byte, offset int64) error {
 	return err
 }
 
-// next returns the first whole record from offset on, its beginning and its end. Both are the segment's end if there is none.
+// next returns the first intact record from offset on, its beginning and its end. Both are the end of the segment if there is none.
 func (c *segment) next(offset int64) (r Record, at, after int64, err error) {
 	for at = offset; at < c.size; {
 		r, n, err := c.read(at)
@@ -88,7 +88,8 @@ func (c *segment) next(offset int64) (r Record, at, after int64, err error) {
 	return r, c.size, c.size, nil
 }
 
-// likely returns the first place from offset on where a record may begin, by its lengths and the first letter of its kind, or the segment's end.
+// likely returns the first position from offset on at which a record may begin, judged by its lengths and the first letter of its kind, or the end of the
+// segment.
 func (c *segment) likely(offset int64) (int64, error) {
 	var piece [searchStep]byte
 	for ; ; offset += searchStep - searchHead + 1 {

@@ -16,23 +16,23 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// A spool's files hold consecutive records. Each has its length and its checksum, both little-endian uint32, the lengths of kind and
-// identity, a byte each, then kind, identity and message. The checksum is the CRC-32 of the bytes behind it and of the record's place, so
-// a moved record is invalid. Earlier releases omitted the place.
+// A spool's files contain consecutive records. Each has its length and its checksum, both little-endian uint32, the lengths of kind and identity, one byte
+// each, then kind, identity and message. The checksum is the CRC-32 of the bytes after it and of the record's position, so a moved record is invalid. Earlier
+// releases omitted the position.
 const (
 	spoolHead   = 8
 	spoolSuffix = ".spool"
-	segments    = 64      // segments of a full spool
-	leastCut    = 1 << 20 // bytes of a segment
+	segments    = 64      // number of segments of a full spool
+	leastCut    = 1 << 20 // smallest size of a segment, bytes
 )
 
 // errSpoolFull reports that the spool has no room for a record.
-var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes the waiting ones; raise nats.max_bytes")
+var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server stores the waiting ones; raise nats.max_bytes")
 
 // Record is a message in a spool.
 type Record struct {
 	Kind latent.Kind
-	ID   string // by which the server recognises a duplicate
+	ID   string // identity by which the server recognises a duplicate
 	Line []byte // JSON
 
 	Skipped int64 // damaged bytes that Read skipped before it
@@ -44,28 +44,28 @@ type Position struct {
 	offset  int64
 }
 
-// Before reports whether p is nearer to the beginning than q.
+// Before reports whether p comes before q.
 func (p Position) Before(q Position) bool {
 	return p.segment < q.segment || p.segment == q.segment && p.offset < q.offset
 }
 
 // Spool is a queue of records on disk. It may be used from any goroutine.
 type Spool struct {
-	Folder string        // of its files
-	Ready  chan struct{} // holds a token when there may be more to read
+	Folder string        // folder of its files
+	Ready  chan struct{} // has a token when there may be more to read
 
 	limit int64 // bytes
 	cut   int64 // bytes after which the next segment begins
 	lock  *os.File
 
 	mu    sync.Mutex
-	cuts  []*segment // oldest first; never empty
+	cuts  []*segment // segments, oldest first; never empty
 	bytes int64
-	first Position // the oldest record not forgotten
+	first Position // position of the oldest remaining record
 
-	noted   Position // first as stored on disk
+	noted   Position // value of first on the disk
 	notedAt time.Time
-	copy    int // copy of the position written last
+	copy    int // index of the position file written last
 }
 
 // segment is one file.
@@ -75,7 +75,7 @@ type segment struct {
 	size   int64
 }
 
-// Open opens the folder and locks it. It makes a missing folder.
+// Open opens and locks the folder. It creates a missing folder.
 func Open(folder string, limit int64) (*Spool, error) {
 	s := &Spool{Folder: folder, limit: limit, cut: max(limit/segments, leastCut), Ready: make(chan struct{}, 1)}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -94,14 +94,14 @@ func Open(folder string, limit int64) (*Spool, error) {
 	return s, nil
 }
 
-// SetLimit sets the maximum size of the spool, in bytes. The spool keeps its records, even beyond the limit.
+// SetLimit sets the largest size of the spool, in bytes. Existing records above the limit remain.
 func (s *Spool) SetLimit(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = bytes
 }
 
-// load finds the records of an earlier run. New records go to a new segment, because the end of the last one may be torn.
+// load finds the records of an earlier run. New records go to a new segment, because the end of the last segment may be damaged.
 func (s *Spool) load() error {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Spool) load() error {
 		if err != nil {
 			return err
 		}
-		if c.size == 0 { // no record followed its creation
+		if c.size == 0 { // the segment never got a record
 			if err := c.remove(); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (s *Spool) load() error {
 		s.bytes += c.size
 		next = max(next, number+1)
 	}
-	known := len(s.cuts) > 0 && p.segment <= s.cuts[len(s.cuts)-1].number // else its records are gone
+	known := len(s.cuts) > 0 && p.segment <= s.cuts[len(s.cuts)-1].number // otherwise its records no longer exist
 	c, err := s.open(next)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	return dst
 }
 
-// Append adds whole records made by AppendRecord, all or none.
+// Append adds complete records made by AppendRecord, all or none.
 func (s *Spool) Append(records []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Spool) Append(records []byte) error {
 		last = s.cuts[len(s.cuts)-1]
 	}
 	err := last.write(records)
-	if err != nil && last.size > 0 && s.first == (Position{last.number, last.size}) { // forgotten records take the room on a full disk
+	if err != nil && last.size > 0 && s.first == (Position{last.number, last.size}) { // forgotten records may fill the disk
 		if err := errors.Join(s.extend(), s.forget(s.first)); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (s *Spool) Append(records []byte) error {
 	return nil
 }
 
-// extend begins the next segment.
+// extend starts the next segment.
 func (s *Spool) extend() error {
 	next, err := s.open(s.cuts[len(s.cuts)-1].number + 1)
 	if err == nil {
@@ -213,7 +213,7 @@ func (s *Spool) extend() error {
 	return err
 }
 
-// write adds whole records, all or none.
+// write adds complete records, all or none.
 func (c *segment) write(records []byte) error {
 	seal(records, Position{c.number, c.size})
 	if _, err := c.file.WriteAt(records, c.size); err != nil {
@@ -223,14 +223,14 @@ func (c *segment) write(records []byte) error {
 	return nil
 }
 
-// First returns the position of the oldest record not forgotten.
+// First returns the position of the oldest remaining record.
 func (s *Spool) First() Position {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
 }
 
-// Read returns the first whole record at p or behind it, and the position of the next. ok is false at the end.
+// Read returns the first intact record at p or after it, and the position of the next record. ok is false at the end.
 func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +239,7 @@ func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 		if c.number < p.segment {
 			continue
 		}
-		if c.number > p.segment { // the one before is over, or files are missing between
+		if c.number > p.segment { // the previous segment has ended, or files are missing in between
 			p = Position{c.number, 0}
 		}
 		if p.offset >= c.size {
@@ -247,7 +247,7 @@ func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 		}
 		r, at, after, err := c.next(p.offset)
 		if err != nil {
-			return r, p, false, fmt.Errorf("%w: nothing of it is lost: check the disk of nats.store", err)
+			return r, p, false, fmt.Errorf("%w: the spool still has its messages: check the disk of nats.store", err)
 		}
 		skipped += at - p.offset
 		p.offset = after
@@ -260,7 +260,7 @@ func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 	return r, p, false, nil
 }
 
-// Forget forgets the records before p, and deletes segments that hold no other.
+// Forget removes the records before p, and deletes segments without other records.
 func (s *Spool) Forget(p Position) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,7 +283,7 @@ func (s *Spool) forget(p Position) error {
 	return nil
 }
 
-// Empty reports that nothing waits.
+// Empty reports whether no records are left.
 func (s *Spool) Empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -291,14 +291,14 @@ func (s *Spool) Empty() bool {
 	return s.first.segment == last.number && s.first.offset == last.size
 }
 
-// Waiting returns the number of bytes that are not forgotten.
+// Waiting returns the number of bytes of the remaining records.
 func (s *Spool) Waiting() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes - s.first.offset
 }
 
-// Close keeps waiting records for the next run. If there are none, it leaves no file.
+// Close closes the files, which keep the remaining records for the next run. If there are none, it removes all files.
 func (s *Spool) Close() error {
 	done := len(s.cuts) > 0 && s.Empty()
 	var errs []error
@@ -316,7 +316,7 @@ func (s *Spool) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// signal leaves a token unless one is there.
+// signal puts a token into Ready if it has none.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

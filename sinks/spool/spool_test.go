@@ -17,12 +17,12 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// line is record i with a message of n bytes.
+// line returns record i with a message of n bytes.
 func line(i, n int) []byte {
 	return AppendRecord(nil, Record{Kind: latent.KindLatent, ID: fmt.Sprintf("run.%d", i), Line: make([]byte, n)})
 }
 
-// waiting lists the identities of what waits.
+// waiting returns the identities of the remaining records.
 func waiting(t *testing.T, s *Spool) (ids []string, after []Position) {
 	t.Helper()
 	for p := s.First(); ; {
@@ -46,8 +46,8 @@ func openTest(t *testing.T, folder string, limit int64) *Spool {
 	return s
 }
 
-// TestSpool: records come back in order, over many files and over a restart; what was forgotten frees its room; a full spool takes
-// nothing and loses nothing.
+// TestSpool: records are read back in order, across many files and across a restart. Forgotten records free their room. A full spool refuses records and loses
+// none.
 func TestSpool(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a", "b")
 	s := openTest(t, folder, 8<<20)
@@ -83,7 +83,7 @@ func TestSpool(t *testing.T) {
 	}
 	s = openTest(t, folder, 8<<20)
 	ids, after = waiting(t, s)
-	if len(ids) < n-29 || ids[len(ids)-1] != fmt.Sprintf("run.%d", n) || len(ids) > n-19 { // of the segment that was begun all come back
+	if len(ids) < n-29 || ids[len(ids)-1] != fmt.Sprintf("run.%d", n) || len(ids) > n-19 { // a partly forgotten segment is read again completely
 		t.Errorf("after a restart %d wait: %v", len(ids), ids)
 	}
 	if err := s.Forget(after[len(after)-1]); err != nil {
@@ -100,14 +100,14 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// placed is records as they lie in the first segment.
+// placed returns records as they are stored in the first segment.
 func placed(records ...[]byte) []byte {
 	all := bytes.Join(records, nil)
 	seal(all, Position{segment: 1})
 	return all
 }
 
-// older is records as earlier releases wrote them: their checksums are the same at every place.
+// older returns records as earlier releases wrote them, with checksums that do not depend on the position.
 func older(records ...[]byte) []byte {
 	all := bytes.Join(records, nil)
 	for rest := all; len(rest) > 0; {
@@ -118,7 +118,7 @@ func older(records ...[]byte) []byte {
 	return all
 }
 
-// TestSpoolDamaged: whatever damage made of a segment, the whole records before and behind it are there in order, and what comes after follows them.
+// TestSpoolDamaged: after any damage to a segment, the intact records before and after it are read in order, and new records follow them.
 func TestSpoolDamaged(t *testing.T) {
 	size := len(line(0, 50))
 	for _, test := range []struct {
@@ -137,7 +137,7 @@ func TestSpoolDamaged(t *testing.T) {
 		{"a bit of the last", nil, func(text []byte) []byte { text[3*size-1] ^= 1; return text }, "run.0 run.1", size},
 		{"a length", nil, func(text []byte) []byte { text[size+3] = 0xff; return text }, "run.0 run.2", size},
 		{"a length of many records", nil, func(text []byte) []byte { text[size+2] = 1; return text }, "run.0 run.2", size},
-		{"bytes put in", nil, func(text []byte) []byte { return slices.Insert(text, size, 0) }, "run.0", 2*size + 1}, // no record lies where it was written
+		{"bytes put in", nil, func(text []byte) []byte { return slices.Insert(text, size, 0) }, "run.0", 2*size + 1}, // no record is at its original position
 		{"zeros in the middle", nil, func(text []byte) []byte { clear(text[size+5 : 2*size+5]); return text }, "run.0", 2 * size},
 		{"zeros behind", nil, func(text []byte) []byte { return append(text, make([]byte, 100)...) }, "run.0 run.1 run.2", 100},
 		{"two changed places", nil, func(text []byte) []byte { return slices.Concat(text[size:2*size], text[:size], text[2*size:]) }, "run.2", 2 * size},
@@ -176,7 +176,7 @@ func TestSpoolDamaged(t *testing.T) {
 	}
 }
 
-// TestSpoolUnreadable: what a disk does not give back now is not taken for torn.
+// TestSpoolUnreadable: a read error of the disk does not count as a damaged record.
 func TestSpoolUnreadable(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Symlink("/proc/self/mem", filepath.Join(folder, segmentName(1))); err != nil { // nothing is mapped at 0: an I/O error
@@ -194,8 +194,8 @@ func TestSpoolUnreadable(t *testing.T) {
 	}
 }
 
-// TestSpoolOnFullDisk: on a disk that has room for some records only, as many as one likes go through while they are forgotten, and those
-// that find no room leave nothing torn.
+// TestSpoolOnFullDisk: on a disk with room for only some records, any number of records can pass as long as they are forgotten. A refused record leaves no
+// damage.
 func TestSpoolOnFullDisk(t *testing.T) {
 	folder := bustest.SmallDisk(t, 256<<10)
 	s := openTest(t, filepath.Join(folder, "spool"), 64<<20)
@@ -227,7 +227,7 @@ func TestSpoolOnFullDisk(t *testing.T) {
 		t.Fatalf("all was forgotten: %v", err)
 	}
 	left := s.Folder
-	if err := s.lock.Close(); err != nil { // as a kill does
+	if err := s.lock.Close(); err != nil { // like a kill
 		t.Fatal(err)
 	}
 	again := openTest(t, left, 64<<20)
@@ -239,8 +239,7 @@ func TestSpoolOnFullDisk(t *testing.T) {
 	}
 }
 
-// FuzzSpool: a folder of which two files hold anything at all opens; every record in it can be read, what is written follows, and a second
-// opening finds the same.
+// FuzzSpool: a folder opens whatever two of its files contain. Every record in it can be read, new records follow, and a second Open finds the same records.
 func FuzzSpool(f *testing.F) {
 	whole := placed(line(0, 50), line(1, 50))
 	for _, text := range [][]byte{nil, whole, whole[:len(whole)-1], append([]byte{0, 0, 0, 0x80}, whole...), bytes.Repeat([]byte{0xff}, 64), make([]byte, 64), AppendRecord(nil, Record{})} {
@@ -262,7 +261,7 @@ func FuzzSpool(f *testing.F) {
 		if len(ids) == 0 || ids[len(ids)-1] != "run.7" {
 			t.Fatalf("found %q", ids)
 		}
-		if err := s.lock.Close(); err != nil { // as a kill does
+		if err := s.lock.Close(); err != nil { // like a kill
 			t.Fatal(err)
 		}
 		s = openTest(t, folder, 1<<20)
@@ -278,13 +277,13 @@ func FuzzSpool(f *testing.F) {
 	})
 }
 
-// TestSpoolKilled: a run that begins after one that was killed does not send again what had been forgotten a second before, as long as one copy of
-// the position is whole; the records themselves need not be.
+// TestSpoolKilled: the run after a killed one does not repeat records that were forgotten at least a second before the kill, as long as one copy of the
+// position is intact. The records themselves may be damaged.
 func TestSpoolKilled(t *testing.T) {
 	at := func(segment uint64, offset int64) string { return string(positionText(Position{segment, offset})) }
 	for _, test := range []struct {
 		name    string
-		files   map[string]string // that are found otherwise than they were written
+		files   map[string]string // files that were changed after they were written
 		waiting int
 	}{
 		{"as written", nil, 5},

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// access returns the options that authenticate the connection and the server. Every file is read again at each reconnection, so that renewed
-// credentials apply.
+// access returns the options that authenticate this program and the server. nats.go reads the files again at each reconnection, so renewed credentials take
+// effect.
 func (o *Options) access() ([]nats.Option, error) {
 	if err := o.checkAccess(); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (o *Options) access() ([]nats.Option, error) {
 	if o.NKey != "" {
 		option, err := nats.NkeyOptionFromSeed(o.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("nats.nkey: %s: %w: give a file that holds the seed of a user (SU and 56 letters)", o.NKey, err)
+			return nil, fmt.Errorf("nats.nkey: %s: %w: give a file with the seed of a user (SU and 56 letters)", o.NKey, err)
 		}
 		options = append(options, option)
 	}
@@ -46,13 +46,13 @@ func (o *Options) access() ([]nats.Option, error) {
 	return options, nil
 }
 
-// checkAccess refuses contradictions and missing files.
+// checkAccess refuses contradictory options and missing files.
 func (o *Options) checkAccess() error {
 	switch {
 	case (o.Cert == "") != (o.Key == ""):
-		return errors.New("nats.cert and nats.key: one without the other: give the certificate and its key")
+		return errors.New("nats.cert and nats.key: only one is given: give the certificate and its key")
 	case o.Credentials != "" && o.NKey != "":
-		return errors.New("nats.creds and nats.nkey: found both: give the one that the server asks for")
+		return errors.New("nats.creds and nats.nkey: found both: keep the one that the server requires")
 	}
 	for _, f := range []struct{ key, path string }{
 		{"creds", o.Credentials}, {"nkey", o.NKey}, {"ca", o.CA}, {"cert", o.Cert}, {"key", o.Key},
@@ -61,7 +61,7 @@ func (o *Options) checkAccess() error {
 			continue
 		}
 		if o.URL == Embedded {
-			return fmt.Errorf("nats.%s: found %q beside an embedded server, which has none: leave it out, or give the nats.url of a server", f.key, f.path)
+			return fmt.Errorf("nats.%s: found %q, but the embedded server does not use it: leave it out, or give the nats.url of another server", f.key, f.path)
 		}
 		if _, err := os.Stat(f.path); err != nil {
 			return fmt.Errorf("nats.%s: %w: check the path", f.key, err)

@@ -1,8 +1,8 @@
 // Package bus is the NATS connection of sinks and sources, to the user's server or to a server inside this process. It also builds
 // the subjects. It does not interpret messages.
 //
-// Live values lose their value with time, so the bus keeps nothing for an unreachable server. Publishing then fails at once, and the connection recovers on its
-// own after any time. The bus gives up a silent server within MaxAge, with all messages on their way to it.
+// Live values become obsolete, so the bus keeps nothing for an unreachable server. Publishing then fails at once, and the connection recovers by itself after
+// any time. The bus gives up a silent server within MaxAge, and drops all messages that it has not delivered to it.
 package bus
 
 import (
@@ -25,16 +25,16 @@ const (
 	// Embedded is the URL of the server inside this process.
 	Embedded = "embedded"
 
-	// MaxAge is the greatest age of an outgoing message. Beyond it the connection is given up and its messages are dropped.
+	// MaxAge is the largest age of an outgoing message. After that time the bus gives up the connection and drops its messages.
 	MaxAge = pingEvery * (pingsMissed + 1)
 
 	pingEvery    = time.Second
 	pingsMissed  = 2
-	firstConnect = 5 * time.Second // for the first answer of a server, unless ctx ends earlier
-	closing      = 2 * time.Second // for delivering published messages
-	blocking     = time.Second / 4 // for the socket to accept more, unless Options set it
+	firstConnect = 5 * time.Second // time for the first answer of a server, unless ctx ends earlier
+	closing      = 2 * time.Second // time for delivering published messages
+	blocking     = time.Second / 4 // time for the socket to accept more data, unless Options set it
 
-	privateInbox = "_INBOX_" // begins the inboxes of this program's connection to its own server
+	privateInbox = "_INBOX_" // prefix of the inboxes of this program's connection to its own server
 )
 
 var (
@@ -50,33 +50,33 @@ type wrongOptions struct{ error }
 func (e wrongOptions) Unwrap() error   { return e.error }
 func (wrongOptions) Is(err error) bool { return err == ErrOptions || err == console.ErrUsage }
 
-// Options describes the bus. Host and Port configure the embedded server, files configure any other.
+// Options describes the bus. Host and Port configure the embedded server; any other server has its own configuration.
 type Options struct {
-	// URL is Embedded; or nats://host:port, also tls, ws, wss, several of one cluster with commas between; or context:NAME, a context of the
-	// tool nats. An empty NAME is the selected context.
+	// URL is Embedded, one or several addresses nats://host:port of a cluster (also tls, ws, wss), separated by commas, or context:NAME, a context of the tool
+	// nats. An empty NAME is the selected context.
 	URL         string
-	Host        string       // to listen on; 127.0.0.1
-	Port        int          // to listen on; 0 takes a free one
+	Host        string       // address to listen on; 127.0.0.1
+	Port        int          // port to listen on; 0 takes a free port
 	Token       string       // shared secret: required by the embedded server, sent to any other
 	Credentials string       // path of a .creds file
 	NKey        string       // path of a user's seed
 	CA          string       // path of the certificates that verify the server; empty for the system's
 	Cert, Key   string       // paths of this program's own certificate and its key
 	Store       string       // folder of the embedded server's JetStream; empty for none
-	StoreMost   int64        // limit on its bytes, all streams and buckets together; 0 for 16 GiB
-	Name        string       // of this connection, as the server lists it; driftscope
+	StoreMost   int64        // limit on the bytes of all streams and buckets together; 0 for 16 GiB
+	Name        string       // name of this connection in the server's list; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
-	Pages       Pages        // of the embedded server: the rights of web pages; by default no page may connect
-	MQTT        string       // host:port of the embedded server's MQTT port; empty for none. Needs Store, and beyond this machine Token
-	WebSocket   string       // any other server: where pages connect, ws://host:port; empty if they cannot
+	Pages       Pages        // rights of web pages on the embedded server; by default no page may connect
+	MQTT        string       // host:port of the embedded server's MQTT listener; empty for none. It needs Store, and Token if other machines can reach it
+	WebSocket   string       // address at which pages reach another server, ws://host:port; empty if they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
-	// Patience is how long the network may accept nothing before the server counts as away. The default is a quarter of a second,
-	// because live data do not wait. A sender of megabytes sets more.
+	// Patience is the time without accepted data after which the server counts as away. The default is a quarter of a second, because live data do not wait. A
+	// sender of megabytes needs more.
 	Patience time.Duration
 
-	user, password, inbox string // of a context
+	user, password, inbox string // from a context of the tool nats
 	tlsFirst              bool
 }
 
@@ -85,14 +85,14 @@ type Conn struct {
 	nats         *nats.Conn
 	server       *server.Server // nil unless embedded
 	url          string         // without secrets
-	webSocket    string         // where pages connect
+	webSocket    string         // address for pages
 	prefix, site string
 	closed       chan struct{}
 	up           atomic.Bool
 	why          atomic.Pointer[error] // last error of the connection
 }
 
-// Connect starts the embedded server, or finds the one at o.URL: ErrNoServer after 5 s, or when ctx ends.
+// Connect starts the embedded server or connects to the server at o.URL. It returns ErrNoServer after 5 s without an answer, or when ctx ends.
 func Connect(ctx context.Context, o Options) (*Conn, error) {
 	access, err := o.check()
 	if err != nil {
@@ -142,7 +142,7 @@ func (o *Options) check() ([]nats.Option, error) {
 		}
 	}
 	if o.MQTT != "" && o.URL != Embedded {
-		return nil, fmt.Errorf("nats.mqtt: found %q beside a server that is not embedded, which opens its own: leave it out", o.MQTT)
+		return nil, fmt.Errorf("nats.mqtt: found %q, but only the embedded server uses it: leave it out, and configure MQTT in your own server", o.MQTT)
 	}
 	if o.WebSocket != "" {
 		if err := checkWebSocket(o.WebSocket); err != nil {
@@ -152,7 +152,7 @@ func (o *Options) check() ([]nats.Option, error) {
 	return o.access()
 }
 
-// dial connects, trying again until firstConnect has passed.
+// dial connects, and retries until firstConnect has passed.
 func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Option) error {
 	ctx, cancel := context.WithTimeout(ctx, firstConnect)
 	defer cancel()
@@ -177,7 +177,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 			c.up.Store(false)
 			c.why.Store(&err)
 			if err != nil { // nil after a deliberate Close
-				said.warn("the NATS server is away; trying again until it answers", err)
+				said.warn("the NATS server is away; retrying until it answers", err)
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { c.up.Store(true); said.back() }),
@@ -186,7 +186,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 			said.warn("NATS", err)
 		}),
 	)
-	if c.server != nil { // not through the system's sockets, which take a tenth of a small frame's time; no page may read its inbox
+	if c.server != nil { // sockets would take a tenth of a small frame's time; the private prefix hides replies from pages
 		options = append(options, nats.InProcessServer(c.server), nats.CustomInboxPrefix(privateInbox+rand.Text()))
 	}
 	var err error
@@ -219,13 +219,13 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 // URL returns the address for other clients, without secrets.
 func (c *Conn) URL() string { return c.url }
 
-// NATS lends the connection, for publishing and subscribing. Close alone closes it.
+// NATS lends the connection, for publishing and subscribing. Only Close closes it.
 func (c *Conn) NATS() *nats.Conn { return c.nats }
 
-// Connected reports whether the server is reachable. It never waits, unlike methods of NATS during a try of a silent server.
+// Connected reports whether the server is reachable. It never blocks, unlike methods of NATS while nats.go tries to reach a silent server.
 func (c *Conn) Connected() bool { return c.up.Load() }
 
-// Away returns why the server is unreachable, such as expired credentials, or nil if it is reachable. Away never waits.
+// Away returns the reason why the server is unreachable, such as expired credentials, or nil if it is reachable. It never blocks.
 func (c *Conn) Away() error {
 	if c.up.Load() {
 		return nil
@@ -239,7 +239,7 @@ func (c *Conn) Away() error {
 // Subject builds the subjects of one stream on this bus.
 func (c *Conn) Subject(stream string) (Subject, error) { return NewSubject(c.prefix, c.site, stream) }
 
-// Close delivers the published messages, and ends the connection and then the embedded server. It may be called on nil.
+// Close delivers the published messages, closes the connection and stops the embedded server. c may be nil.
 func (c *Conn) Close() error {
 	if c == nil {
 		return nil
@@ -258,7 +258,7 @@ func (c *Conn) Close() error {
 func (c *Conn) drain() error {
 	switch err := c.nats.Drain(); {
 	case errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrConnectionClosed):
-		return nil // all is delivered
+		return nil // everything is delivered
 	case err != nil:
 		c.nats.Close()
 		return fmt.Errorf("%s: not closed cleanly: %w", c.url, err)
@@ -268,6 +268,6 @@ func (c *Conn) drain() error {
 		return nil
 	case <-time.After(closing):
 		c.nats.Close()
-		return fmt.Errorf("%s: the last messages were not taken within %v: check the server", c.url, closing)
+		return fmt.Errorf("%s: the server did not accept the last messages within %v: check the server", c.url, closing)
 	}
 }

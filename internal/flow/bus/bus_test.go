@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails the suite when a goroutine outlives it, but for one: nats.go 1.55.0 leaves a goroutine behind where an object was put before that goroutine had begun, on a busy
-// machine: it waits on a channel that is nil by then.
+// TestMain fails the suite if a goroutine outlives it, with one exception: on a busy machine nats.go 1.55.0 leaks a goroutine if an object is stored before
+// that goroutine has started. It then waits on a nil channel.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
 }
@@ -31,14 +31,14 @@ func connect(t *testing.T, o Options) *Conn {
 	return c
 }
 
-// TestCloseLosesNothing: everything published before Close reaches a subscriber on a socket of its own.
+// TestCloseLosesNothing: everything published before Close reaches a subscriber on another connection.
 func TestCloseLosesNothing(t *testing.T) {
 	const n = 20000
 	c, err := Connect(t.Context(), Options{URL: Embedded})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := nats.Connect(c.URL(), nats.MaxReconnects(-1)) // a client that gives up throws away what it has
+	other, err := nats.Connect(c.URL(), nats.MaxReconnects(-1)) // a client that gives up drops its messages
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestBusyPort(t *testing.T) {
 	if err == nil {
 		t.Fatal("two servers on one port")
 	}
-	for _, part := range []string{fmt.Sprintf("port %d is busy", port), "--nats-port", fmt.Sprintf("--nats nats://127.0.0.1:%d", port)} {
+	for _, part := range []string{fmt.Sprintf("port %d is in use", port), "--nats-port", fmt.Sprintf("--nats nats://127.0.0.1:%d", port)} {
 		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %q, expected one line with %q", err, part)
 		}
@@ -118,9 +118,9 @@ func TestRefused(t *testing.T) {
 		"too many":         {Options{URL: strings.Repeat("nats://a:1,", 16) + "nats://a:1"}, "found 17 addresses, expected at most 16"},
 		"half a pair":      {Options{URL: "tls://a:1", Cert: "client.pem"}, "give the certificate and its key"},
 		"two identities":   {Options{URL: "tls://a:1", Credentials: "a.creds", NKey: "a.nk"}, "found both"},
-		"files embedded":   {Options{URL: Embedded, CA: "ca.pem"}, "give the nats.url of a server"},
+		"files embedded":   {Options{URL: Embedded, CA: "ca.pem"}, "give the nats.url of another server"},
 		"no authority":     {Options{URL: "tls://a:1", CA: "/no/such.pem"}, "nats.ca: stat /no/such.pem"},
-		"context path":     {Options{URL: "context:../x"}, "a name that nats context ls shows"},
+		"context path":     {Options{URL: "context:../x"}, "a name listed by nats context ls"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestWebSocket: browsers cannot come straight to the embedded server's port, whatever page they show; the dashboard's is for them.
+// TestWebSocket: no browser can connect directly to the embedded server's port. It has to use the dashboard's port.
 func TestWebSocket(t *testing.T) {
 	if c := connect(t, Options{URL: Embedded}); c.WebSocket() != "" {
 		t.Errorf("a WebSocket at %s that nobody asked for", c.WebSocket())
@@ -197,7 +197,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestServerComesBack: publishing fails while the server is away, nothing old arrives, and the connection heals.
+// TestServerComesBack: publishing fails while the server is away, no old message arrives later, and the connection recovers.
 func TestServerComesBack(t *testing.T) {
 	first := connect(t, Options{URL: Embedded})
 	var port int
@@ -225,7 +225,7 @@ func TestServerComesBack(t *testing.T) {
 	}
 }
 
-// wait polls for what another goroutine brings about.
+// wait polls until a condition holds that another goroutine establishes.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	suite.Until(t, ok, what)
@@ -240,13 +240,13 @@ func TestSubject(t *testing.T) {
 		t.Errorf("found %q, %v", s.Of("sde"), err)
 	}
 	for bad, want := range map[string]string{
-		"bulk-water.mov":        "bulk-water-mov would do",
+		"bulk-water.mov":        "bulk-water-mov is valid",
 		"":                      `found ""`,
 		">":                     `found ">"`,
 		"*":                     "expected 1 to 64",
-		"é a":                   "a would do",
-		"a\r\nPUB x 0\r\n":      "a--PUB-x-0 would do",
-		strings.Repeat("a", 65): strings.Repeat("a", 64) + " would do",
+		"é a":                   "a is valid",
+		"a\r\nPUB x 0\r\n":      "a--PUB-x-0 is valid",
+		strings.Repeat("a", 65): strings.Repeat("a", 64) + " is valid",
 	} {
 		if _, err := NewSubject("", "", bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: found %v, expected %q", bad, err, want)

@@ -14,7 +14,7 @@ import (
 const (
 	contextScheme   = "context:"
 	maxContextBytes = 64 << 10
-	defaultServer   = "nats://127.0.0.1:4222" // of a context without a server, as in the nats tool
+	defaultServer   = "nats://127.0.0.1:4222" // server of a context without one, as in the nats tool
 )
 
 // natsContext is a file of the tool nats in ~/.config/nats/context: a server and its credentials.
@@ -37,7 +37,7 @@ type natsContext struct {
 	SOCKSProxy string `json:"socks_proxy"`
 }
 
-// fromContext replaces a URL context:NAME by the settings of the file. The settings in o override the file.
+// fromContext replaces a URL context:NAME by the settings in the context's file. Settings that o already has override the file.
 func (o *Options) fromContext() error {
 	name, ok := strings.CutPrefix(o.URL, contextScheme)
 	if !ok {
@@ -66,7 +66,7 @@ func (o *Options) fromContext() error {
 	return nil
 }
 
-// contextPath returns the file of the context called name, or of the selected one if name is empty.
+// contextPath returns the path of the context called name, or of the selected context if name is empty.
 func contextPath(name string) (string, error) {
 	folder := os.Getenv("XDG_CONFIG_HOME")
 	if folder == "" {
@@ -81,16 +81,16 @@ func contextPath(name string) (string, error) {
 		name = strings.TrimSpace(string(selected))
 	}
 	if name == "" || name != filepath.Base(name) || name == ".." || name == "." {
-		return "", fmt.Errorf("nats context: found %.80q, expected a name that nats context ls shows", name)
+		return "", fmt.Errorf("nats context: found %.80q, expected a name listed by nats context ls", name)
 	}
 	return filepath.Join(folder, "context", name+".json"), nil
 }
 
-// readContext reads the file and refuses unsupported settings.
+// readContext reads the file of a context and refuses unsupported settings.
 func readContext(path string) (c natsContext, err error) {
 	data, err := readAtMost(path, maxContextBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, errors.New("is not there: nats context ls shows those that are")
+		return c, errors.New("does not exist: nats context ls shows the existing contexts")
 	}
 	if err != nil {
 		return c, err
@@ -100,7 +100,7 @@ func readContext(path string) (c natsContext, err error) {
 	}
 	for key, value := range map[string]string{"nsc": c.NSC, "user_jwt": c.UserJWT, "socks_proxy": c.SOCKSProxy} {
 		if value != "" {
-			return c, fmt.Errorf("%s is not supported here: give creds or nkey in the context, and an address that can be reached directly", key)
+			return c, fmt.Errorf("%s is not supported here: use creds or nkey in the context, and an address that needs no proxy", key)
 		}
 	}
 	return c, nil

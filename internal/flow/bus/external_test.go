@@ -26,7 +26,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// authority signs certificates, and keeps everything in files of one folder.
+// authority signs certificates, and stores them in one folder.
 type authority struct {
 	t      *testing.T
 	folder string
@@ -83,10 +83,10 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// reaches says whether a connection with these options publishes and receives, or why not.
+// reaches returns nil if a connection with these options can publish and receive, or the reason why not.
 func reaches(t *testing.T, o Options) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a refusal is not waited for longer
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a refusal arrives sooner
 	defer cancel()
 	c, err := Connect(ctx, o)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestUsers: a password in the URL, a token, an nkey, a context with a list of servers of which the first is not there.
+// TestUsers connects with a password in the URL, a token, an nkey, and a context whose first server does not exist.
 func TestUsers(t *testing.T) {
 	seed, public := newUser(t)
 	s := bustest.Start(t, fmt.Sprintf(`authorization {users = [{user: rig, password: hunter2}, {nkey: %s}]}`, public))
@@ -151,13 +151,13 @@ func TestUsers(t *testing.T) {
 	write(t, filepath.Join(folder, "nats", "context.txt"), []byte("lab\n"))
 	tests := map[string]struct {
 		options Options
-		want    string // of the error; empty where none is expected
+		want    string // expected error; empty for none
 	}{
 		"password":         {Options{URL: "nats://rig:hunter2@" + host}, ""},
 		"wrong password":   {Options{URL: "nats://rig:hunter3@" + host}, "authorization violation"},
 		"nobody":           {Options{URL: s.URL()}, "authorization violation"},
 		"nkey":             {Options{URL: s.URL(), NKey: nk}, ""},
-		"not a seed":       {Options{URL: s.URL(), NKey: filepath.Join(contexts, "lab.json")}, "give a file that holds the seed of a user"},
+		"not a seed":       {Options{URL: s.URL(), NKey: filepath.Join(contexts, "lab.json")}, "give a file with the seed of a user"},
 		"context":          {Options{URL: "context:lab"}, ""},
 		"selected context": {Options{URL: "context:"}, ""},
 		"no context":       {Options{URL: "context:attic"}, "nats context ls"},
@@ -177,7 +177,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// newUser makes the seed and the public key of a user.
+// newUser creates the seed and the public key of a user.
 func newUser(t *testing.T) (seed []byte, public string) {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -235,16 +235,16 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("a viewer's command arrived: %s", m.Subject)
 	}
 
-	// Credentials that expire while in use, and are renewed in place an unknown time later.
+	// The credentials expire while in use, and are renewed in the same file at some later time.
 	path := filepath.Join(folder, "brief.creds")
 	brief := connect(t, credentials(path, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(2 * time.Second).Unix() }))
 	wait(t, "the credentials to expire", func() bool { return brief.NATS().Publish("driftscope.a", nil) != nil })
-	time.Sleep(time.Second) // refused more than twice, where a client that gives up does
+	time.Sleep(time.Second) // more than two refusals, after which a client would give up
 	credentials(path, func(*jwt.UserClaims) {})
 	wait(t, "the renewed credentials to be used", func() bool { return brief.NATS().Publish("driftscope.a", nil) == nil })
 }
 
-// TestCutOff: a server that is silent is given up within MaxAge, and nothing that was published before is delivered after.
+// TestCutOff: the bus gives up a silent server within MaxAge, and delivers no message later that was published before.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	s := bustest.Start(t, "")
@@ -263,7 +263,7 @@ func TestCutOff(t *testing.T) {
 	wait(t, "the silence to be noticed", func() bool {
 		return c.NATS().Publish("driftscope.a", fmt.Append(nil, time.Now().UnixMilli())) != nil
 	})
-	if d := time.Since(start); d > MaxAge+2*time.Second { // a machine that runs other tests beside
+	if d := time.Since(start); d > MaxAge+2*time.Second { // 2 s more on a machine that runs other tests
 		t.Errorf("noticed after %v, expected within %v", d, MaxAge)
 	}
 	w.Turn(suite.Whole)

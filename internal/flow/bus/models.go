@@ -15,27 +15,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Bounds on the models that a server keeps for the streams of one prefix and site.
+// Limits on the models that a server stores for the streams of one prefix and site.
 const (
-	maxModels = 1000 // in a list
+	maxModels = 1000 // longest list
 	maxBucket = maxName - len("OBJ_")
-	modelWait = time.Minute // for storing or fetching one
+	modelWait = time.Minute // time limit for storing or fetching a model
 )
 
 // Reasons why a model is unavailable.
 var (
-	ErrNoStore = errors.New("the server keeps no models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
+	ErrNoStore = errors.New("the server cannot store models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
 	ErrNoModel = errors.New("there is no such model: driftscope model list shows the models, driftscope model put adds one")
 	ErrName    = errors.New("a model's name has 1 to 64 letters, digits, - and _")
 	ErrTorn    = errors.New("the server's copy is torn or was not put by driftscope: put it again")
 
-	ErrUnanswered = errors.New("the NATS server did not do it")
+	ErrUnanswered = errors.New("the NATS server did not execute the request")
 )
 
-// Models is the JetStream object store of model files for the streams of one prefix and site. It does not interpret the files, but
-// compares their digests.
+// Models is the JetStream object store of model files for the streams of one prefix and site. It checks the digests of the files, but does not interpret their
+// contents.
 type Models struct {
-	Replicas int // number of servers with a copy, when Put makes the store; 1
+	Replicas int // number of servers with a copy if Put creates the store; default 1
 
 	js     jetstream.JetStream
 	names  Subject
@@ -46,7 +46,7 @@ type Models struct {
 // Model describes a stored file.
 type Model struct {
 	Name   string // 1 to 64 letters, digits, - and _
-	About  string // for people
+	About  string // description for users
 	SHA256 string // hexadecimal
 	Size   int64  // bytes
 	Put    time.Time
@@ -67,7 +67,7 @@ func (c *Conn) Models() (*Models, error) {
 	return m, nil
 }
 
-// Put stores a file under a name and replaces an earlier one. It makes the store if it is missing.
+// Put stores a file under a name and replaces an earlier file of that name. It creates the store if it is missing.
 func (m *Models) Put(ctx context.Context, name, about string, data []byte) error {
 	if checkToken("model", name) != nil {
 		return ErrName
@@ -103,7 +103,7 @@ func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, err
 		return nil, explain(err)
 	}
 	if info.Size > uint64(limit) {
-		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTorn, info.Size, limit)
+		return nil, fmt.Errorf("%w: it has %d bytes, expected at most %d", ErrTorn, info.Size, limit)
 	}
 	data, err := m.pieces.data(ctx, info)
 	return data, explain(err)
@@ -115,7 +115,7 @@ func (m *Models) unopened(ctx context.Context) error {
 	return err
 }
 
-// List returns the stored models by name. It is empty if none was ever put.
+// List returns the stored models, sorted by name. It is empty if no model was ever stored.
 func (m *Models) List(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
@@ -164,7 +164,7 @@ func (m *Models) Remove(ctx context.Context, name string) error {
 	return explain(store.Delete(ctx, name))
 }
 
-// explain rewords errors that a user can act on.
+// explain replaces errors of NATS by errors that tell the user what to do.
 func explain(err error) error {
 	switch {
 	case err == nil:
@@ -178,5 +178,5 @@ func explain(err error) error {
 	case errors.Is(err, ErrTorn), errors.Is(err, ErrForbidden):
 		return err
 	}
-	return fmt.Errorf("%w (%w): does it exist, with room for more, and may this user use JetStream?", ErrUnanswered, err)
+	return fmt.Errorf("%w (%w): check that the store exists and has room, and that this user may use JetStream", ErrUnanswered, err)
 }

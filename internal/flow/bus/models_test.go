@@ -17,7 +17,7 @@ func openModels(t *testing.T, o Options) *Models {
 	return m
 }
 
-// TestModels: what is put comes back whole, under its name; the newest of a name counts; what is removed is gone.
+// TestModels: Get returns the stored bytes of a name, Put replaces an earlier file, and Remove deletes it.
 func TestModels(t *testing.T) {
 	o := Options{URL: Embedded, Store: t.TempDir()}
 	m, ctx := openModels(t, o), t.Context()
@@ -68,7 +68,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsWithoutStore: a server that keeps nothing says what would.
+// TestModelsWithoutStore: without JetStream the error explains how to enable it.
 func TestModelsWithoutStore(t *testing.T) {
 	m := openModels(t, Options{URL: Embedded})
 	_, listed := m.List(t.Context())
@@ -89,7 +89,7 @@ func TestModelsWithoutStore(t *testing.T) {
 	}
 }
 
-// TestBucket: every prefix and site has a store of its own, whose stream has a name that every file system takes.
+// TestBucket: every prefix and site has its own store, and every file system accepts the name of its stream.
 func TestBucket(t *testing.T) {
 	long := strings.Repeat("x", 64)
 	seen := map[string]string{}

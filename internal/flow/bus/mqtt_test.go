@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// mosquitto finds a program of mosquitto-clients.
+// mosquitto returns the path of a program of mosquitto-clients.
 func mosquitto(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -27,7 +27,8 @@ func mosquitto(t *testing.T, name string) string {
 	return path
 }
 
-// What is published comes to an MQTT client, a subject's dots as slashes, and what such a client publishes comes here; with a token, to who gives it alone.
+// MQTT clients receive published messages, with slashes for the dots of the subject, and their messages arrive on the bus. If there is a token, only clients
+// with it may connect.
 func TestMQTT(t *testing.T) {
 	subscribe, publish := mosquitto(t, "mosquitto_sub"), mosquitto(t, "mosquitto_pub")
 	for _, token := range []string{"", "a secret of the lab"} {
@@ -51,7 +52,7 @@ func TestMQTT(t *testing.T) {
 			heard <- line
 			close(ended)
 		}()
-		for done := false; !done; { // it says nothing of when it has subscribed
+		for done := false; !done; { // mosquitto_sub does not report that it has subscribed
 			if err := c.NATS().Publish("driftscope.local.bead.trigger", []byte(`{"name":"edge","on":true}`)); err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +72,7 @@ func TestMQTT(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.NATS().Flush(); err != nil { // else mosquitto_pub may be there first
+		if err := c.NATS().Flush(); err != nil { // otherwise mosquitto_pub may publish first
 			t.Fatal(err)
 		}
 		if text, err := exec.CommandContext(t.Context(), publish, append(args, "-t", "stage/moved", "-m", "x")...).CombinedOutput(); err != nil {
@@ -91,7 +92,7 @@ func TestMQTT(t *testing.T) {
 	}
 }
 
-// A listener that others reach, has nowhere to keep sessions, or is another's, is refused before anything listens.
+// A listener is refused before anything listens if other machines can reach it, if it has no folder for sessions, or if it belongs to an external server.
 func TestMQTTRefused(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,12 +101,12 @@ func TestMQTTRefused(t *testing.T) {
 	defer taken.Close()
 	store := t.TempDir()
 	for want, o := range map[string]Options{
-		"which others can reach: give nats.token": {URL: Embedded, MQTT: "0.0.0.0:1883", Store: store},
-		"give nats.store":                         {URL: Embedded, MQTT: "127.0.0.1:1883"},
-		"expected host:port, such as":             {URL: Embedded, MQTT: ":1883", Store: store},
-		`found "127.0.0.1:0"`:                     {URL: Embedded, MQTT: "127.0.0.1:0", Store: store},
-		"which opens its own: leave it out":       {URL: "nats://127.0.0.1:1", MQTT: "127.0.0.1:1883"},
-		"is busy: give another port":              {URL: Embedded, MQTT: taken.Addr().String(), Store: store},
+		"which other machines can reach: give nats.token": {URL: Embedded, MQTT: "0.0.0.0:1883", Store: store},
+		"give nats.store":                                {URL: Embedded, MQTT: "127.0.0.1:1883"},
+		"expected host:port, such as":                    {URL: Embedded, MQTT: ":1883", Store: store},
+		`found "127.0.0.1:0"`:                            {URL: Embedded, MQTT: "127.0.0.1:0", Store: store},
+		"only the embedded server uses it: leave it out": {URL: "nats://127.0.0.1:1", MQTT: "127.0.0.1:1883"},
+		"is in use: give another port":                   {URL: Embedded, MQTT: taken.Addr().String(), Store: store},
 	} {
 		c, err := Connect(t.Context(), o)
 		if err == nil {

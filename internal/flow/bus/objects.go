@@ -21,17 +21,17 @@ const (
 	notFound       = "404"
 )
 
-// maxModelPieces bounds the number of messages of a model; nats.go makes pieces of 128 KiB.
+// maxModelPieces is the largest number of messages of a model; nats.go writes pieces of 128 KiB.
 const maxModelPieces = 1 << 16
 
-// pieces reads an object store message by message, by requests of the stream's direct API alone. The client library uses a consumer instead.
-// The right to make consumers includes delivery to any subject, so a user who only reads models does not get it.
+// pieces reads an object store message by message, with requests of the stream's direct API. The client library uses a consumer instead. But the right to
+// create consumers includes delivery to any subject, so a user who only reads models does not have it.
 type pieces struct {
 	nc     *nats.Conn
 	bucket string
 }
 
-// objectInfo is the store's metadata of an object: the fields of jetstream.ObjectInfo that are read here.
+// objectInfo is the metadata of an object in the store: the fields of jetstream.ObjectInfo that pieces uses.
 type objectInfo struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -79,7 +79,7 @@ func (p *pieces) info(ctx context.Context, name string) (*objectInfo, error) {
 	return p.at(ctx, p.metaSubject(name))
 }
 
-// at returns the object's metadata from a subject of the store.
+// at returns the metadata of an object from its subject in the store.
 func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
 	m, err := p.direct(ctx, "."+subject, nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
 	return &info, nil
 }
 
-// data reads an object's bytes, whose number is in info, and compares their digest.
+// data reads an object's bytes and checks their number and digest against info.
 func (p *pieces) data(ctx context.Context, info *objectInfo) ([]byte, error) {
 	want, err := jetstream.DecodeObjectDigest(info.Digest)
 	if err != nil || info.Options != nil && info.Options.Link != nil || info.Size == 0 || info.Chunks > maxModelPieces {
@@ -111,7 +111,7 @@ func (p *pieces) data(ctx context.Context, info *objectInfo) ([]byte, error) {
 			Next string `json:"next_by_subj"`
 		}{next, subject})
 		if errors.Is(err, jetstream.ErrObjectNotFound) {
-			return nil, fmt.Errorf("%w: %d of its %d pieces are there", ErrTorn, piece, info.Chunks)
+			return nil, fmt.Errorf("%w: only %d of its %d pieces exist", ErrTorn, piece, info.Chunks)
 		}
 		if err != nil {
 			return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// OnDisk reports whether the embedded server has the files of a JetStream stream in its folder. If a user deletes them, the server continues
-// to write to unlinked files and confirms every message. The disk of another server is out of reach: OnDisk returns true.
+// OnDisk reports whether the embedded server has the files of a JetStream stream in its folder. If a user deletes them, the server continues to write to
+// unlinked files and confirms every message. OnDisk returns true for an external server, because it cannot check that disk.
 func (c *Conn) OnDisk(stream string) bool {
 	if c.server == nil {
 		return true

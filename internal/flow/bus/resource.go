@@ -13,16 +13,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrForbidden reports that a stream is missing or differs, and that this user may neither make nor change one.
-var ErrForbidden = errors.New("this user may not make or change it")
+// ErrForbidden reports that a stream is missing or differs, and that this user may not create or change it.
+var ErrForbidden = errors.New("this user may not create or change it")
 
-// refusedEvery is the time between two checks for a refused request: the server reports a refusal on its own, and the answer never comes.
+// refusedEvery is the interval between two checks for a refused request. The server reports a refusal separately, and never answers the request.
 const refusedEvery = 2 * time.Millisecond
 
-// Resource is a JetStream stream, a key-value bucket or an object store as Driftscope makes it. One of the three configurations is set; resources.go has all.
+// Resource is a JetStream stream, a key-value bucket or an object store that Driftscope uses. Exactly one of the three configurations is set; resources.go
+// defines all resources.
 type Resource struct {
 	Holds   string // description of its contents, for display
-	Init    string // the arguments of driftscope site init that make it, besides the server
+	Init    string // arguments of driftscope site init that create the resource, besides the server
 	Stream  *jetstream.StreamConfig
 	Bucket  *jetstream.KeyValueConfig
 	Objects *jetstream.ObjectStoreConfig
@@ -54,7 +55,7 @@ func (r *Resource) Find(ctx context.Context, js jetstream.JetStream) (jetstream.
 	return js.Stream(ctx, r.Name())
 }
 
-// Ensure returns the stream. It makes a missing one, and made is true then. The error wraps ErrForbidden if this user may not make it.
+// Ensure returns the stream. It creates a missing stream, and then made is true. The error wraps ErrForbidden if this user may not create the stream.
 func (r *Resource) Ensure(ctx context.Context, js jetstream.JetStream) (s jetstream.Stream, made bool, err error) {
 	if s, err = r.Find(ctx, js); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return s, false, err
@@ -73,7 +74,7 @@ func (r *Resource) Ensure(ctx context.Context, js jetstream.JetStream) (s jetstr
 	return s, made && err == nil, err
 }
 
-// create makes the resource.
+// create creates the resource on the server.
 func (r *Resource) create(ctx context.Context, js jetstream.JetStream) (err error) {
 	switch {
 	case r.Bucket != nil:
@@ -86,8 +87,8 @@ func (r *Resource) create(ctx context.Context, js jetstream.JetStream) (err erro
 	return err
 }
 
-// Settle is Ensure, and changes an existing stream to the settings of r; it never removes replicas. If this user may not change the stream, Settle
-// returns the stream unchanged with an error that wraps ErrForbidden. r is no bucket.
+// Settle is like Ensure, but also changes an existing stream to the settings of r; it never removes replicas. If this user may not change the stream, Settle
+// returns the stream unchanged, and an error that wraps ErrForbidden. r must be a stream.
 func (r *Resource) Settle(ctx context.Context, js jetstream.JetStream) (s jetstream.Stream, made bool, err error) {
 	s, made, err = r.Ensure(ctx, js)
 	if err != nil || made {
@@ -109,8 +110,8 @@ func (r *Resource) Settle(ctx context.Context, js jetstream.JetStream) (s jetstr
 	return changed, false, err
 }
 
-// guarded calls do, which sends a request to the JetStream API. It returns ErrForbidden as soon as the server refuses the request. It ignores the
-// refusal of an earlier request, which the connection still holds as its last error.
+// guarded calls do, which sends a request to the JetStream API. It returns ErrForbidden as soon as the server refuses the request. It ignores the refusal of an
+// earlier request, which may still be the last error of the connection.
 func guarded(ctx context.Context, js jetstream.JetStream, what string, do func(context.Context) error) error {
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -139,7 +140,7 @@ func guarded(ctx context.Context, js jetstream.JetStream, what string, do func(c
 	return err
 }
 
-// Differs lists the settings of an existing stream that differ from r, and settings that copy its messages elsewhere.
+// Differs returns the settings of an existing stream that differ from r, and settings that copy messages to or from other subjects.
 func (r *Resource) Differs(there jetstream.StreamConfig) (all []string) {
 	wanted := r.wanted()
 	differ := func(what string, found, expected any) {
@@ -174,7 +175,7 @@ func (r *Resource) Differs(there jetstream.StreamConfig) (all []string) {
 	return all
 }
 
-// limit formats a bound as the server does: -1 is no limit.
+// limit formats a limit as the server does: -1 means no limit.
 func limit[N int32 | int64](n N) N {
 	if n <= 0 {
 		return -1

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// resources are all that a site and its streams keep.
+// resources returns all resources of a site and its streams.
 func resources(t *testing.T) map[string]*Resource {
 	t.Helper()
 	names, err := NewSubject("", "", "bead")
@@ -31,7 +31,7 @@ func resources(t *testing.T) map[string]*Resource {
 	return all
 }
 
-// guardedServer is a server on which the user worker may make and change no stream.
+// guardedServer starts a server on which the user worker may not create or change streams.
 func guardedServer(t *testing.T) (admin, worker *Conn) {
 	t.Helper()
 	s := bustest.Start(t, fmt.Sprintf(`jetstream {store_dir: %q}
@@ -62,7 +62,8 @@ func streams(t *testing.T, c *Conn) jetstream.JetStream {
 	return js
 }
 
-// TestResources: what is made is as it is said to be, by whoever may; who may not is told what is missing and which command makes it, and finds it then.
+// TestResources: a user with rights creates each resource with its defined settings. Other users get an error with the missing resource and the command that
+// creates it, and can use the resource afterwards.
 func TestResources(t *testing.T) {
 	admin, worker := guardedServer(t)
 	made, used := streams(t, admin), streams(t, worker)
@@ -86,7 +87,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestDiffers: every setting that decides what is kept, and for whom, is compared.
+// TestDiffers: Differs compares every setting that decides what is stored and who receives it.
 func TestDiffers(t *testing.T) {
 	for what, change := range map[string]func(*jetstream.StreamConfig){
 		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = []string{"other"} },
@@ -115,7 +116,7 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// TestSettle: a stream that is there is changed by whoever may, keeps more replicas than are asked, and stays as it is for a user who may not change it.
+// TestSettle changes an existing stream if the user may, never removes replicas, and otherwise leaves the stream unchanged.
 func TestSettle(t *testing.T) {
 	admin, worker := guardedServer(t)
 	ctx, done := context.WithTimeout(t.Context(), time.Minute)
@@ -140,7 +141,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestRefusedBefore: a request is not refused because one before it was, on the same connection.
+// TestRefusedBefore: the refusal of one request does not affect a later request on the same connection.
 func TestRefusedBefore(t *testing.T) {
 	_, worker := guardedServer(t)
 	js := streams(t, worker)
@@ -149,7 +150,7 @@ func TestRefusedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := names.Laws(1)
-	for range 2 { // of two refusals each is one
+	for range 2 { // both attempts are refused
 		if _, _, err := r.Ensure(t.Context(), js); !errors.Is(err, ErrForbidden) {
 			t.Fatalf("found %v for a user who may not make it", err)
 		}

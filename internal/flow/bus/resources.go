@@ -9,18 +9,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Bounds on one record of a site's buckets, bytes.
+// Limits on one record in the buckets of a site, in bytes.
 const (
-	MostDesired  = 2*(64<<10) + 16<<10 // a wanted stream: JSON writes a line's end of its configuration as two bytes
-	MostLease    = 2 << 10             // bytes of a lease: four names of 64 characters and two numbers take a quarter
+	MostDesired  = 2*(64<<10) + 16<<10 // a wanted stream: in JSON, a line break of its configuration takes two bytes
+	MostLease    = 2 << 10             // a lease: four names of 64 characters and two numbers take a quarter of it
 	MostAnnounce = 1000*128 + 32<<10   // a worker with a thousand streams, and 16 problems
-	MostJob      = 512 << 10           // a film of a batch: the smallest configured payload of a server is 1 MiB
+	MostJob      = 512 << 10           // a film of a batch: the default payload limit of a NATS server is 1 MiB
 )
 
 const (
-	messageRoom    = 1024                // bytes of a message besides the value
-	maxModelsBytes = 1 << 30             // of all models
-	filmsKept      = 30 * 24 * time.Hour // age of films, records and results of a batch: they survive a holiday after the last one
+	messageRoom    = 1024                // bytes of a message in addition to the value
+	maxModelsBytes = 1 << 30             // limit on all models together
+	filmsKept      = 30 * 24 * time.Hour // age limit of films, records and results of a batch: longer than a holiday
 )
 
 // Leases returns the bucket with the worker of each stream. 10,000 leases take 6 MB.
@@ -31,7 +31,7 @@ func Leases(bucket string, ttl time.Duration, replicas int) Resource {
 	}}
 }
 
-// Desired returns the bucket of the wanted streams. 10,000 configurations take 40 MB, unless they are long.
+// Desired returns the bucket of the wanted streams. 10,000 typical configurations take 40 MB.
 func (s Subject) Desired(replicas int) Resource {
 	return Resource{Holds: "streams that should run", Bucket: &jetstream.KeyValueConfig{
 		Bucket: s.BucketOf("streams"), Description: "driftscope: streams that should run", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -55,7 +55,7 @@ func (s Subject) Laws(replicas int) Resource {
 	}}
 }
 
-// Results returns the stream that keeps the messages of one stream.
+// Results returns the JetStream stream that stores the messages of stream s.
 func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Resource {
 	return Resource{Holds: "results of " + s.stream, Init: " --stream " + s.stream, Stream: &jetstream.StreamConfig{
 		Name: s.Name(), Subjects: []string{s.Of("kept.*")}, Description: "driftscope: what " + s.Of("*") + " published",
@@ -64,10 +64,10 @@ func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Res
 	}}
 }
 
-// CameraSubject is the beginning of the subjects of a site's cameras.
+// CameraSubject is the prefix of the subjects of a site's cameras.
 const CameraSubject = "camera."
 
-// Frames returns the stream that keeps the frames published on a subject.
+// Frames returns the JetStream stream that stores the frames published on a subject.
 func Frames(subject string, maxAge time.Duration, maxBytes int64, replicas int) Resource {
 	r := Resource{Holds: "frames of " + subject, Stream: &jetstream.StreamConfig{
 		Name: FramesName(subject), Subjects: []string{subject}, Description: "driftscope: frames published on " + subject,
@@ -79,8 +79,8 @@ func Frames(subject string, maxAge time.Duration, maxBytes int64, replicas int) 
 	return r
 }
 
-// FramesName names the JetStream stream of a subject's frames. The name has no dots and at most 31 characters, which every file system accepts. It has a
-// hash if another subject could have the same name.
+// FramesName returns the name of the JetStream stream for a subject's frames. The name has no dots and at most 31 characters, so every file system accepts it.
+// It includes a hash if another subject could get the same name.
 func FramesName(subject string) string {
 	const prefix = "frames_"
 	name := prefix + strings.ReplaceAll(subject, ".", "_")
@@ -103,23 +103,23 @@ func FramesName(subject string) string {
 // ModelStore returns the object store of models for the site's streams.
 func (s Subject) ModelStore(replicas int) Resource {
 	name := s.prefix + "_" + s.site + "_models"
-	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // otherwise another site could have the same
+	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // another site could get the same name
 		sum := sha256.Sum256([]byte(s.prefix + "." + s.site))
 		name = fmt.Sprintf("models-%x", sum[:6])
 	}
 	return Resource{Holds: "models", Objects: &jetstream.ObjectStoreConfig{Bucket: name, Description: "driftscope: models", MaxBytes: maxModelsBytes, Replicas: replicas}}
 }
 
-// FilmSubject begins the subject of every job of the site's batches.
+// FilmSubject is the prefix of the subject of every job of the site's batches.
 func (s Subject) FilmSubject() string { return s.prefix + "." + s.site + ".batch.job" }
 
-// filmName names the resources of all batches of the site, or of one batch: short enough for every file system, and unique to the site.
+// filmName returns the name of a resource for all batches of the site, or for one batch. It is short enough for every file system, and unique to the site.
 func (s Subject) filmName(what, batch string) string {
 	sum := sha256.Sum256([]byte(s.FilmSubject() + " " + batch))
 	return fmt.Sprintf("%s-%x", what, sum[:8])
 }
 
-// Films returns the work queue of the site's films: each is queued once, until a worker acknowledges it. A subject is a job.
+// Films returns the work queue of the site's films. Each job has its own subject and stays in the queue, only once, until a worker acknowledges it.
 func (s Subject) Films(replicas int) Resource {
 	return Resource{Holds: "films to track", Stream: &jetstream.StreamConfig{
 		Name: s.filmName("films", ""), Description: "driftscope: films to track", Subjects: []string{s.FilmSubject() + ".>"}, Replicas: replicas,

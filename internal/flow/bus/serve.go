@@ -14,17 +14,17 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Site is the server of a site with workers, run by itself.
+// Site configures the standalone server of a site with workers.
 type Site struct {
-	Listen    string // host:port of clients
-	WebSocket string // host:port of dashboards; empty for none
+	Listen    string // host:port for clients
+	WebSocket string // host:port for dashboards; empty for none
 	Store     string // folder of JetStream
 	StoreMost int64  // limit on its bytes; 0 for 16 GiB
-	Accounts  string // the part accounts of a server's configuration; empty: every client may do everything
+	Accounts  string // the section accounts of a server's configuration; empty: every client has all rights
 	Cert, Key string // paths of the server's certificate and its key; empty: not encrypted
 }
 
-// siteConnections bounds the connections to a site's server: workers, microscopes and pages.
+// siteConnections is the largest number of connections to a site's server: workers, microscopes and pages.
 const siteConnections = 4096
 
 // options returns the server's options.
@@ -42,13 +42,13 @@ func (o *Site) options() (*server.Options, error) {
 		if _, _, err := address("--websocket", o.WebSocket); err != nil {
 			return nil, err
 		}
-		if o.Accounts == "" { // every page that a browser of this machine shows may connect to it
-			return nil, errors.New("--websocket: a page of any site could use it: give --users too")
+		if o.Accounts == "" { // any page in a browser on this machine could connect
+			return nil, errors.New("--websocket: without users, a page of any web site could use the server: give --users too")
 		}
 		text += fmt.Sprintf("websocket { listen: %q, %s }\n", o.WebSocket, cmp.Or(strings.TrimSpace(text), "no_tls: true"))
 	}
 	if o.Accounts == "" && !Loopback(host) {
-		return nil, fmt.Errorf("--listen: found %q, which others can reach: give --users too, or use 127.0.0.1", host)
+		return nil, fmt.Errorf("--listen: found %q, which other machines can reach: give --users too, or use 127.0.0.1", host)
 	}
 	if o.Accounts != "" {
 		text += "accounts {\n" + o.Accounts + "\n}\n"
@@ -64,7 +64,7 @@ func (o *Site) options() (*server.Options, error) {
 	return options, nil
 }
 
-// address reads host:port.
+// address parses host:port.
 func address(flag, at string) (host string, port int, err error) {
 	host, digits, err := net.SplitHostPort(at)
 	if err == nil {
@@ -76,7 +76,7 @@ func address(flag, at string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// Serve runs the server until ctx ends. ready is called when it accepts connections. An error of o is ErrOptions.
+// Serve runs the server until ctx ends. It calls ready once the server accepts connections. The error for wrong options is ErrOptions.
 func Serve(ctx context.Context, o Site, ready func()) error {
 	options, err := o.options()
 	if err != nil {
@@ -92,7 +92,7 @@ func Serve(ctx context.Context, o Site, ready func()) error {
 	defer stopServer(s)
 	if err := begun(s, func(text string) error {
 		if strings.Contains(text, ErrPortTaken.Error()) {
-			return fmt.Errorf("%s is busy: give another --listen or --websocket, or end the program that has the port", o.Listen)
+			return fmt.Errorf("%s is in use: give another --listen or --websocket, or stop the program that uses the port", o.Listen)
 		}
 		return errors.New("the NATS server: " + text)
 	}); err != nil {

@@ -10,15 +10,15 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestServeRefused: a server that others reach has users, and every mistake is named before anything runs.
+// TestServeRefused: a server that other machines can reach needs users, and every mistake is reported before anything runs.
 func TestServeRefused(t *testing.T) {
 	for want, o := range map[string]Site{
-		"--listen: found \"0.0.0.0\", which others can reach": {Listen: "0.0.0.0:4222"},
-		"--websocket: a page of any site could use it":        {Listen: "127.0.0.1:4222", WebSocket: "127.0.0.1:8080"},
-		"--listen: found \"4222\", expected HOST:PORT":        {Listen: "4222"},
-		"--listen: found \"127.0.0.1:0\"":                     {Listen: "127.0.0.1:0"},
-		"configuration":                                       {Listen: "0.0.0.0:4222", Accounts: "A { users: ["},
-		"--store":                                             {Listen: "127.0.0.1:4222", Store: "/dev/null/store"},
+		"--listen: found \"0.0.0.0\", which other machines can reach":             {Listen: "0.0.0.0:4222"},
+		"--websocket: without users, a page of any web site could use the server": {Listen: "127.0.0.1:4222", WebSocket: "127.0.0.1:8080"},
+		"--listen: found \"4222\", expected HOST:PORT":                            {Listen: "4222"},
+		"--listen: found \"127.0.0.1:0\"":                                         {Listen: "127.0.0.1:0"},
+		"configuration":                                                           {Listen: "0.0.0.0:4222", Accounts: "A { users: ["},
+		"--store":                                                                 {Listen: "127.0.0.1:4222", Store: "/dev/null/store"},
 	} {
 		err := Serve(t.Context(), o, func() { t.Error("it runs") })
 		if err == nil || !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), want) {
@@ -27,7 +27,7 @@ func TestServeRefused(t *testing.T) {
 	}
 }
 
-// TestServe: the server keeps streams, and ends with its context.
+// TestServe: the server stores streams, and ends with its context.
 func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestStalledSubscribers: twenty connections take nothing, a byte now and then, or never say who they are. They cost others no message, the program not its
-// connection, and the server no more than what may wait for each.
+// TestStalledSubscribers: twenty connections accept nothing, accept a byte now and then, or never authenticate. No other client loses a message, the program
+// keeps its connection, and the server uses no more memory than its limit per connection.
 func TestStalledSubscribers(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) Options{
 		"embedded": func(*testing.T) Options { return Options{URL: Embedded} },
@@ -59,7 +59,7 @@ func TestStalledSubscribers(t *testing.T) {
 			if n := c.NATS().Stats().Reconnects; n != 0 || !c.Connected() {
 				t.Errorf("the program lost its own connection %d times", n)
 			}
-			// What all would cost if nobody were cut off, and thrice the messages, which wait for the healthy one.
+			// The memory if no client were disconnected, plus three times the messages, which wait for the healthy client.
 			if limit := uint64(stalled*messages*size + 3*messages*size); name == "embedded" && most-before > limit {
 				t.Errorf("%d MiB were in use at most, expected at most %d", (most-before)>>20, limit>>20)
 			}
@@ -68,7 +68,7 @@ func TestStalledSubscribers(t *testing.T) {
 	}
 }
 
-// limits are those of the configuration that is shipped, without its accounts.
+// limits returns the limits in the shipped configuration, without its accounts.
 func limits(t *testing.T) string {
 	t.Helper()
 	shipped, err := os.ReadFile("../../../configs/nats-server.conf")
@@ -89,7 +89,7 @@ func limits(t *testing.T) string {
 	return strings.Join(kept, "")
 }
 
-// sip takes a byte ten times a second until its connection ends.
+// sip reads a byte ten times a second until its connection ends.
 func sip(c net.Conn) {
 	for one := make([]byte, 1); ; time.Sleep(100 * time.Millisecond) {
 		if _, err := c.Read(one); err != nil {
@@ -98,7 +98,7 @@ func sip(c net.Conn) {
 	}
 }
 
-// stall connects, subscribes to everything where asked to, and takes nothing.
+// stall connects, subscribes to everything if asked to, and reads nothing.
 func stall(t *testing.T, address string, subscribes bool) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -130,7 +130,7 @@ func inUse() uint64 {
 	return m.HeapInuse
 }
 
-// TestConnectionLimit: one connection too many is refused, and those that are there go on.
+// TestConnectionLimit: the server refuses one connection too many, and the others continue.
 func TestConnectionLimit(t *testing.T) {
 	c := connect(t, Options{URL: Embedded})
 	address := strings.TrimPrefix(c.URL(), "nats://")
@@ -142,7 +142,7 @@ func TestConnectionLimit(t *testing.T) {
 		}
 		defer k.Close()
 		k.SetDeadline(time.Now().Add(10 * time.Second))
-		k.Write([]byte("CONNECT {\"verbose\":false}\r\nPING\r\n")) // a refused one may be closed already
+		k.Write([]byte("CONNECT {\"verbose\":false}\r\nPING\r\n")) // a refused connection may be closed already
 		answered := make([]byte, 4096)
 		for text := ""; !strings.Contains(text, "PONG"); {
 			n, err := k.Read(answered)
@@ -160,7 +160,7 @@ func TestConnectionLimit(t *testing.T) {
 	}
 }
 
-// TestStoreLimit: JetStream on the embedded server keeps no more than it may, whoever asks.
+// TestStoreLimit: JetStream on the embedded server never exceeds its size limit, for any client.
 func TestStoreLimit(t *testing.T) {
 	c := connect(t, Options{URL: Embedded, Store: t.TempDir(), StoreMost: 1 << 20})
 	js, err := jetstream.New(c.NATS())

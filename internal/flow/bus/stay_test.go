@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestStay: a connection goes to another server after three tries in a row that failed, waits longer for the next move, and stays where there is one server.
+// TestStay: a connection moves to another server after three consecutive failures, moves again only after more failures, and stays if there is only one server.
 func TestStay(t *testing.T) {
 	first, second := bustest.Start(t, ""), bustest.Start(t, "")
 	c := connect(t, Options{URL: first.URL() + "," + second.URL()}).NATS()

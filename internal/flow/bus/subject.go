@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The first two tokens of every subject, if nothing else is given.
+// The default of the first two tokens of every subject.
 const (
 	DefaultPrefix = "driftscope"
 	DefaultSite   = "local"
@@ -15,8 +15,8 @@ const (
 // maxToken is the longest token.
 const maxToken = 64
 
-// Subject builds the subjects of one stream, <prefix>.<site>.<stream>.<kind>: namespace first, kind last, so that driftscope.*.*.latent
-// matches the latents of every stream. The zero value is not usable; NewSubject makes one.
+// Subject builds the subjects of one stream, <prefix>.<site>.<stream>.<kind>: namespace first, kind last, so driftscope.*.*.latent matches the latents of every
+// stream. The zero value is not usable; call NewSubject.
 type Subject struct{ prefix, site, stream string }
 
 // NewSubject checks the three tokens: 1 to 64 letters, digits, - and _. An empty prefix or site takes its default.
@@ -44,22 +44,22 @@ func (s Subject) Of(kind string) string {
 // maxName is the longest name of a JetStream stream that every file system accepts.
 const maxName = 31
 
-// Name names the stream's resources, without dots: 31 characters at most, the same for the same subject.
+// Name returns the name of the stream's resources: at most 31 characters, without dots, always the same for the same subject.
 func (s Subject) Name() string {
 	return shortened(maxName, s.prefix, s.site, s.stream)
 }
 
-// Bucket names the site's resources, without dots. JetStream keeps the key-value bucket of this name in a stream whose
-// name is KV_ and this, and has at most 31 characters too.
+// Bucket returns the name of the site's key-value bucket, without dots. JetStream stores the bucket in a stream with the prefix KV_ before this name, and the
+// stream's name also has at most 31 characters.
 func (s Subject) Bucket() string { return shortened(maxName-len("KV_"), s.prefix, s.site) }
 
-// BucketOf names another bucket of the site by its contents, as Bucket does.
+// BucketOf returns the name of a further bucket of the site, for the given contents.
 func (s Subject) BucketOf(what string) string {
 	return shortened(maxName-len("KV_"), s.prefix, s.site, what)
 }
 
-// shortened joins tokens. If another subject could have the same name, or it would be too long, it returns the beginning of the last token with a hash
-// of all.
+// shortened joins the tokens with _. If another subject could get the same name, or the name is too long, it returns the beginning of the last token and a hash
+// of all tokens.
 func shortened(longest int, tokens ...string) string {
 	name := strings.Join(tokens, "_")
 	if len(name) <= longest && strings.Count(name, "_") == len(tokens)-1 {
@@ -69,14 +69,14 @@ func shortened(longest int, tokens ...string) string {
 	return fmt.Sprintf("%.*s-%x", longest-1-12, tokens[len(tokens)-1], sum[:6])
 }
 
-// checkToken explains an error in a token, and suggests a valid one.
+// checkToken returns an error for an invalid token, with a valid one as a suggestion.
 func checkToken(name, token string) error {
 	if token != "" && len(token) <= maxToken && strings.IndexFunc(token, outside) < 0 {
 		return nil
 	}
 	advice := ""
 	if fixed := strings.Trim(strings.Map(dash, token), "-"); fixed != "" {
-		advice = fmt.Sprintf(": %s would do", fixed[:min(len(fixed), maxToken)])
+		advice = fmt.Sprintf(": %s is valid", fixed[:min(len(fixed), maxToken)])
 	}
 	return fmt.Errorf("nats %s: found %.80q, expected 1 to %d letters, digits, - or _%s", name, token, maxToken, advice)
 }

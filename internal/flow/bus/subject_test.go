@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBucketOf: buckets of a site have names that KV takes, each its own.
+// TestBucketOf: the buckets of a site have distinct names that KV accepts.
 func TestBucketOf(t *testing.T) {
 	valid := regexp.MustCompile(`^[A-Za-z0-9_-]{1,28}$`)
 	seen := map[string]string{}

@@ -12,14 +12,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// tellEvery is the least time between reports of one kind of fault. A refused connection retries four times a second, and any client that may
-// send requests can cause refusals with ever new texts.
+// tellEvery is the shortest interval between reports of one kind of fault. A refused connection retries four times a second, and a client that may send
+// requests can cause refusals with ever new texts.
 const tellEvery = 30 * time.Second
 
-// mostKinds bounds the kinds of faults that are reported separately; all others count as one more kind.
+// mostKinds is the largest number of kinds of faults that are reported separately; all further kinds count as one.
 const mostKinds = 64
 
-// Seldom limits how often a lasting fault is reported: once in Every, or in 30 s. The zero value is ready. Any goroutine may use it.
+// Seldom limits the reports of a lasting fault to one per Every (default 30 s). The zero value is ready to use. Any goroutine may use it.
 type Seldom struct {
 	Every time.Duration
 
@@ -27,13 +27,13 @@ type Seldom struct {
 	kinds map[string]*telling
 }
 
-// telling holds the time of a fault kind's last report, and its count since.
+// telling is the time of the last report of a kind of fault, and the number of faults since.
 type telling struct {
 	last time.Time
 	more uint64
 }
 
-// Due reports whether a fault of a kind must be reported now, and how often it occurred since the last report.
+// Due counts a fault. It returns whether the fault must be reported now, and the number of unreported faults of its kind before it.
 func (s *Seldom) Due(kind string) (before uint64, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ var sentinels = []error{
 	nats.ErrMaxAccountConnectionsExceeded, nats.ErrMaxSubscriptionsExceeded, nats.ErrStaleConnection, nats.ErrMaxPayload, nats.ErrNoServers,
 }
 
-// kindOf names a fault by its kind, independent of its text.
+// kindOf returns the kind of a fault, independent of its text.
 func kindOf(err error) string {
 	for _, s := range sentinels {
 		if errors.Is(err, s) {

@@ -13,7 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestToldByKind: faults are limited by what they are. Three thousand refusals, each with a subject of its own, are one line; another kind is news.
+// TestToldByKind: the limit applies per kind of fault. Three thousand refusals, each of another subject, give one line; a fault of another kind is reported at
+// once.
 func TestToldByKind(t *testing.T) {
 	var log bytes.Buffer
 	said := &told{log: slog.New(slog.NewTextHandler(&log, nil)), url: "nats://scope"}
@@ -32,7 +33,7 @@ func TestToldByKind(t *testing.T) {
 	}
 }
 
-// TestSeldom: a kind of fault is told at once, then once in a while with how often it came between; kinds beyond the bound are one.
+// TestSeldom: the first fault of a kind is due at once, later ones once per interval with the number in between. All kinds beyond mostKinds count as one.
 func TestSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Seldom

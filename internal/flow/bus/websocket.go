@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/rights"
 )
 
-// Pages is the rights of web pages on the bus.
+// Pages are the rights of web pages on the bus.
 type Pages string
 
 // A page can only watch a run and send it requests, even with the right to command: it never publishes a result.
@@ -23,11 +23,11 @@ const (
 	PagesSteer Pages = "steer" // subscribe, and send commands
 )
 
-// nowhere is the only browser origin that the embedded WebSocket accepts. No page has this origin: browsers connect through the dashboard's port,
-// which checks their origin.
+// nowhere is the only browser origin that the embedded WebSocket accepts, and no page has it. Browsers connect through the dashboard's port, which checks their
+// origin.
 const nowhere = "http://pages.invalid"
 
-// openWebSocket makes the embedded server accept pages on a free port of this machine.
+// openWebSocket makes the embedded server accept WebSocket connections on a free port of this machine.
 func openWebSocket(s *server.Options) {
 	s.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, AllowedOrigins: []string{nowhere}}
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Component is a source, a step or a sink as written: its kind, and the options under it. In YAML it is a map with one key,
-// {kind: {option: value}}, or the bare kind.
+// Component is a source, a step or a sink as written in the file: its kind and its options. In YAML it is a map with one key, {kind: {option: value}}, or only
+// the kind.
 type Component struct {
 	Kind string
 
-	node ast.Node // the options; nil if none were written
+	node ast.Node // the options; nil if there are none
 	file string
-	path string // of the options, for errors
+	path string // path of the options, for errors
 }
 
-// NewComponent makes the Component that YAML with these options would. It serves flags and model cards.
+// NewComponent returns the same Component as YAML with these options. Flags and model cards use it.
 func NewComponent(kind string, options map[string]any) (Component, error) {
 	c := Component{Kind: kind, path: kind}
 	if len(options) == 0 {
@@ -31,8 +31,8 @@ func NewComponent(kind string, options map[string]any) (Component, error) {
 	return c, err
 }
 
-// Decode reads the options into dst, a pointer to a struct with yaml tags whose fields hold the defaults. A key that dst does
-// not have and a value of the wrong type are errors with file, line and path; all of them are reported at once.
+// Decode reads the options into dst, a pointer to a struct with yaml tags, whose fields contain the defaults. An unknown key or a value of the wrong type is an
+// error with file, line and path. Decode reports all errors at once.
 func (c Component) Decode(dst any) error {
 	if c.node == nil {
 		return nil
@@ -40,7 +40,7 @@ func (c Component) Decode(dst any) error {
 	return decode(c.node, c.file, c.path, dst)
 }
 
-// With returns the component with one option set, whatever the file contains. Errors about it no longer name a line.
+// With returns the component with one option set, which replaces the option in the file. Errors about the new component name no line.
 func (c Component) With(option string, value any) (Component, error) {
 	options := c.Options()
 	options[option] = value
@@ -56,7 +56,7 @@ func (c Component) Options() map[string]any {
 	return options
 }
 
-// stream returns the name of a stream of this source.
+// stream returns the default name of a stream with this source.
 func (c Component) stream() string {
 	options := c.Options()
 	for _, of := range []struct{ key, before string }{{"path", ""}, {"subject", "nats:"}, {"url", ""}, {"name", "sim:"}} {
@@ -65,12 +65,12 @@ func (c Component) stream() string {
 		}
 	}
 	if c.Kind == "sim" {
-		return Default().Stream // the scene that it shows then
+		return Default().Stream // the default scene
 	}
 	return StreamName(c.Kind)
 }
 
-// YAML writes the component in the form of the configuration file.
+// YAML returns the component as it is written in a configuration file.
 func (c Component) YAML() ([]byte, error) {
 	data, err := yaml.Marshal(map[string]any{c.Kind: quoted(c.Options())})
 	if err != nil {

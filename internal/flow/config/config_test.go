@@ -10,40 +10,40 @@ import (
 	"time"
 )
 
-// The expected text is the whole error, without the folder.
+// bad maps the name of a faulty file to its whole error, without the folder.
 var badFiles = map[string]string{
 	"alarms":       `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
-	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not supported ("&"): write the value out`,
 	"bad-kept":     `bad-kept.bad.yaml: model: found "nats:a.b", expected nats:NAME, such as nats:molecule`,
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true beside source sim: only frames over NATS can be kept, give source: {nats: {subject: camera.bead}}\n" +
-		"bad-frames.bad.yaml: frames.durable: found true beside mode latest: kept frames are all read, leave mode out\n" +
+	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true with source sim: only frames received over NATS can be stored, use source: {nats: {subject: camera.bead}}\n" +
+		"bad-frames.bad.yaml: frames.durable: found true with mode latest: stored frames are never dropped, leave mode out\n" +
 		"bad-frames.bad.yaml: frames.max_bytes: found 1000, expected 67108864 to 1099511627776\n" +
 		"bad-frames.bad.yaml: frames.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-frames.bad.yaml: frames.replicas: found 7, expected 1 to 5",
 	"bad-grace":  `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
 	"bad-mode":   `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
 	"bad-memory": `bad-memory.bad.yaml: online.memory: found 10, expected 64 to 65536 transitions`,
-	"model-off":  `model-off.bad.yaml: model: found "nats:spot" beside nats.url off: give a server, or the path of an .onnx file`,
+	"model-off":  `model-off.bad.yaml: model: found "nats:spot" but nats.url is off: give a server, or the path of an .onnx file`,
 	"bad-model":  `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME, nats:NAME or the path of an .onnx file`,
 	"bad-nats":   `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
-	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
-		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for waiting messages, and for the data of an embedded server\n" +
+	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true, but nats.url is off: give nats.url, or leave durable out\n" +
+		"bad-nats-durable.bad.yaml: nats.store: is missing, but nats.durable needs it: give a folder for undelivered messages and the data of an embedded server\n" +
 		"bad-nats-durable.bad.yaml: nats.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-nats-durable.bad.yaml: nats.max_bytes: found 1000, expected 16777216 to 1099511627776",
-	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url`,
+	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are only for an external server: leave them out, or give its nats.url`,
 	"bad-mqtt": `bad-mqtt.bad.yaml: nats.mqtt: found "1883", expected host:port, such as 127.0.0.1:1883` + "\n" +
-		"bad-mqtt.bad.yaml: nats.mqtt: belongs to the embedded server: leave it out, and configure MQTT in yours\n" +
-		"bad-mqtt.bad.yaml: nats.store: is missing beside mqtt: give a folder in which the embedded server keeps the sessions of MQTT clients",
-	"bad-lead":      `bad-lead.bad.yaml: online.lead: found "soon", expected a duration up to 10s such as 12ms, auto, or auto and what comes after the pin, auto+5ms`,
+		"bad-mqtt.bad.yaml: nats.mqtt: only the embedded server uses it: leave it out, and configure MQTT in your own server\n" +
+		"bad-mqtt.bad.yaml: nats.store: is missing, but nats.mqtt needs it: give a folder in which the embedded server stores the sessions of MQTT clients",
+	"bad-lead":      `bad-lead.bad.yaml: online.lead: found "soon", expected a duration up to 10s such as 12ms, the word auto, or auto plus the delay after the pin, such as auto+5ms`,
 	"bad-nats-list": `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,
-	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: one without the other: give the certificate and its key\n" +
-		"bad-nats-pair.bad.yaml: nats.creds, nats.nkey: found both: give the one that the server asks for",
+	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: only one is given: give the certificate and its key\n" +
+		"bad-nats-pair.bad.yaml: nats.creds, nats.nkey: both are given: keep the one that the server requires",
 	"bad-pixel":          `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"optics-alone":       `optics-alone.bad.yaml: optics.focal_depth: is in µm: give online.pixel_um as well`,
 	"optics-depth":       `optics-depth.bad.yaml: optics.focal_depth: found -1, expected 0 to 10000 µm`,
 	"bad-port":           `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
-	"bad-queue":          `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
+	"bad-queue":          `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 for the default of the mode`,
 	"bad-record":         `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
 	"bad-stall":          `bad-stall.bad.yaml: stall_after: found 1ms, expected 10ms to 24h0m0s, or 0s to wait for ever`,
 	"bad-token":          `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
@@ -53,15 +53,15 @@ var badFiles = map[string]string{
 	"dashboard-token":    `dashboard-token.bad.yaml: dashboard.token: found 6 characters, expected 16 to 256`,
 	"deep":               `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
 	"descending":         `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
-	"documents":          `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
+	"documents":          `documents.bad.yaml: contains several documents: keep one, without a --- line in the middle`,
 	"duplicate":          `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
-	"embedded-websocket": `embedded-websocket.bad.yaml: nats.websocket: the embedded server has its own: leave it out, or give nats.url`,
-	"empty":              `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"embedded-websocket": `embedded-websocket.bad.yaml: nats.websocket: only for an external server, the embedded server has its own: leave it out, or give nats.url`,
+	"empty":              `empty.bad.yaml: source: is missing: add a source, such as source: {sim: {name: molecule, seed: 1}}`,
 	"checkpoint":         `checkpoint.bad.yaml: online.checkpoint_every: found 100ms, expected 1s to 1h0m0s`,
 	"replicas":           `replicas.bad.yaml: nats.replicas: found 7, expected 1 to 5`,
 	"exposure":           `exposure.bad.yaml: online.exposure: found 2h0m0s, expected 0s to 1h0m0s`,
 	"fraction":           `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
-	"missing-source":     `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"missing-source":     `missing-source.bad.yaml: source: is missing: add a source, such as source: {sim: {name: molecule, seed: 1}}`,
 	"negative-seed":      `negative-seed.bad.yaml:2: online.seed: found "-1", expected a number that fits uint64`,
 	"null-value":         `null-value.bad.yaml:2: stream: found nothing, expected text; put it in quotes if it looks like something else`,
 	"number-as-text":     `number-as-text.bad.yaml:2: stream: found "42", expected text; put it in quotes if it looks like something else`,
@@ -70,7 +70,7 @@ var badFiles = map[string]string{
 	"quoted-number":      `quoted-number.bad.yaml:2: nats.port: found "4222", expected a whole number`,
 	"sinks-not-a-list":   `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
-	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
+	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not supported ("!!str"): write the value out`,
 	"too-many-triggers":  `too-many-triggers.bad.yaml: triggers: found 33, expected at most 32`,
 	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, frames, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
@@ -122,7 +122,7 @@ func TestMinimalIsDefault(t *testing.T) {
 	}
 }
 
-// TestDigest: what decides the results has its digest, and nothing else has.
+// TestDigest: the digest changes with every setting that affects the results, and with no other.
 func TestDigest(t *testing.T) {
 	digest := func(text string) string {
 		t.Helper()
@@ -217,7 +217,7 @@ type options struct {
 	shared
 }
 
-// shared are keys of a struct that is embedded.
+// shared is an embedded struct with keys of its own.
 type shared struct {
 	Name string `yaml:"name"`
 }
@@ -306,9 +306,9 @@ func TestOptions(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	for _, test := range []struct{ name, data, want string }{
-		{"long line", "# " + strings.Repeat("x", 2000), "c.yaml:1: line of 2002 bytes, at most 1024 are read: break it up"},
-		{"binary", "a\x00b", "c.yaml: holds binary data: give a YAML file"},
-		{"many tokens", "a: [\n" + strings.Repeat(strings.Repeat("1,", 500)+"\n", 100) + "]", "c.yaml: 100004 words and signs, a configuration has at most 65536: is this the right file?"},
+		{"long line", "# " + strings.Repeat("x", 2000), "c.yaml:1: line of 2002 bytes, at most 1024 are allowed: break it up"},
+		{"binary", "a\x00b", "c.yaml: contains binary data: give a YAML file"},
+		{"many tokens", "a: [\n" + strings.Repeat(strings.Repeat("1,", 500)+"\n", 100) + "]", "c.yaml: 100004 words and punctuation marks, a configuration has at most 65536: is this the right file?"},
 		{"dashes", strings.Repeat("- ", 500) + "a", "c.yaml:1: nested deeper than 32: simplify"},
 		{"stairs", stairs(40), "c.yaml:33: nested deeper than 32: simplify"},
 		{"large", strings.Repeat("#\n", MaxBytes), "c.yaml: 2097152 bytes, a configuration has at most 1048576: is this the right file?"},
@@ -317,7 +317,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: found %s, expected %s", test.name, text(err), test.want)
 		}
 	}
-	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a file") {
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err == nil || !strings.Contains(err.Error(), "cannot be opened") {
@@ -325,7 +325,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// stairs are maps in one another.
+// stairs returns nested maps.
 func stairs(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -334,7 +334,7 @@ func stairs(n int) string {
 	return b.String()
 }
 
-// TestManyProblems: the first ten are told, and how many more there are, however many lines there are.
+// TestManyProblems: the first ten problems are reported in full and the others counted, in a file of any length.
 func TestManyProblems(t *testing.T) {
 	for _, keys := range []int{9, 10, 11, 5000, 80000} {
 		var file strings.Builder
@@ -352,7 +352,7 @@ func TestManyProblems(t *testing.T) {
 		}
 		if keys > maxLines {
 			want++
-			if last := lines[len(lines)-1]; last != "c.yaml: 80000 lines, of which the first 8192 were read: is this the right file?" {
+			if last := lines[len(lines)-1]; last != "c.yaml: 80000 lines, but only the first 8192 were read: is this the right file?" {
 				t.Errorf("%d unknown keys: found %q at the end", keys, last)
 			}
 		}
@@ -390,7 +390,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// text is an error's text, empty for none.
+// text returns the text of an error, or "" for nil.
 func text(err error) string {
 	if err == nil {
 		return ""
@@ -398,7 +398,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// TestDecodeNames: a map's keys are the user's, and those of an embedded struct are keys like any other.
+// TestDecodeNames: the user chooses the keys of a map, and the keys of an embedded struct work like all others.
 func TestDecodeNames(t *testing.T) {
 	c, err := Parse("c.yaml", []byte("source: {k: {name: a, side: {z1: [-1, 1], z2: [0, 1e-3]}}}"))
 	if err != nil {
@@ -410,7 +410,7 @@ func TestDecodeNames(t *testing.T) {
 	}
 }
 
-// TestFrames: frames are kept an hour unless something else is said, whether a server is named or the embedded one has a folder.
+// TestFrames: by default frames are stored for an hour, on an external server and on an embedded server with a folder.
 func TestFrames(t *testing.T) {
 	for text, want := range map[string]Frames{
 		"source: {nats: {subject: cam}}": {MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1},
@@ -428,7 +428,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestStreamOfSource: a configuration without a name of its stream has that of its source.
+// TestStreamOfSource: a configuration without a stream name takes the name of its source.
 func TestStreamOfSource(t *testing.T) {
 	for source, want := range map[string]string{
 		"{tiff: {path: 'a/bead 2.ome.tif'}}": "bead-2-ome", "{nats: {subject: lab.cam}}": "lab-cam", "{url: {url: 'rtsp://user:word@scope:554/'}}": "scope",

@@ -7,9 +7,8 @@ import (
 	"fmt"
 )
 
-// Digest returns the SHA-256, in hex, of the settings that decide the results: the source, the model's name, the steps, the estimator's
-// settings, the objects' settings if objects are followed, and the triggers, defaults included. Destinations and names of messages are not
-// part of it.
+// Digest returns the SHA-256, in hex, of all settings that affect the results: the source, the model's name, the steps, the estimator's settings, the objects'
+// settings if objects are tracked, and the triggers. Defaults are included; destinations and names of messages are not.
 func (c *Config) Digest() (string, error) {
 	components := func(list []Component) (out []any) {
 		for _, c := range list {
@@ -18,9 +17,9 @@ func (c *Config) Digest() (string, error) {
 		return out
 	}
 	online := c.Online
-	online.State, online.CheckpointEvery = "", 0 // where and how often the state is saved
+	online.State, online.CheckpointEvery = "", 0 // they do not affect the results
 	if len(online.Forecast) == 0 {
-		online.Forecast = nil // however none are written
+		online.Forecast = nil // an empty list and no list give the same digest
 	}
 	parts := []any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online}
 	if c.Objects.Enabled {

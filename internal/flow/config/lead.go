@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// leadAuto is the word for a measured lead.
+// leadAuto is the value of Lead that asks for the measured lead.
 const leadAuto = "auto"
 
-// mostLead is beyond any loop: forecasts reach 64 frames.
+// mostLead is longer than the delay of any feedback loop: forecasts reach only 64 frames.
 const mostLead = 10 * time.Second
 
-// ReadLead reads Lead: a time, which is added to the measured one if Lead begins with auto. An empty Lead means no lead.
+// ReadLead parses Lead. more is its duration, which is added to the measured lead if auto is true. An empty Lead means no lead.
 func (o *Online) ReadLead() (auto bool, more time.Duration, err error) {
 	text := o.Lead
 	if text == "" {
@@ -24,7 +24,7 @@ func (o *Online) ReadLead() (auto bool, more time.Duration, err error) {
 	text, auto = strings.CutPrefix(text, leadAuto+"+")
 	more, err = time.ParseDuration(text)
 	if err != nil || more <= 0 || more > mostLead {
-		return false, 0, fmt.Errorf("online.lead: found %.40q, expected a duration up to %v such as 12ms, auto, or auto and what comes after the pin, auto+5ms", o.Lead, mostLead)
+		return false, 0, fmt.Errorf("online.lead: found %.40q, expected a duration up to %v such as 12ms, the word auto, or auto plus the delay after the pin, such as auto+5ms", o.Lead, mostLead)
 	}
 	return auto, more, nil
 }

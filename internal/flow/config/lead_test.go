@@ -23,7 +23,7 @@ func TestReadLead(t *testing.T) {
 	}
 }
 
-// A configuration without a lead has the digest that it had before there were any.
+// A configuration without a lead keeps the digest from before the option existed.
 func TestDigestOfLead(t *testing.T) {
 	digest := func(lead string) string {
 		c := Default()

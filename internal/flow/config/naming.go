@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// StreamName makes a subject's token of a source's name: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
-// rtsp://user:password@scope becomes scope.
+// StreamName converts the name of a source to a token of a NATS subject: sim:molecule becomes molecule, "a/bead 2.tif" becomes bead-2, nats:lab.cam becomes
+// lab-cam, and rtsp://user:password@scope becomes scope.
 func StreamName(source string) string {
 	var name string
 	subject, published := strings.CutPrefix(source, "nats:")
@@ -38,8 +38,8 @@ func StreamName(source string) string {
 	return name[:min(len(name), 64)]
 }
 
-// addressName returns the public part of an address: the last element of its path, or its host. It leaves out user and password, even if a
-// camera has them in the query, or in the path as user=admin&password=... It returns nothing for an address that it cannot parse.
+// addressName returns the public part of an address: the last element of its path, or its host. It omits user and password, even if they are in the query, or
+// in the path as user=admin&password=... It returns "" for an address that it cannot parse.
 func addressName(source string) string {
 	u, err := url.Parse(source)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds on a configuration, checked before it is parsed: the parser's time grows with the square of nesting, line length and the number of
+// Limits on a configuration, checked before parsing: the parser's time grows with the square of the nesting depth, of the line length, and of the number of
 // keys and entries.
 const (
 	MaxBytes  = 1 << 20
 	maxLine   = 1024    // bytes
-	maxLines  = 8192    // the rest is only reported as unread
-	maxTokens = 1 << 16 // words and signs
+	maxLines  = 8192    // further lines are only reported as unread
+	maxTokens = 1 << 16 // words and punctuation marks
 	maxFlow   = 16      // depth of [ ] and { }
 	maxBlock  = 32      // depth of blocks
 )
 
-// maxTold is the number of problems of one configuration that are reported in full; the rest are only counted.
+// maxTold is the largest number of problems that are reported in full; further problems are only counted.
 const maxTold = 10
 
-// problem is one thing wrong with a configuration.
+// problem is one error in a configuration.
 type problem struct {
-	file string // empty if the options came from flags or a model card
-	line int    // 0 if no line is known
+	file string // empty if the options come from flags or a model card
+	line int    // 0 if unknown
 	text string
 }
 
@@ -44,7 +44,7 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.file, p.line, p.text)
 }
 
-// parse converts bytes to one tree without anchors, aliases and tags. An empty document gives nil.
+// parse converts a file to a tree. It refuses anchors, aliases and tags. It returns nil for an empty document.
 func parse(name string, data []byte) (ast.Node, error) {
 	if err := checkShape(name, data); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func parse(name string, data []byte) (ast.Node, error) {
 		return nil, syntax(name, err)
 	}
 	if len(file.Docs) > 1 {
-		return nil, &problem{file: name, text: "holds several documents: keep one, without a --- line in the middle"}
+		return nil, &problem{file: name, text: "contains several documents: keep one, without a --- line in the middle"}
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil, nil
@@ -62,7 +62,7 @@ func parse(name string, data []byte) (ast.Node, error) {
 	return file.Docs[0].Body, nil
 }
 
-// shorten returns the lines of data that fit the bound, and the number of all lines if some do not.
+// shorten returns the first maxLines lines of data, and an error with the number of lines if there are more.
 func shorten(name string, data []byte) ([]byte, error) {
 	lines, end := 0, 0
 	for line := range bytes.Lines(data) {
@@ -70,30 +70,30 @@ func shorten(name string, data []byte) ([]byte, error) {
 			end += len(line)
 		}
 	}
-	if lines <= maxLines || len(data) > MaxBytes { // which is refused as a whole
+	if lines <= maxLines || len(data) > MaxBytes { // parse refuses more than MaxBytes
 		return data, nil
 	}
-	return data[:end], &problem{file: name, text: fmt.Sprintf("%d lines, of which the first %d were read: is this the right file?", lines, maxLines)}
+	return data[:end], &problem{file: name, text: fmt.Sprintf("%d lines, but only the first %d were read: is this the right file?", lines, maxLines)}
 }
 
-// checkShape refuses shapes that would cost the parser too much and that no configuration needs.
+// checkShape refuses input that would take the parser too long and that no configuration needs.
 func checkShape(name string, data []byte) error {
 	if len(data) > MaxBytes {
 		return &problem{file: name, text: fmt.Sprintf("%d bytes, a configuration has at most %d: is this the right file?", len(data), MaxBytes)}
 	}
 	if bytes.ContainsRune(data, 0) {
-		return &problem{file: name, text: "holds binary data: give a YAML file"}
+		return &problem{file: name, text: "contains binary data: give a YAML file"}
 	}
 	number := 0
 	for line := range bytes.Lines(data) {
 		number++
 		if len(line) > maxLine {
-			return &problem{name, number, fmt.Sprintf("line of %d bytes, at most %d are read: break it up", len(line), maxLine)}
+			return &problem{name, number, fmt.Sprintf("line of %d bytes, at most %d are allowed: break it up", len(line), maxLine)}
 		}
 	}
 	tokens := lexer.Tokenize(string(data))
 	if len(tokens) > maxTokens {
-		return &problem{file: name, text: fmt.Sprintf("%d words and signs, a configuration has at most %d: is this the right file?", len(tokens), maxTokens)}
+		return &problem{file: name, text: fmt.Sprintf("%d words and punctuation marks, a configuration has at most %d: is this the right file?", len(tokens), maxTokens)}
 	}
 	depth, blocks := 0, nesting{}
 	for _, t := range tokens {
@@ -106,7 +106,7 @@ func checkShape(name string, data []byte) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType:
-			return &problem{name, t.Position.Line, fmt.Sprintf("anchors, aliases, tags and directives are not read (%q): write the value out", t.Value)}
+			return &problem{name, t.Position.Line, fmt.Sprintf("anchors, aliases, tags and directives are not supported (%q): write the value out", t.Value)}
 		}
 		if depth > maxFlow {
 			return &problem{name, t.Position.Line, fmt.Sprintf("brackets nested deeper than %d: simplify", maxFlow)}
@@ -115,13 +115,13 @@ func checkShape(name string, data []byte) error {
 	return nil
 }
 
-// nesting is the columns in which the blocks around a token begin, and the token's line.
+// nesting is the start column of each block around a token, and the token's line.
 type nesting struct {
 	columns []int
 	line    int
 }
 
-// add returns the depth of t: a line that begins farther right than the line before is inside it. An entry of a list inside another list also is.
+// add returns the depth of t. A line that is indented more than the previous line is nested in it, and so is a list entry inside another list.
 func (n *nesting) add(t *token.Token) int {
 	if t.Position.Line == n.line && t.Type != token.SequenceEntryType && t.Type != token.MappingKeyType {
 		return len(n.columns)
@@ -134,7 +134,7 @@ func (n *nesting) add(t *token.Token) int {
 	return len(n.columns)
 }
 
-// syntax shortens the parser's report, which quotes the source over several lines, to one.
+// syntax shortens the parser's error, which quotes several lines of the file, to one line.
 func syntax(name string, err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) {
@@ -144,7 +144,7 @@ func syntax(name string, err error) error {
 	return &problem{name, lineOf(e.GetToken()), "not valid YAML: " + e.GetMessage()}
 }
 
-// lineOf returns the line a token stands on, 0 if it has none.
+// lineOf returns the line of a token, or 0 if it has none.
 func lineOf(t *token.Token) int {
 	if t == nil || t.Position == nil {
 		return 0

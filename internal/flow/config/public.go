@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// YAML writes the whole configuration, with defaults, so that Parse reads the same.
+// YAML returns the whole configuration with its defaults. Parse restores the configuration from it.
 func (c Config) YAML() ([]byte, error) {
 	data, err := yaml.Marshal(c)
 	if err != nil {
@@ -16,12 +16,12 @@ func (c Config) YAML() ([]byte, error) {
 	return data, nil
 }
 
-// MarshalYAML writes the component in the form that is read.
+// MarshalYAML returns the component in the form that Parse reads.
 func (c Component) MarshalYAML() (any, error) {
 	return map[string]any{c.Kind: quoted(c.Options())}, nil
 }
 
-// MarshalYAML writes the steps as they are read.
+// MarshalYAML returns the steps in the form that Parse reads.
 func (p Preprocess) MarshalYAML() (any, error) {
 	if len(p) == 0 {
 		return "model", nil
@@ -29,8 +29,8 @@ func (p Preprocess) MarshalYAML() (any, error) {
 	return []Component(p), nil
 }
 
-// Public returns the configuration without secrets: without the tokens and, in addresses and options, without the text before an @ and after a name such as
-// password. Paths of credentials stay.
+// Public returns the configuration without secrets. It removes the tokens. In addresses and options it removes the text before an @ and the text after a name
+// such as password. Paths of credentials remain.
 func (c Config) Public() (Config, error) {
 	var err error
 	c.NATS.URL, c.NATS.Token, c.Dashboard.Token = withoutUsers(c.NATS.URL), "", ""
@@ -46,8 +46,8 @@ func (c Config) Public() (Config, error) {
 	return c, nil
 }
 
-// Reveal restores in c the secrets that Public removed from other, where c lacks them in the same way: c came from a public configuration, and other is the one
-// that ran.
+// Reveal restores in c the secrets that Public removes from other, in the parts where c equals other.Public(). c is an edited public configuration, and other
+// is the configuration that ran.
 func (c Config) Reveal(other Config) (Config, error) {
 	public, err := other.Public()
 	if err != nil {
@@ -70,7 +70,7 @@ func (c Config) Reveal(other Config) (Config, error) {
 	return c, nil
 }
 
-// same reports whether two components were written alike.
+// same reports whether two components have the same YAML.
 func (c Component) same(other Component) bool {
 	one, err := c.YAML()
 	two, err2 := other.YAML()
@@ -82,8 +82,8 @@ func (c Component) public() (Component, error) {
 	return NewComponent(c.Kind, hidden(c.Options()).(map[string]any))
 }
 
-// Secrets are the text before an @ in an address within a longer text, and after a name such as password. A password may hold an @ and quotes:
-// the last @ before a slash ends it.
+// Patterns of secrets: the text before an @ in an address, and the text after a name such as password. A password may contain an @ and quotes; the last @
+// before a slash ends it.
 var (
 	users   = regexp.MustCompile(`(://)[^/\s]*@`)
 	secrets = regexp.MustCompile(`(?i)([\w-]*(?:passw|passphrase|pwd|user-pw|token|secret|api_?key)[\w-]*\s*=\s*)("[^"]*"|'[^']*'|[^&\s"'!]+)`)
@@ -118,7 +118,7 @@ func hidden(v any) any {
 // withoutUsers returns a text without the users, passwords and tokens of its addresses.
 func withoutUsers(text string) string { return users.ReplaceAllString(text, "$1") }
 
-// mistyped returns a malformed address for an error. The place of the mistake is unknown, so mistyped removes everything before the last @.
+// mistyped returns a malformed address for an error message. The mistake may be anywhere, so mistyped removes everything before the last @.
 func mistyped(address string) string {
 	return secrets.ReplaceAllString(before.ReplaceAllString(address, "${1}xxxxx@"), "${1}xxxxx")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// readOptions is c with the options of its components, without where they were read.
+// readOptions returns c with the options of its components, but without their positions in the file.
 func readOptions(c Config) []any {
 	var components []any
 	for _, list := range [][]Component{{c.Source}, c.Preprocess, c.Sinks, c.Triggers} {
@@ -24,7 +24,7 @@ func readOptions(c Config) []any {
 	return append(components, c)
 }
 
-// TestYAML: what is written is read as the same, shipped configurations and those of the tests.
+// TestYAML: Parse restores every configuration that YAML writes, for the shipped configurations and the test files.
 func TestYAML(t *testing.T) {
 	good, err := filepath.Glob("testdata/*.good.yaml")
 	if err != nil || len(good) < 5 {
@@ -59,7 +59,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// TestPublic: no secret is left, everything else is, and what was left out comes back.
+// TestPublic: Public removes all secrets and nothing else, and Reveal restores them.
 func TestPublic(t *testing.T) {
 	const secret = "hunter2-hunter2-hunter2"
 	for name, source := range map[string]string{
@@ -107,7 +107,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestMistyped: an address that is refused is told without its secrets, and still tells what is wrong.
+// TestMistyped: the error about a malformed address shows no secrets, but still shows the mistake.
 func TestMistyped(t *testing.T) {
 	for address, want := range map[string]string{
 		"nat://viewer:hunter2@scope:4222":                 "nat://xxxxx@scope:4222",

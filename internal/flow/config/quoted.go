@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// escaped is a string that is written between double quotes. In a block, as the library would write it, a carriage return is a line's end like any other.
+// escaped is a string that is written in double quotes. The library would write it as a block, in which a carriage return counts as the end of a line.
 type escaped string
 
-// MarshalYAML escapes invisible characters.
+// MarshalYAML returns the string in quotes, with control characters escaped.
 func (t escaped) MarshalYAML() ([]byte, error) { return []byte(strconv.Quote(string(t))), nil }
 
-// quoted returns an option's value with every string of control characters escaped.
+// quoted returns an option's value, in which every string with control characters is an escaped.
 func quoted(v any) any {
 	switch v := v.(type) {
 	case string:

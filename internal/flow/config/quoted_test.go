@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a device is written survives all ways that a configuration goes: options of a flag, YAML for KV and back, and what is public of it.
+// The text that a sink writes to a device survives every conversion of a configuration: from the options of a flag, to YAML and back, and through Public.
 func TestControlCharacters(t *testing.T) {
 	for _, want := range []string{"SHUTTER 1\r\n", "\r", "\n", "a\x00\x03\x1b\x7f\u00ff", "\\ and \"quotes\"\r", " \t# no comment\n\n", "${secret:a}\r"} {
 		c, err := NewComponent("serial", map[string]any{"rules": map[string]any{"edge": map[string]any{"on": want}}, "list": []any{want}})

@@ -6,16 +6,16 @@ import (
 	"regexp"
 )
 
-// reference matches a secret that only the machine of the stream knows: ${secret:NAME}.
+// reference matches ${secret:NAME}, a reference to a secret that only the machine of the stream knows.
 var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 
-// nobody matches a user without a password before the @ of an address.
+// nobody matches an address with a user but no password before the @.
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
-// ErrSecret reports a secret in a configuration that others may read.
-var ErrSecret = errors.New("everyone with access to the configuration could read this secret: write ${secret:NAME} instead")
+// ErrSecret reports a secret in a configuration that other users may read.
+var ErrSecret = errors.New("everyone who may read the configuration could read this secret: write ${secret:NAME} instead")
 
-// WithoutSecrets refuses a configuration that holds a secret rather than a reference to one.
+// WithoutSecrets returns an error if the configuration contains a secret instead of a reference to a secret.
 func (c Config) WithoutSecrets() error {
 	if c.NATS.Token != "" || c.Dashboard.Token != "" || c.NATS.URL != withoutUsers(c.NATS.URL) {
 		return fmt.Errorf("nats or dashboard: %w, or leave it out", ErrSecret)
@@ -38,7 +38,7 @@ func (c Config) WithoutSecrets() error {
 	return nil
 }
 
-// Resolve replaces references by secrets, in the options of the source and of the sinks.
+// Resolve replaces references to secrets by the secrets, in the options of the source and of the sinks.
 func (c Config) Resolve(secret func(name string) (string, error)) (Config, error) {
 	resolve := func(text string) (out string, err error) {
 		out = reference.ReplaceAllStringFunc(text, func(found string) string {
@@ -61,7 +61,7 @@ func (c Config) Resolve(secret func(name string) (string, error)) (Config, error
 	return c, nil
 }
 
-// mapped returns the component with every text among its options changed.
+// mapped returns the component with change applied to every text in its options.
 func (c Component) mapped(change func(string) (string, error)) (Component, error) {
 	options, err := mapped(c.Options(), change)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c Component) mapped(change func(string) (string, error)) (Component, error
 	return NewComponent(c.Kind, options.(map[string]any))
 }
 
-// mapped returns an option's value with every text in it changed.
+// mapped returns an option's value with change applied to every text in it.
 func mapped(v any, change func(string) (string, error)) (any, error) {
 	var err error
 	switch v := v.(type) {
@@ -96,7 +96,7 @@ func mapped(v any, change func(string) (string, error)) (any, error) {
 	return v, nil
 }
 
-// withoutEmpty returns the component without empty texts, which mean the same as missing ones.
+// withoutEmpty returns the component without empty texts, because an empty option means the same as a missing one.
 func (c Component) withoutEmpty() Component {
 	options := map[string]any{}
 	for key, value := range c.Options() {

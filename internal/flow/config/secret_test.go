@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSecrets: what others read has no secret in it, and who runs the stream puts it where it is referred to.
+// TestSecrets: WithoutSecrets refuses secrets, and Resolve inserts a secret for each reference.
 func TestSecrets(t *testing.T) {
 	for source, plain := range map[string]bool{
 		`{gst: {pipeline: "rtspsrc location=rtsp://host/a ! decodebin"}}`:                                          false,

@@ -16,11 +16,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxItems bounds the entries of any list.
+// maxItems is the largest number of entries in a list.
 const maxItems = 4096
 
-// decode reads node into the struct dst points to. Unlike the library's strict mode it reports every problem, with its path,
-// and converts nothing: 1.5 is no integer and "12" no number.
+// decode reads node into the struct to which dst points. Unlike the library's strict mode it reports every problem with its path, and it never converts types:
+// 1.5 is not an integer, and "12" is not a number.
 func decode(node ast.Node, file, path string, dst any) error {
 	d := decoder{file: file}
 	target := reflect.ValueOf(dst)
@@ -36,14 +36,14 @@ func decode(node ast.Node, file, path string, dst any) error {
 	return errors.Join(d.errs...)
 }
 
-// decoder walks a tree and a Go value together and collects mismatches.
+// decoder walks a tree and a Go value in parallel and collects the mismatches.
 type decoder struct {
 	file string
-	errs []error // the first maxTold
-	more int     // problems beyond maxTold
+	errs []error // the first maxTold problems
+	more int     // number of further problems
 }
 
-// fail notes a problem at node.
+// fail records a problem at node.
 func (d *decoder) fail(node ast.Node, format string, args ...any) {
 	if len(d.errs) == maxTold {
 		d.more++
@@ -52,7 +52,7 @@ func (d *decoder) fail(node ast.Node, format string, args ...any) {
 	d.errs = append(d.errs, &problem{d.file, lineOf(node.GetToken()), fmt.Sprintf(format, args...)})
 }
 
-// mismatch notes a value of the wrong type.
+// mismatch records a value of the wrong type.
 func (d *decoder) mismatch(node ast.Node, path, expected string) {
 	d.fail(node, "%s: found %s, expected %s", path, describe(node), expected)
 }
@@ -90,7 +90,7 @@ func (d *decoder) value(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// structure decodes a map key by key. A map with nothing in it leaves the defaults.
+// structure decodes a map key by key. An empty map keeps the defaults.
 func (d *decoder) structure(node ast.Node, v reflect.Value, path string) {
 	if node.Type() == ast.NullType {
 		return
@@ -111,7 +111,7 @@ func (d *decoder) structure(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// named decodes a map with the user's own keys.
+// named decodes a map whose keys the user chooses.
 func (d *decoder) named(node ast.Node, v reflect.Value, path string) {
 	if v.Type().Elem().Kind() == reflect.Interface {
 		d.library(node, v, path)
@@ -130,7 +130,7 @@ func (d *decoder) named(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// list decodes a sequence; an array needs exactly its length.
+// list decodes a sequence. An array needs exactly as many entries as its length.
 func (d *decoder) list(node ast.Node, v reflect.Value, path string) {
 	sequence, ok := node.(*ast.SequenceNode)
 	if !ok {
@@ -139,7 +139,7 @@ func (d *decoder) list(node ast.Node, v reflect.Value, path string) {
 	}
 	n := len(sequence.Values)
 	if n > maxItems {
-		d.fail(node, "%s: %d entries, at most %d are read", path, n, maxItems)
+		d.fail(node, "%s: found %d entries, expected at most %d", path, n, maxItems)
 		return
 	}
 	if v.Kind() == reflect.Array && n != v.Len() {
@@ -154,7 +154,7 @@ func (d *decoder) list(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// scalar decodes text, numbers and booleans, each only from its own kind of node.
+// scalar decodes text, numbers and booleans. It accepts only a node of the matching type.
 func (d *decoder) scalar(node ast.Node, v reflect.Value, path string) {
 	switch kind := v.Kind(); {
 	case kind == reflect.String && node.Type() != ast.StringType && node.Type() != ast.LiteralType:
@@ -188,7 +188,7 @@ func (d *decoder) duration(node ast.Node, dst *time.Duration, path string) {
 	}
 }
 
-// component decodes {kind: options} or a bare kind. The options are only kept: the kind's constructor decodes them.
+// component decodes {kind: options} or a kind alone. It only stores the options, which the constructor of the kind decodes later.
 func (d *decoder) component(node ast.Node, dst *Component, path string) {
 	if text, ok := node.(*ast.StringNode); ok && text.Value != "" {
 		*dst = Component{Kind: text.Value, file: d.file, path: join(path, text.Value)}
@@ -226,7 +226,7 @@ func (d *decoder) preprocess(node ast.Node, dst *Preprocess, path string) {
 	*dst = steps
 }
 
-// library leaves the conversion to the YAML library and keeps one line of its error.
+// library converts the value with the YAML library, and keeps one line of its error.
 func (d *decoder) library(node ast.Node, v reflect.Value, path string) {
 	err := yaml.NodeToValue(node, v.Addr().Interface())
 	if err == nil {
@@ -263,7 +263,7 @@ func keyOf(entry *ast.MappingValueNode) string {
 	return ""
 }
 
-// fieldNamed finds the field of struct v, or of a struct embedded in it, that carries key in its yaml tag.
+// fieldNamed returns the field with key in its yaml tag, in struct v or in a struct embedded in v.
 func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 	for i := range v.NumField() {
 		if embeds(v.Type().Field(i)) {
@@ -278,7 +278,7 @@ func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// keysOf lists the keys a struct reads, sorted.
+// keysOf returns the keys of a struct, sorted.
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	for i := range t.NumField() {
@@ -293,12 +293,12 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// embeds reports whether a field is a struct whose keys count as keys of its parent.
+// embeds reports whether a field is an embedded struct, whose keys count as keys of its parent.
 func embeds(field reflect.StructField) bool {
 	return field.Anonymous && field.Type.Kind() == reflect.Struct
 }
 
-// tagOf returns a field's key, empty if the field is not read.
+// tagOf returns a field's key, or "" if the field has no key.
 func tagOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 	if name == "-" || !field.IsExported() {
@@ -322,7 +322,7 @@ func finiteNumber(node ast.Node) bool {
 	return node.Type() == ast.IntegerType || ok && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// floatOf returns the value of a number written with a point or an exponent. The library reads 1e-3, without a point, as text.
+// floatOf returns the value of a number with a point or an exponent. The library parses 1e-3, which has no point, as text.
 func floatOf(node ast.Node) (float64, bool) {
 	switch n := node.(type) {
 	case *ast.FloatNode:
@@ -334,7 +334,7 @@ func floatOf(node ast.Node) (float64, bool) {
 	return 0, false
 }
 
-// describe describes a node in an error: a short value itself, otherwise its shape.
+// describe describes a node for an error: its value, shortened, or its type if it is not a scalar.
 func describe(node ast.Node) string {
 	switch node.Type() {
 	case ast.MappingType, ast.MappingValueType:
@@ -359,7 +359,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// pathOr returns path, or a name for its absence.
+// pathOr returns path, or absent if path is empty.
 func pathOr(path, absent string) string {
 	if path == "" {
 		return absent

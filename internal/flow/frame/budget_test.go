@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestBudget: the largest picture of a work is within both bounds, one row more is refused, and no size overflows.
+// TestBudget: the largest picture of each Work meets both limits, one more row is refused, and no size overflows.
 func TestBudget(t *testing.T) {
 	const most = 1 << 62
 	for _, w := range []Work{Objects, Centroids, Training} {

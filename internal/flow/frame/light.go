@@ -1,7 +1,7 @@
 package frame
 
-// Light is measured on at most lightSamples values, between their 5th and 99th percentiles. The percentiles come from a histogram with one bin per grey value
-// of an 8-bit picture.
+// Light is the distance between the 5th and the 99th percentile of at most lightSamples values. The percentiles come from a histogram with one bin per grey
+// value of an 8-bit picture.
 const (
 	lightSamples = 1024
 	lightBins    = 256
@@ -31,8 +31,8 @@ func (f *Frame) Light() float64 {
 	return 0
 }
 
-// contrast returns the distance of the percentiles of an evenly spread sample. The spacing is odd, so that it does not fall in step with a
-// sensor's columns.
+// contrast returns the distance between the percentiles of an evenly spaced sample. The spacing is odd, so it does not coincide with the period of a sensor's
+// columns.
 func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 	if err != nil || len(v) == 0 {
 		return 0
@@ -43,7 +43,7 @@ func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 		low, high = min(low, v[i]), max(high, v[i])
 	}
 	span := float64(high) - float64(low)
-	if !(span > 0) || span > largestSpan { // NaN and infinity included
+	if !(span > 0) || span > largestSpan { // also for NaN and infinity
 		return 0
 	}
 	var bins [lightBins]int
@@ -55,10 +55,10 @@ func contrast[T uint8 | uint16 | float32](v []T, err error) float64 {
 	return float64(rank(&bins, brightPart*float64(n))-rank(&bins, darkPart*float64(n))) / scale
 }
 
-// largestSpan bounds the grey values of pictures in floating point.
+// largestSpan is the largest accepted range of grey values in a floating-point picture.
 const largestSpan = 1e30
 
-// rank returns the bin of the part-th value from below.
+// rank returns the bin of the value with rank part, counted from below.
 func rank(bins *[lightBins]int, part float64) int {
 	sum := 0
 	for k, count := range bins {

@@ -10,7 +10,7 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// picture is a disc of brightness above an offset, covering a twentieth of 128×128 pixels.
+// picture returns a disc of the given brightness above an offset. It covers a twentieth of 128×128 pixels.
 func picture(t testing.TB, kind gocv.MatType, offset, brightness float64) *Frame {
 	t.Helper()
 	m := gocv.NewMatWithSize(128, 128, kind)

@@ -7,21 +7,21 @@ import (
 	"unsafe"
 )
 
-// Mat is a picture's pixels, row after row, the channels of a pixel side by side. It replaces gocv.Mat in a build without OpenCV, with the methods that
+// Mat is a picture's pixels, row after row, with the channels of a pixel side by side. It replaces gocv.Mat in a build without OpenCV, with the methods that
 // sources and publishers need. A copied Mat shares the pixels; close only one of the copies.
 type Mat struct{ p *pixels }
 
-// pixels are a Mat's memory, in words, so that a value of any depth is aligned.
+// pixels are a Mat's memory. It is allocated in words, so values of any depth are aligned.
 type pixels struct {
 	rows, cols int
 	kind       MatType
 	words      []uint64
 }
 
-// MatType is OpenCV's number for a depth, in the low three bits, and one less than the count of channels above them.
+// MatType is OpenCV's number for a pixel type: the depth in the low three bits, and above them the number of channels minus one.
 type MatType int
 
-// Pixel types of sources, by OpenCV's names, and depths alone, which are the low three bits.
+// Pixel types of sources and their depths (the low three bits), with OpenCV's names.
 const (
 	MatTypeCV8U    MatType = 0
 	MatTypeCV16U   MatType = 2
@@ -60,7 +60,7 @@ func NewMatWithSize(rows, cols int, kind MatType) Mat {
 	return Mat{&pixels{rows, cols, kind, make([]uint64, (rows*cols*kind.bytes()+7)/8)}}
 }
 
-// Ptr returns nil if there is no Mat: before it is made, and after Close.
+// Ptr returns nil for a zero Mat and after Close.
 func (m *Mat) Ptr() unsafe.Pointer { return unsafe.Pointer(m.p) }
 
 // Empty reports whether m has no pixels.
@@ -105,7 +105,7 @@ func (m *Mat) ElemSize() int { return m.Type().bytes() }
 // IsContinuous reports whether no gaps lie between the rows.
 func (m *Mat) IsContinuous() bool { return true }
 
-// Clone copies the pixels into another Mat, which the caller owns.
+// Clone returns a copy with its own pixels, which the caller owns.
 func (m *Mat) Clone() Mat {
 	if m.p == nil {
 		return NewMat()

@@ -4,14 +4,14 @@ package frame
 
 import "gocv.io/x/gocv"
 
-// Mat is OpenCV's picture: pixels row after row, with the channels of a pixel side by side. As in OpenCV a copied Mat shares the pixels, and only one of the
-// copies is closed.
+// Mat is OpenCV's picture: pixels row after row, with the channels of a pixel side by side. As in OpenCV a copied Mat shares the pixels; close only one of the
+// copies.
 type Mat = gocv.Mat
 
-// MatType is OpenCV's number for a depth and a count of channels.
+// MatType is OpenCV's number for a depth and a number of channels.
 type MatType = gocv.MatType
 
-// Pixel types of sources, by OpenCV's names, and depths alone, which are the low three bits.
+// Pixel types of sources and their depths (the low three bits), with OpenCV's names.
 const (
 	MatTypeCV8U    = gocv.MatTypeCV8U
 	MatTypeCV16U   = gocv.MatTypeCV16U

@@ -6,7 +6,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// A Mat is the same with OpenCV and without: sizes, types, values in the order of the bytes, clones of their own, nothing behind Close.
+// A Mat behaves the same with OpenCV and without: sizes, types, byte order of the values, independent clones, and no pixels after Close.
 func TestMat(t *testing.T) {
 	for _, c := range []struct {
 		kind            frame.MatType
@@ -55,7 +55,7 @@ func TestMat(t *testing.T) {
 	}
 }
 
-// A frame's memory and light are those of its pixels.
+// Bytes and Light of a frame depend only on its pixels.
 func TestFrameOfMat(t *testing.T) {
 	m := frame.NewMatWithSize(40, 50, frame.MatTypeCV16UC1)
 	words, err := m.DataPtrUint16()

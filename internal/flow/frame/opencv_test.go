@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOpenCV: a build says the library's version, or that it has none.
+// TestOpenCV: a build returns the library's version, or "" without the library.
 func TestOpenCV(t *testing.T) {
 	if v := OpenCV(); v != "" && len(strings.Split(v, ".")) < 3 {
 		t.Errorf("found %q", v)

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// kept bounds the closed frames in a pool.
+// kept is the largest number of closed frames in a pool.
 const kept = 512
 
-// Pool reuses closed frames, so that a source allocates none. The zero value is ready, and any number of goroutines may
-// use and close its frames.
+// Pool reuses closed frames, so a source allocates no new ones. The zero value is ready to use. Any number of goroutines may use and close its frames.
 type Pool struct {
 	mu   sync.Mutex
 	free []*Frame
 }
 
-// New is New of this package. Besides the frame's memory it reuses the memory of events and centroid if m has none.
+// New is like the function New, but reuses a closed frame. It also reuses the memory of its events and centroid if m has none.
 func (p *Pool) New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 	f := p.take()
 	if m.Events == nil {

@@ -1,9 +1,9 @@
 package frame
 
-// ErrSkip wraps the reason why one frame cannot be tracked although the stream continues: a torn picture, a blank frame. The runner counts the frame as dropped
-// under the wrapped error's cause, publishes the loss and continues.
+// ErrSkip wraps the reason why one frame cannot be tracked, such as a torn picture or a blank frame. The runner counts the frame as dropped under Cause,
+// publishes the loss and continues with the stream.
 type ErrSkip struct {
-	Cause string // the counter's name, lower_snake_case
+	Cause string // name of the counter, lower_snake_case
 	Err   error
 }
 

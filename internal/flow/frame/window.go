@@ -1,6 +1,7 @@
 package frame
 
-// window is the position of the present picture in the original frame: its top left corner and the sides of one of its pixels, both in pixels of the frame.
+// window is the position of the present picture in the original frame: its top left corner and the size of one of its pixels, both in pixels of the original
+// frame.
 type window struct{ x, y, width, height float64 }
 
 // whole is the window of an uncut picture.

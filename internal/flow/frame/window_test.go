@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A place is followed back through cuts and changes of size, in the order in which they were made.
+// Source maps a position back through all cuts and changes of size, in the order in which they were made.
 func TestSource(t *testing.T) {
 	f := New(0, time.Time{}, Meta{}, NewMat())
 	defer f.Close()

@@ -7,16 +7,16 @@ import (
 	"fmt"
 )
 
-// Command is a request from outside; the runner applies it between two frames and answers on Reply.
+// Command is a request of a client. The runner applies it between two frames and answers with Reply.
 type Command struct {
 	Name    string
-	Payload []byte      // JSON, as it came: bounded in size, and not yet looked at
-	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal says whose fault it is
+	Payload []byte      // received JSON: limited in size, but not yet checked
+	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal names the party at fault
 }
 
-// DecodePayload fills dst from a command's payload: one JSON value, no key that dst does not have, and nothing behind it.
+// DecodePayload fills dst from a command's payload. The payload must be one JSON value, with known keys only and nothing after it.
 func DecodePayload(payload []byte, dst any) error {
-	if !json.Valid(payload) { // a decoder stops where the first value ends
+	if !json.Valid(payload) { // a decoder stops after the first value
 		return errors.New("not one JSON value")
 	}
 	d := json.NewDecoder(bytes.NewReader(payload))
@@ -24,23 +24,23 @@ func DecodePayload(payload []byte, dst any) error {
 	return d.Decode(dst)
 }
 
-// Refusal is why a command was not applied. Code is one of the constants below, as in HTTP.
+// Refusal is the reason why a command was not applied. Code is one of the constants below, as in HTTP.
 type Refusal struct {
 	Code int
-	Text string // ends in what to do
+	Text string // ends with advice for the user
 }
 
-// Whose fault a refusal is.
+// The codes of a Refusal name the party at fault.
 const (
-	Malformed = 400 // the payload is not what the command takes
-	Unknown   = 404 // there is no such command
-	Conflict  = 409 // this stream cannot do it, or not in its state
-	NotNow    = 503 // it may work later
+	Malformed = 400 // the payload is invalid for the command
+	Unknown   = 404 // the command does not exist
+	Conflict  = 409 // this stream can never apply it, or not in its present state
+	NotNow    = 503 // it may succeed later
 )
 
 func (r *Refusal) Error() string { return r.Text }
 
-// Refuse makes a Refusal.
+// Refuse returns a *Refusal.
 func Refuse(code int, format string, args ...any) error {
 	return &Refusal{Code: code, Text: fmt.Sprintf(format, args...)}
 }

@@ -2,14 +2,14 @@ package latent
 
 import "fmt"
 
-// Undelivered reports that a sink could not deliver a message now, for example while a server is away. The sink continues. In mode latest the
-// runner drops and counts the message; in mode lossless it tries again. The text is the cause's.
+// Undelivered reports that a sink could not deliver a message now, for example while a server is away. The sink continues. In mode latest the runner drops and
+// counts the message; in mode lossless it retries. The text is the text of Cause.
 type Undelivered struct{ Cause error }
 
 func (u Undelivered) Error() string { return u.Cause.Error() }
 
-// NotTaken says that a device did not take so many triggers, of this Write or of earlier ones. The runner counts them and tries none again: late they are
-// worth nothing. The text is the cause's.
+// NotTaken reports that a device did not accept Count triggers, from this Write or from earlier ones. The runner counts them and retries none, because a late
+// trigger is useless. The text is the text of Cause.
 type NotTaken struct {
 	Count int
 	Cause error
@@ -17,10 +17,10 @@ type NotTaken struct {
 
 func (n NotTaken) Error() string { return n.Cause.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (n NotTaken) Unwrap() error { return n.Cause }
 
-// CutShort says that a sink left places out of a message, because its server takes no larger one, and delivered the rest. The runner counts it.
+// CutShort reports that a sink omitted positions from a message that exceeded the server's limit, and delivered the rest. The runner counts it.
 type CutShort struct{ Places, Bytes int }
 
 func (c CutShort) Error() string {

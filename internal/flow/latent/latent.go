@@ -1,18 +1,19 @@
-// Package latent holds what flows after the encoder: latents, estimates, events, health, views and commands.
-// It is pure Go and imports nothing of this project; everything downstream of the camera speaks in its types.
+// Package latent defines the data after the encoder: latents, estimates, events, health, views and commands. It is pure Go and imports nothing of this project.
+// All packages downstream of the camera use its types.
 //
-// JSON names carry their units. Fields are added, never renamed or removed: dashboards depend on them.
+// JSON names include their units. Fields may be added but never renamed or removed, because dashboards depend on them.
 package latent
 
 import "time"
 
-// Version is the number every message carries as "v"; it grows only when a field changes its meaning.
+// Version is the value of the field "v" in every message. It increases only when a field changes its meaning.
 const Version = 1
 
 // Kind names a message and is the last token of its subject.
 type Kind string
 
-// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed; a Law on the latter.
+// The kinds of message. An Estimate is published on two subjects: as KindLatent in every frame, and as KindSDE after a refresh of its law. A Law is published
+// as KindSDE.
 const (
 	KindLatent Kind = "latent"
 	KindSDE    Kind = "sde"
@@ -35,7 +36,7 @@ type Message interface {
 	message()
 }
 
-// Latent is one frame's coordinates as the encoder saw them: the Gaussian N(Mean, diag SD²).
+// Latent is the result of the encoder for one frame: the Gaussian N(Mean, diag SD²).
 type Latent struct {
 	Seq        uint64    `json:"seq"`            // frame number at the source, from 0; gaps are drops
 	Time       time.Time `json:"time"`           // acquisition
@@ -51,19 +52,19 @@ type Latent struct {
 	Place   uint64    `json:"-"` // in a durable stream of frames; 0 where none
 }
 
-// Reset makes l an empty latent of dimension d, keeping its memory.
+// Reset makes l an empty latent of dimension d, and reuses its memory.
 func (l *Latent) Reset(d int) {
 	*l = Latent{Mean: Resize(l.Mean, d), SD: Resize(l.SD, d), Centroid: l.Centroid[:0]}
 }
 
-// Copy makes l a deep copy of src, reusing l's memory.
+// Copy makes l a deep copy of src, and reuses l's memory.
 func (l *Latent) Copy(src *Latent) {
 	mean, sd, centroid := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...)
 	*l = *src
 	l.Mean, l.SD, l.Centroid = mean, sd, centroid
 }
 
-// Resize returns s with length n, reusing its memory where it can; the values are unspecified.
+// Resize returns a slice of length n, and reuses the memory of s if possible. The values are unspecified.
 func Resize(s []float64, n int) []float64 {
 	if cap(s) < n {
 		return make([]float64, n)
@@ -71,7 +72,7 @@ func Resize(s []float64, n int) []float64 {
 	return s[:n]
 }
 
-// Activity says whether a latent dimension moves by diffusion.
+// Activity reports whether a latent dimension moves by diffusion.
 type Activity string
 
 // A dimension is undecided while its interval straddles the threshold.
@@ -81,8 +82,8 @@ const (
 	Undecided Activity = "undecided"
 )
 
-// SDE is the law of motion as known so far: dz = μ(z) dt + σ dW with σ diagonal.
-// Intervals are 95 %. Every slice has one entry a latent dimension.
+// SDE is the present estimate of the law of motion: dz = μ(z) dt + σ dW with σ diagonal. Intervals are 95 % intervals. Every slice has one entry per latent
+// dimension.
 type SDE struct {
 	Revision      uint64     `json:"revision"`           // grows by one at every refresh of the figures or of the drift
 	Transitions   uint64     `json:"transitions"`        // increments the law rests on
@@ -104,7 +105,7 @@ type SDE struct {
 	Field         *Field `json:"drift_field"` // the drift of DriftRevision, nil before the first; never written once it is here
 }
 
-// Field is the drift laid out over a plane, or along a line where one dimension moves. Every list has one entry a point.
+// Field is the drift on a grid in a plane, or along a line if only one dimension moves. Every list has one entry per point.
 type Field struct {
 	Axes   []int       `json:"axes"`     // the one or two latent dimensions shown; the others are at their mean
 	Z      [][]float64 `json:"z"`        // the points, along the axes, latent
@@ -127,27 +128,27 @@ func (s *SDE) Copy(src *SDE) {
 	s.Units.Copy(&src.Units)
 }
 
-// Estimate is one frame's latent with the drift there and the law as it stood at that frame.
+// Estimate is one frame's latent, the drift at that latent, and the law as estimated up to that frame.
 type Estimate struct {
 	Latent  Latent
 	Drift   []float64     // μ at Latent.Mean, latent/s
-	SDE     SDE           // sinks publish it when SDE.Revision has changed
-	Latency time.Duration // from the frame's arrival at the host to the end of Update
+	SDE     SDE           // law; sinks publish it when SDE.Revision has changed
+	Latency time.Duration // time from the frame's arrival at the host to the end of Update
 
 	Filtered   []float64 // mean of the latent given all frames so far and the law, latent
 	FilteredSD []float64 // its standard deviation
-	NIS        float64   // Latent.Mean's squared distance from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
-	Horizons   []float64 // times ahead of the forecasts, s
-	Forecast   []float64 // mean of the latent at each horizon, d numbers a horizon; NaN if it is too far ahead
+	NIS        float64   // squared distance of Latent.Mean from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
+	Horizons   []float64 // horizons of the forecasts, s
+	Forecast   []float64 // mean of the latent at each horizon, d numbers per horizon; NaN if the horizon is too far
 	ForecastSD []float64 // standard deviation of Forecast, without the measurement noise
 
-	Lead    float64   // s from the acquisition to the arrival of a pulse triggered by this frame; 0 without a lead
+	Lead    float64   // time from the acquisition to the arrival of a pulse triggered by this frame, s; 0 without a lead
 	Ahead   []float64 // mean of the latent at that time; empty without a lead, NaN if unknown
 	AheadSD []float64 // its standard deviation
 
-	Alarms []string // codes of the alarms that are on
+	Alarms []string // codes of the active alarms
 
-	Objects *Objects // of a field; Latent is then the followed object's, or empty; nil for a scene
+	Objects *Objects // objects of a field, nil for a scene; in a field Latent belongs to the followed object, or is empty
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -177,14 +178,14 @@ func (e *Estimate) Copy(src *Estimate) {
 	}
 }
 
-// Law is the law of a whole recording, published after its last frame. It never changes after publication.
+// Law is the law of motion from a complete recording, published after its last frame. It never changes after publication.
 type Law struct {
-	Seq  uint64    // of the last frame
-	Time time.Time // its acquisition
+	Seq  uint64    // number of the last frame
+	Time time.Time // acquisition time of the last frame
 	SDE  SDE
 }
 
-// Level is how much an event matters.
+// Level is the importance of an event.
 type Level string
 
 // Info needs no action. Warning needs action soon, Error now.
@@ -236,7 +237,7 @@ type Health struct {
 	Stages    []Stage           `json:"stages"`
 }
 
-// Stage is the time one stage took a frame, over the run so far.
+// Stage gives the time per frame of one stage, over the run so far.
 type Stage struct {
 	Name    string  `json:"name"`
 	P50MS   float64 `json:"p50_ms" unit:"ms"`
@@ -246,8 +247,8 @@ type Stage struct {
 	TotalMS float64 `json:"total_ms" unit:"ms"` // their sum, to a thirtieth
 }
 
-// View is what the eye needs: the encoder's input and its reconstruction, as JPEG, and where that input lies in the whole picture. Made at
-// a capped rate.
+// View contains pictures for display: the encoder's input and its reconstruction, as JPEG, and the position of the input in the whole picture. Views are made
+// at a limited rate.
 type View struct {
 	Seq            uint64    `json:"seq"`
 	Time           time.Time `json:"time"`
@@ -257,7 +258,7 @@ type View struct {
 	Whole          []byte    `json:"whole_jpeg,omitempty"`          // what the region is cut out of, small; not in every view
 }
 
-// Region is the part of the whole picture that the encoder sees, in pixels of the picture that it is cut out of.
+// Region is the part of the whole picture that the encoder gets, in pixels of the whole picture.
 type Region struct {
 	X           int `json:"x_px" unit:"px"` // of its upper left corner
 	Y           int `json:"y_px" unit:"px"`

@@ -2,25 +2,25 @@ package latent
 
 import "time"
 
-// Observation is what an encoder sees in one frame: the Latent of a scene, or the Sight of a field. The other one is nil, in all frames of a stream.
+// Observation is an encoder's result for one frame: the Latent of a scene, or the Sight of a field. The other one is nil in all frames of a stream.
 type Observation struct {
 	Latent *Latent
 	Sight  *Sight
 }
 
-// Sight is what is seen of a field in one frame.
+// Sight is the set of spots that the encoder found in one frame of a field.
 type Sight struct {
 	Head
 	Spots Spots
 }
 
-// Copy makes s a deep copy of src, reusing s's memory.
+// Copy makes s a deep copy of src, and reuses s's memory.
 func (s *Sight) Copy(src *Sight) {
 	s.Head = src.Head
 	s.Spots.copy(&src.Spots)
 }
 
-// Head says which frame it is that something was seen in.
+// Head identifies the frame of an observation.
 type Head struct {
 	Seq        uint64
 	Time       time.Time
@@ -31,7 +31,7 @@ type Head struct {
 	Place      uint64
 }
 
-// Of says which frame o was seen in.
+// Of sets the frame of o.
 func (o Observation) Of(h Head) {
 	if o.Sight != nil {
 		o.Sight.Head = h
@@ -40,7 +40,7 @@ func (o Observation) Of(h Head) {
 	}
 }
 
-// Of says which frame l was seen in.
+// Of sets the frame of l.
 func (l *Latent) Of(h Head) {
 	l.Seq, l.Time, l.Trajectory, l.Dropped, l.Light, l.Arrived, l.Place = h.Seq, h.Time, h.Trajectory, h.Dropped, h.Light, h.Arrived, h.Place
 }

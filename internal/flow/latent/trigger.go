@@ -2,7 +2,7 @@ package latent
 
 import "time"
 
-// Trigger says that the condition of a rule begins or ends with a frame: what a microscope is steered by.
+// Trigger reports that the condition of a rule begins or ends with a frame. Triggers control the microscope.
 type Trigger struct {
 	Seq  uint64    `json:"seq"`
 	Time time.Time `json:"time"` // acquisition
@@ -20,7 +20,7 @@ type Trigger struct {
 	Centroid []float64     `json:"centroid_px,omitempty"` // the object's, in the frame as it was read; empty where none was found
 	Latency  time.Duration // from the frame's arrival at the host
 
-	// The latent as it is expected when the pulse arrives, Lead after Time; both are empty where no lead is set, and not numbers where nothing is known yet.
+	// The latent that is expected when the pulse arrives, Lead after Time. Forecast and ForecastSD are empty without a lead, and NaN while nothing is known.
 	Lead       time.Duration
 	Forecast   []float64
 	ForecastSD []float64 // its standard deviation

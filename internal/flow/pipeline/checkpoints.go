@@ -11,32 +11,32 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// keepEvery is the default time between two checkpoints of the law: it bounds the loss of a crash and the reach of a roll-back.
+// keepEvery is the default interval between two checkpoints of the law. It limits how much a crash can lose and how far a roll-back goes.
 const keepEvery = 30 * time.Second
 
-// checkpoints keeps the law: at intervals it makes a checkpoint between two frames, and another goroutine writes it.
+// checkpoints saves the law at intervals: it serialises the law between two frames, and another goroutine writes the result.
 type checkpoints struct {
 	law         Estimator
 	write       func([]byte, Place) error
 	every       time.Duration
-	at          Place      // after the last folded frame
+	at          Place      // position after the last folded frame
 	last        time.Time  // when the newest checkpoint was taken
 	older       []byte     // the checkpoint before the newest, which roll_back restores
 	newest      []byte     // nil before the first
-	writing     chan error // receives the outcome of the running write
-	outstanding bool       // the outcome is not received yet
+	writing     chan error // receives the result of the running write
+	outstanding bool       // writing has not delivered its result yet
 
-	asked []func(error) // callers waiting for a checkpoint on the disk
+	asked []func(error) // callers that wait until a checkpoint is on the disk
 }
 
-// maxAsked bounds the callers that wait for one checkpoint.
+// maxAsked is the largest number of callers that may wait for one checkpoint.
 const maxAsked = 16
 
 func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
 	return &checkpoints{law: e, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
 }
 
-// visit makes a checkpoint if one is due and none is being written. It returns the error of an earlier failed write.
+// visit makes a checkpoint if one is due and no other is being written. It returns the error of an earlier write that failed.
 func (c *checkpoints) visit(now time.Time) error {
 	var failed error
 	if c.outstanding {
@@ -59,17 +59,17 @@ func (c *checkpoints) visit(now time.Time) error {
 	return errors.Join(failed, err)
 }
 
-// ask makes a checkpoint now, or after the running write, and calls answer once it is on the disk or its write failed. While
-// the stream is idle no frame arrives to trigger it, so ask waits for it. It returns the error of a failed write.
+// ask makes a checkpoint now, or after the running write, and calls answer once the checkpoint is on the disk or its write has failed. An idle stream has no
+// next frame to trigger the checkpoint, so ask then writes it and waits. It returns the error of a failed write.
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case c.write == nil:
-		answer(latent.Refuse(latent.Conflict, "checkpoint: no place keeps the state: give run --state FILE, online.state or nats.durable"))
+		answer(latent.Refuse(latent.Conflict, "checkpoint: this stream saves its state nowhere: start run with --state FILE, online.state or nats.durable"))
 	case len(c.asked) == maxAsked:
 		answer(latent.Refuse(latent.NotNow, "checkpoint: %d requests wait for one already: try again in a second", maxAsked))
 	case idle:
 		c.asked = append(c.asked, answer)
-		return c.end() // end answers, too
+		return c.end() // end also calls answer
 	default:
 		c.asked = append(c.asked, answer)
 		return c.visit(now)
@@ -85,7 +85,7 @@ func (c *checkpoints) rest() error {
 	return c.end()
 }
 
-// take makes a checkpoint and begins to write it.
+// take makes a checkpoint and starts its write.
 func (c *checkpoints) take() (state []byte, err error) {
 	asked := c.asked
 	c.asked = nil
@@ -112,7 +112,7 @@ func (c *checkpoints) take() (state []byte, err error) {
 	return b.Bytes(), nil
 }
 
-// end makes and writes the last checkpoint, and returns once its write has started.
+// end makes the last checkpoint, and returns when its write has ended.
 func (c *checkpoints) end() error {
 	if c.write == nil {
 		return nil
@@ -132,7 +132,7 @@ func (c *checkpoints) end() error {
 // rollBack restores the checkpoint before the newest.
 func (c *checkpoints) rollBack() error {
 	if c.older == nil {
-		return latent.Refuse(latent.Conflict, "roll_back: there is no earlier state, one is kept every %v: try again then", c.every)
+		return latent.Refuse(latent.Conflict, "roll_back: there is no earlier state yet, one is saved every %v: try again later", c.every)
 	}
 	return c.law.Restore(bytes.NewReader(c.older))
 }
@@ -143,7 +143,7 @@ func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(ti
 // kept reports a failed write of a checkpoint.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
-		t.runner.warn("state", "the state was not kept", "err", err)
+		t.runner.warn("state", "the state was not saved", "err", err)
 		t.runner.publish(ctx, &latent.Event{
 			Seq: t.runner.counters.lastSeq(), Time: time.Now(), Level: latent.Warning,
 			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v", err), Count: 1,

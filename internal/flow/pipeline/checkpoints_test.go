@@ -29,7 +29,7 @@ func (l *lawful) Restore(r io.Reader) error {
 	return err
 }
 
-// A checkpoint is taken every half a minute of the run's time and at the end; what cannot be written is told, and tracking goes on.
+// The runner makes a checkpoint every 30 s of the run's time and at the end. A failed write is reported, and tracking continues.
 func TestCheckpoints(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
@@ -65,7 +65,7 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// prompt is an estimator that notes when it is called.
+// prompt is an estimator that records the times of its calls.
 type prompt struct {
 	lawful
 	at []time.Time
@@ -76,7 +76,7 @@ func (p *prompt) Update(dst *latent.Estimate, z latent.Observation) (told bool, 
 	return p.lawful.Update(dst, z)
 }
 
-// TestCheckpointsSlowDisk: no frame waits for a state that is synced, however long the disk takes.
+// TestCheckpointsSlowDisk: no frame waits while a state is written to the disk, however slow the disk is.
 func TestCheckpointsSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(200)
@@ -98,7 +98,7 @@ func TestCheckpointsSlowDisk(t *testing.T) {
 	})
 }
 
-// roll_back goes to the checkpoint before the newest, and is refused before there is one.
+// roll_back restores the checkpoint before the newest, and is refused until such a checkpoint exists.
 func TestRollBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(100)
@@ -129,8 +129,8 @@ func TestRollBack(t *testing.T) {
 	})
 }
 
-// A checkpoint that is asked for is answered once it is on the disk, also while tracking is paused, and with what hindered it; what
-// roll_back goes to does not change.
+// The command checkpoint is answered once the checkpoint is on the disk or its write has failed, also while tracking is paused. It does not change the state
+// that roll_back restores.
 func TestCheckpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(100)
@@ -139,11 +139,11 @@ func TestCheckpoint(t *testing.T) {
 		stages := g.stages()
 		stages.Estimator = &lawful{}
 		kept, disk := "", error(nil)
-		const slow = 100 * time.Millisecond // of the disk
+		const slow = 100 * time.Millisecond // duration of a write to the disk
 		go func() {
 			time.Sleep(10*time.Second + time.Millisecond)
 			asked := time.Now()
-			if err := ask(g, "checkpoint", ""); err != nil || kept != "10" || time.Since(asked) > slow { // not with the next frame
+			if err := ask(g, "checkpoint", ""); err != nil || kept != "10" || time.Since(asked) > slow { // before the next frame
 				t.Errorf("kept %q after %v: %v", kept, time.Since(asked), err)
 			}
 			if err := ask(g, "roll_back", ""); err == nil {
@@ -156,7 +156,7 @@ func TestCheckpoint(t *testing.T) {
 			disk = nil
 			time.Sleep(2 * time.Second)
 			answers := make(chan error, 2)
-			for range 2 { // the second while the first is being written
+			for range 2 { // the second request arrives while the first checkpoint is being written
 				go func() { answers <- ask(g, "checkpoint", "") }()
 				time.Sleep(slow / 4)
 			}

@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Durations are counted in buckets that grow with them, 16 per power of two nanoseconds. A quantile is then within 1/32 of the true one, and a clock takes 8
-// KiB for a run of any length.
+// A clock counts durations in buckets, 16 per power of two in nanoseconds. A quantile is then within 1/32 of the true one, and a clock takes 8 KiB however long
+// the run.
 const (
 	subBits  = 4
 	buckets  = (64 - subBits) << subBits
@@ -27,7 +27,7 @@ func (c *clock) observe(d time.Duration) { c.counts[bucket(d)].Add(1) }
 // since observes the time from start to now.
 func (c *clock) since(start time.Time) { c.observe(time.Since(start)) }
 
-// stage reads the quantiles and the sum; a clock that observed nothing reads zero.
+// stage returns the quantiles and the sum. They are zero for a clock without observations.
 func (c *clock) stage() latent.Stage {
 	var counts [buckets]uint64
 	var total uint64
@@ -38,7 +38,7 @@ func (c *clock) stage() latent.Stage {
 		sum += float64(counts[i]) * middle(i)
 	}
 	quantile := func(permille uint64) float64 {
-		need := (total*permille + 999) / 1000 // the rank, from 1
+		need := (total*permille + 999) / 1000 // the rank, counted from 1
 		var seen uint64
 		for i, n := range counts {
 			if seen += n; n > 0 && seen >= need {
@@ -50,7 +50,7 @@ func (c *clock) stage() latent.Stage {
 	return latent.Stage{Name: c.name, P50MS: quantile(500), P95MS: quantile(950), P99MS: quantile(990), Count: total, TotalMS: sum / millisec}
 }
 
-// bucket returns the index for d: d itself below 16 ns, above that the leading five bits and the exponent.
+// bucket returns the index of the bucket for d: the number of nanoseconds below 16 ns, otherwise the leading five bits and the exponent.
 func bucket(d time.Duration) int {
 	n := uint64(max(d, 0))
 	exponent := max(bits.Len64(n)-subBits-1, 0)

@@ -12,10 +12,10 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// errEnded refuses a command after the end.
+// errEnded refuses a command that arrives while the run ends.
 var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
-// relay forwards a sink's commands until the tracker has ended: to the tracker, or to swap if another model must be made ready first.
+// relay forwards a sink's commands until the tracker has ended. They go to the tracker, or to swap if a model must be loaded first.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	for {
 		select {
@@ -39,15 +39,15 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies o after every earlier frame has its estimate, answers it and publishes it. It holds dispatch, so no frame starts meanwhile.
+// command waits until every earlier frame has its estimate, then applies, answers and publishes o. It holds dispatch, so no frame starts meanwhile.
 func (t *tracker) command(p phases, o order) {
 	ctx := p.track
 	t.last.enter(t.tickets)
 	c := o.command
 	switch {
-	case o.next != nil: // answered once the last law is on the disk
+	case o.next != nil: // answered once the previous law is on the disk
 		t.install(p, o)
-	case c.Name == "checkpoint" && plain(c) == nil: // answered once it is on the disk
+	case c.Name == "checkpoint" && plain(c) == nil: // answered once the checkpoint is on the disk
 		t.kept(ctx, t.checkpoints.ask(func(err error) { t.answer(ctx, c, err) }, t.paused, time.Now()))
 	default:
 		t.answer(ctx, c, t.apply(c))
@@ -57,7 +57,7 @@ func (t *tracker) command(p phases, o order) {
 	}
 }
 
-// answer sends the outcome of c.
+// answer sends the result of c to its sender.
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
@@ -69,12 +69,12 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	var with bytes.Buffer
 	if plain(c) != nil {
 		with.WriteString(": ")
-		json.Compact(&with, c.Payload) // decoded before
+		json.Compact(&with, c.Payload) // valid: it was decoded before
 	}
 	t.applied(ctx, c.Name, "the command "+c.Name+" was applied"+with.String())
 }
 
-// applied publishes an applied command.
+// applied logs and publishes that a command was applied.
 func (t *tracker) applied(ctx context.Context, name, text string) {
 	t.runner.log.Info("command applied", "command", name, "what", text)
 	t.runner.publish(ctx, &latent.Event{
@@ -82,7 +82,7 @@ func (t *tracker) applied(ctx context.Context, name, text string) {
 	}, time.Time{})
 }
 
-// apply carries out a command by name; latent.Applied describes each.
+// apply executes a command by its name; latent.Applied describes all commands.
 func (t *tracker) apply(c latent.Command) error {
 	switch {
 	case c.Name == "roi":
@@ -90,11 +90,11 @@ func (t *tracker) apply(c latent.Command) error {
 	case c.Name == "follow" || c.Name == "unfollow":
 		return t.follow(c)
 	case c.Name == swapModel:
-		return latent.Refuse(latent.Conflict, "model: this stream's model cannot be changed: start the stream again with another")
+		return latent.Refuse(latent.Conflict, "model: this stream cannot change its model: start the stream again with the other model")
 	case c.Name == "start" && t.ending:
 		return errEnded
 	case c.Name == "start":
-		return latent.Refuse(latent.Conflict, "start: the stream runs: send stop first; run --stay starts an ended stream again")
+		return latent.Refuse(latent.Conflict, "start: the stream is already running: send stop first; only run --stay starts an ended stream again")
 	}
 	if err := plain(c); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *tracker) apply(c latent.Command) error {
 	return nil
 }
 
-// follow chooses the object whose latents are published, or none.
+// follow chooses the object whose latents are published; the command unfollow chooses none.
 func (t *tracker) follow(c latent.Command) error {
 	if c.Name == "unfollow" {
 		if err := plain(c); err != nil {
@@ -149,7 +149,7 @@ func (t *tracker) move(c latent.Command) error {
 	return latent.Refuse(latent.Conflict, "roi: the model's preprocessing cuts no region: train one that does, with driftscope pretrain --crop")
 }
 
-// move moves the region of every lane's step to the same place: some steps may not have seen a frame yet.
+// move moves the region of every lane's step to the same position, also of steps that have not received a frame yet.
 func move(steps []Step, to image.Point) error {
 	var reach image.Point
 	known := false
@@ -159,7 +159,7 @@ func move(steps []Step, to image.Point) error {
 		}
 	}
 	if !known {
-		return latent.Refuse(latent.NotNow, "roi: no frame has arrived yet: try again when one has")
+		return latent.Refuse(latent.NotNow, "roi: no frame has arrived yet: try again after the first frame")
 	}
 	if to.X < 0 || to.Y < 0 || to.X > reach.X || to.Y > reach.Y {
 		return latent.Refuse(latent.Malformed, "roi: found x %d, y %d: send x from 0 to %d and y from 0 to %d, where the region lies in the frame", to.X, to.Y, reach.X, reach.Y)
@@ -171,7 +171,7 @@ func move(steps []Step, to image.Point) error {
 	return errors.Join(errs...)
 }
 
-// plain refuses a payload for a command without one.
+// plain returns a refusal if c has a payload, for commands that take none.
 func plain(c latent.Command) error {
 	if body := bytes.TrimSpace(c.Payload); len(body) > 0 && string(body) != "{}" {
 		return latent.Refuse(latent.Malformed, "%.40q takes no payload: send an empty request", c.Name)
@@ -179,7 +179,7 @@ func plain(c latent.Command) error {
 	return nil
 }
 
-// names returns the names of the commands applied here.
+// names returns the names of the commands that apply knows.
 func names() []string {
 	var names []string
 	for _, c := range latent.Applied() {

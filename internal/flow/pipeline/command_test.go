@@ -14,17 +14,17 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// ask sends a command and waits for what becomes of it.
+// ask sends a command and returns its answer.
 func ask(g *rig, name, payload string) error {
 	reply := make(chan error, 1)
 	g.sinks[0].commands <- latent.Command{Name: name, Payload: []byte(payload), Reply: func(err error) { reply <- err }}
 	return <-reply
 }
 
-// movable is a step with a region that may lie at 0 to 9.
+// movable is a step with a region whose corner may lie at 0 to 9.
 type movable struct {
 	step
-	known bool // a frame has come
+	known bool // a frame has arrived
 	x, y  int
 }
 
@@ -32,7 +32,7 @@ func (m *movable) Can() Abilities                { return Abilities{Region: m} }
 func (m *movable) Reach() (image.Point, bool)    { return image.Pt(9, 9), m.known }
 func (m *movable) Move(corner image.Point) error { m.x, m.y = corner.X, corner.Y; return nil }
 
-// TestRefusals: every refusal says whose fault it is, and nothing is told to the stages.
+// TestRefusals: the code of a refusal names the party at fault, and a refused command does not reach the stages.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(1000)
@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestMove: the steps of all lanes move, those that have seen no frame too; where none has, none does.
+// TestMove: move moves the steps of all lanes, also those without a frame yet. If no step has received a frame, none moves.
 func TestMove(t *testing.T) {
 	seen, idle := &movable{known: true}, &movable{}
 	if err := move([]Step{idle, seen}, image.Pt(3, 4)); err != nil || idle.x != 3 || seen.y != 4 {
@@ -177,7 +177,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// FuzzCommand: whatever is sent is applied as it stands, or refused in one line that says whose fault it is.
+// FuzzCommand: any payload is either applied literally, or refused in one line with a code that names the party at fault.
 func FuzzCommand(f *testing.F) {
 	for _, name := range append(names(), "", "\n", "dance") {
 		for _, payload := range []string{"", "{}", " {} \n", `{"x": 3, "y": 4}`, `{"x":`, `{"x":3,"y":4}}`, `{"X":3,"y":1e0}`, "[]", "null", "0", "\xff\x00", `{"x":1e999,"y":0}`} {

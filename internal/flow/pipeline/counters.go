@@ -9,27 +9,27 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// noticeEvery is the time between two reports of one cause of loss. A report sums up all losses since the last.
+// noticeEvery is the interval between two reports of one cause of loss. A report sums up all losses since the previous report.
 const noticeEvery = time.Second
 
 // counters counts the outcome of every frame and message. Any goroutine may call its methods.
 //
-// frames = tracked + Σ dropped over the causes of frames (sinks' causes start with "sink_") once a run has ended.
+// After the run, frames = tracked + Σ dropped, summed over all causes except the sinks' ("sink_..."), which count messages.
 type counters struct {
 	mu        sync.Mutex
 	frames    uint64
 	tracked   uint64
 	published uint64
-	seq       uint64 // of the last frame read
+	seq       uint64 // number of the last frame read
 	dropped   map[string]uint64
 	alarms    map[string]uint64
 	losses    map[string]*notice // by cause
-	remarks   map[string]*notice // warnings of the source, by code
-	lines     map[string]*notice // of the log, by kind
-	refused   notice             // of commands
+	remarks   map[string]*notice // unreported warnings of the source, by code
+	lines     map[string]*notice // omitted lines of the log, by kind
+	refused   notice             // refused commands
 }
 
-// notice sums up the unreported losses of one cause.
+// notice sums up the unreported losses, warnings or log lines of one kind.
 type notice struct {
 	told  time.Time
 	event latent.Event // Count is the number since the last report
@@ -39,7 +39,7 @@ func newCounters() *counters {
 	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, losses: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
-// read counts one frame of the source, and the lost frames before it that the source reports.
+// read counts one frame of the source, and the frames that the source reports as lost before it.
 func (c *counters) read(seq, lost uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *counters) lastSeq() uint64 {
 	return c.seq
 }
 
-// lose counts l. It returns true if a report of its cause is due; otherwise dueLosses returns it later.
+// lose counts l. It returns true if a report of its cause is due; otherwise dueLosses returns the report later.
 func (c *counters) lose(now time.Time, l loss) (due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (c *counters) lose(now time.Time, l loss) (due bool) {
 	return now.Sub(p.told) >= noticeEvery
 }
 
-// of returns the notice of a kind, and makes a missing one. The program names all kinds, so there are few.
+// of returns the notice of a kind, and creates it if it is missing. All kinds are named in the source code, so there are few.
 func of(notices map[string]*notice, kind string) *notice {
 	p := notices[kind]
 	if p == nil {
@@ -101,8 +101,8 @@ func of(notices map[string]*notice, kind string) *notice {
 	return p
 }
 
-// remark counts a warning of the source. If a report is due, it returns the newest warning with the number of its code; otherwise
-// dueRemarks returns it later.
+// remark counts a warning of the source. If a report is due, it returns the newest warning and the number of warnings with that code; otherwise dueRemarks
+// returns them later.
 func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tel
 	return p.tell(now), true
 }
 
-// line counts a line of the log. If a line of its kind is due, it returns the number left out since the last one.
+// line counts a line of the log. If a line of its kind is due, it returns the number of lines left out since the previous one.
 func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	return p.tell(now).Count - 1, true
 }
 
-// refuseCommand counts a refused command. If a report is due, it returns the number since the last one.
+// refuseCommand counts a refused command. If a report is due, it returns the number of refusals since the previous report.
 func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,7 @@ func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
 	return c.refused.tell(now).Count, true
 }
 
-// dueLosses returns the losses whose second has passed, or all waiting ones.
+// dueLosses returns the unreported losses of causes last reported at least noticeEvery ago, or of all causes.
 func (c *counters) dueLosses(now time.Time, all bool) []latent.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +163,7 @@ func due(notices map[string]*notice, now time.Time, all bool) []latent.Event {
 	return events
 }
 
-// tell returns the event and starts the next one.
+// tell returns the event of the notice and resets its count.
 func (p *notice) tell(now time.Time) latent.Event {
 	e := p.event
 	p.told, p.event.Count = now, 0

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestFrom: a run that ends before its first frame keeps the law at the place that it went on from.
+// TestFrom: a run that ends before its first frame saves the law with the place from which the run resumed.
 func TestFrom(t *testing.T) {
 	var at Place
 	o := Options{From: Place{Sequence: 70, Frames: 7}, Keep: func(_ []byte, p Place) error { at = p; return nil }}

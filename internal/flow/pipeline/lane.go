@@ -10,16 +10,16 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// lane takes one frame after the other from the camera's picture to its estimate. Lanes run in parallel. They share steps that need the frames in
-// order, behind sequencers. Each lane owns everything else.
+// lane processes one frame at a time, from the camera's picture to the estimate. Lanes run in parallel. They share the steps that need all frames in order, and
+// a sequencer orders the access. Each lane owns everything else.
 type lane struct {
 	tracker  *tracker
-	pool     *workerPool // of this lane; the tracker may use another by now
+	pool     *workerPool // pool of this lane; the tracker may already use another
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
-	seen     latent.Observation // reused
-	head     latent.Head        // of it
+	seen     latent.Observation // result of the encoder, reused
+	head     latent.Head        // head of seen
 }
 
 // stage is a step on a lane.
@@ -30,7 +30,7 @@ type stage struct {
 	sequencer *sequencer // nil if the step is this lane's own
 }
 
-// run takes frames until they end, or another pool takes them.
+// run processes frames until there are no more, or another pool takes over.
 func (l *lane) run(p phases) {
 	for {
 		t, ok := l.tracker.next(p, l.pool)
@@ -41,7 +41,7 @@ func (l *lane) run(p phases) {
 	}
 }
 
-// track brings one frame through every sequencer, and to its estimate unless it is lost.
+// track passes one frame through every sequencer, and folds it into an estimate unless it is lost.
 func (l *lane) track(ctx context.Context, t ticket) {
 	defer l.tracker.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
@@ -55,7 +55,7 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	t.frame.Close()
 }
 
-// encode runs the steps and the encoder; an error names the stage. A lost frame only passes the sequencers.
+// encode runs the steps and the encoder. After an error, where names the stage. A lost frame only passes the sequencers.
 func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	f, err := t.frame, t.lost
 	light := f.Light() // before any step changes it
@@ -90,7 +90,7 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	return "", nil
 }
 
-// workerPool holds the lanes of one model, and owns its steps and encoders.
+// workerPool is the set of lanes of one model, and owns its steps and encoders.
 type workerPool struct {
 	steps    []NamedStep
 	encoders []Encoder
@@ -100,7 +100,7 @@ type workerPool struct {
 	working  sync.WaitGroup // lanes that have not left
 }
 
-// newWorkerPool divides steps and encoders among lanes. The next frame has the ticket first.
+// newWorkerPool distributes steps and encoders over lanes. first is the ticket of the pool's first frame.
 func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *workerPool {
 	w := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
 	encoding := &clock{name: "encode"}
@@ -122,7 +122,7 @@ func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Vie
 	return w
 }
 
-// start makes the lanes take frames until there are no more, or another pool takes them. Then it closes the steps, the encoders and the viewer.
+// start starts the lanes, which process frames until there are no more or another pool takes over. The pool then closes its steps, encoders and viewer.
 func (w *workerPool) start(t *tracker, p phases) {
 	t.runner.encoding.Store(&w.clocks)
 	for _, l := range w.lanes {
@@ -138,7 +138,7 @@ func (w *workerPool) start(t *tracker, p phases) {
 	})
 }
 
-// closeTrack frees the steps, the encoders and the viewer, if any, of a model.
+// closeTrack closes the steps, the encoders and the viewer (if any) of a model.
 func closeTrack(steps []NamedStep, encoders []Encoder, viewer Viewer) error {
 	var errs []error
 	check := func(stage string, err error) {

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// ordered is a step that wants every frame in order, and one at a time.
+// ordered is a step that requires every frame in order, and one at a time.
 type ordered struct {
 	t      *testing.T
 	next   uint64
@@ -36,7 +36,7 @@ func (o *ordered) Apply(_ context.Context, f *frame.Frame) error {
 func (o *ordered) Can() Abilities { return Abilities{} }
 func (o *ordered) Close() error   { return nil }
 
-// fickle is an independent step that takes a frame's own time for it, refuses some, and notices if two frames are in it at once.
+// fickle is an independent step whose duration depends on the frame. It refuses some frames, and fails the test if two frames are in it at once.
 type fickle struct {
 	t      *testing.T
 	inside sync.Mutex
@@ -58,7 +58,7 @@ func (s *fickle) Apply(_ context.Context, f *frame.Frame) error {
 func (s *fickle) Can() Abilities { return Abilities{Independent: true} }
 func (s *fickle) Close() error   { return nil }
 
-// laneRig is a stream of n lanes: a step of every lane, one that all share, and an encoder each.
+// laneRig returns a stream of n lanes. Each lane has its own first and second step and its own encoder; all lanes share two further steps.
 func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
 	out := &sink{commands: make(chan latent.Command)}
 	stages := Stages{
@@ -76,8 +76,7 @@ func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
 	return stages, out
 }
 
-// TestLanes: however many lanes there are, the same frames give the same latents in the same order, each with the same account of those
-// missing before it, and with more of them sooner.
+// TestLanes: any number of lanes gives the same latents in the same order, with the same number of frames missing before each. More lanes take less time.
 func TestLanes(t *testing.T) {
 	var first []latent.Latent
 	var slowest time.Duration
@@ -112,7 +111,7 @@ func TestLanes(t *testing.T) {
 					t.Errorf("%d lanes: latent %d is %+v, one lane gives %+v", lanes, i, z, first[i])
 				}
 			}
-			// Two lanes do in turn what takes 14 ms on average, of which frames share 2: 7 ms a frame and what waiting costs.
+			// A frame takes 14 ms on average, 2 ms of them in shared steps. Two lanes therefore need 7 ms per frame, plus waiting.
 			if summary.Duration > slowest*3/4 {
 				t.Errorf("%d lanes took %v, one takes %v", lanes, summary.Duration, slowest)
 			}
@@ -120,7 +119,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// checkViews wants a view each 100 ms at most, but for frames that failed, and each third with a picture of the whole.
+// checkViews expects at most one view per 100 ms, fewer only if frames failed, and an overview picture in every third view.
 func checkViews(views []latent.View, length time.Duration) error {
 	drawn := 0
 	for _, v := range views {
@@ -137,7 +136,7 @@ func checkViews(views []latent.View, length time.Duration) error {
 	return nil
 }
 
-// TestCommandsBetweenLanes: a command is applied when every frame before it has its estimate, and before any after it.
+// TestCommandsBetweenLanes: a command is applied after all earlier frames have their estimates, and before any later frame.
 func TestCommandsBetweenLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &estimator{}

@@ -12,8 +12,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestWarningsLimited: a source that warns of every frame, each time in other words, has one line and one event a second of each code, and
-// their counts are those of its warnings.
+// TestWarningsLimited: if a source warns of every frame, each time with a new text, each code gets one line and one event per second. The events count all
+// warnings.
 func TestWarningsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, interval = 3000, time.Millisecond
@@ -33,7 +33,7 @@ func TestWarningsLimited(t *testing.T) {
 				counts[e.Code] += e.Count
 			}
 		}
-		most := 2 + int(n*interval/noticeEvery) // the first, one a second, and the rest at the end
+		most := 2 + int(n*interval/noticeEvery) // the first, one per second, and the rest at the end
 		for _, code := range []string{"messages_overrun", "damaged_picture"} {
 			if lines := strings.Count(log.String(), "msg="+code); lines < 2 || lines > most {
 				t.Errorf("%s: %d lines, at most %d expected", code, lines, most)
@@ -45,18 +45,18 @@ func TestWarningsLimited(t *testing.T) {
 	})
 }
 
-// TestLinesLimited: lines of one kind come once a second, and say how many were left out; another kind is not held up by them.
+// TestLinesLimited: lines of one kind are logged once a second, with the number left out. They do not delay lines of other kinds.
 func TestLinesLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		r := &runner{counters: newCounters(), log: slog.New(slog.NewTextHandler(&log, nil))}
 		for i := range 100 {
-			r.warn("state", "the state was not kept", "err", i)
+			r.warn("state", "the state was not saved", "err", i)
 		}
 		r.warn("view", "no view of this frame")
 		time.Sleep(noticeEvery)
-		r.warn("state", "the state was not kept", "err", "again")
-		if s := log.String(); strings.Count(s, "not kept") != 2 || strings.Count(s, "no view") != 1 || !strings.Contains(s, "err=again left_out=99") {
+		r.warn("state", "the state was not saved", "err", "again")
+		if s := log.String(); strings.Count(s, "not saved") != 2 || strings.Count(s, "no view") != 1 || !strings.Contains(s, "err=again left_out=99") {
 			t.Errorf("found\n%s", s)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestFullSinkLosesHealth: a sink whose queue is full, in mode Lossless, loses a Health and is told so without waiting for itself.
+// TestFullSinkLosesHealth: in mode Lossless a sink with a full queue loses a Health. It gets the report of this loss, and nothing deadlocks.
 func TestFullSinkLosesHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(2000)

@@ -8,26 +8,26 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Mode decides whether frames are dropped or wait if tracking is slower than the source.
+// Mode decides whether frames are dropped or wait when tracking is slower than the source.
 type Mode string
 
-// The default is Latest for a live source, and Lossless for a source that waits.
+// OwnMode means Latest for a live source, and Lossless for a source that waits.
 const (
 	OwnMode  Mode = ""
 	Latest   Mode = "latest"   // the oldest waiting frame is dropped and counted
-	Lossless Mode = "lossless" // a source waits; a live one cannot, and fails the run once the queue is full
+	Lossless Mode = "lossless" // the source waits; a live source cannot wait, and the run fails once the queue is full
 )
 
 // ErrMode refuses mode Latest for a source that waits.
-var ErrMode = errors.New("mode: latest is for live sources, and this source waits: leave mode out")
+var ErrMode = errors.New("mode: latest is only for live sources, but this source can wait: leave mode out")
 
 // Default depth of the queue of frames.
 const (
 	shallow = 2
-	deep    = 256 // for a live source that may not lose a frame
+	deep    = 256 // for a live source in mode Lossless
 )
 
-// settle decides the mode and the queue's depth, once the source is open.
+// settle decides the mode and the depth of the queue after the source has been opened.
 func (r *runner) settle() error {
 	info := r.stages.Source.Info()
 	live := info.Live
@@ -52,7 +52,7 @@ func (r *runner) settle() error {
 	return nil
 }
 
-// fit bounds the queue for frames of size bytes.
+// fit limits the depth of the queue for frames of size bytes.
 func (r *runner) fit(size int) {
 	if size == r.size || size == 0 {
 		return
@@ -61,19 +61,19 @@ func (r *runner) fit(size int) {
 	r.frames.resize(max(min(r.depth, r.room/size), 1))
 }
 
-// oldest chooses the frame that has waited longest, and counts it as lost before its successor.
+// oldest chooses the frame that has waited longest, and counts it as lost in the next frame.
 func oldest(frames []*frame.Frame) int {
 	frames[1].Meta.Dropped += frames[0].Meta.Dropped + 1
 	return 0
 }
 
-// newest chooses the newest frame.
+// newest chooses the last frame that arrived.
 func newest(frames []*frame.Frame) int { return len(frames) - 1 }
 
-// noRoom loses f from a full queue that may not lose a frame, and returns why the run ends.
+// noRoom counts f as lost after mode lossless found its queue full, and returns the error that ends the run.
 func (r *runner) noRoom(track context.Context, f *frame.Frame) error {
 	waiting, seq := r.frames.len(), f.Seq
 	r.lose(track, framesLost(errNoRoom, seq, 1))
 	f.Close()
-	return fmt.Errorf("mode lossless: frame %d came while %d waited, and the queue is full: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
+	return fmt.Errorf("mode lossless: frame %d arrived while the queue was full, with %d frames waiting: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
 }

@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// counting is an encoder that notes the most Mats alive at once; it sees them under -tags matprofile.
+// counting is an encoder that records the largest number of Mats alive at once; it can count them only with -tags matprofile.
 type counting struct {
 	*encoder
 	most int
@@ -27,8 +27,8 @@ func (c *counting) Encode(ctx context.Context, dst latent.Observation, f *frame.
 	return c.encoder.Encode(ctx, dst, f)
 }
 
-// TestTwiceTheRate: frames come twice as fast as they can be tracked. A frame waits for the one that is tracked and for those before it
-// in the queue, so that its latency is at most depth + 1 times the time of tracking one; every frame that is not tracked is counted.
+// TestTwiceTheRate: frames arrive twice as fast as they can be tracked. A frame waits for the frame being tracked and for the frames before it in the queue, so
+// its latency is at most depth + 1 times the duration of tracking one frame. Every untracked frame is counted.
 func TestTwiceTheRate(t *testing.T) {
 	const frames = 2000
 	for _, depth := range []int{1, 2, 8} {
@@ -36,7 +36,7 @@ func TestTwiceTheRate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newRig(frames)
 				g.source.live, g.source.interval = true, 5*time.Millisecond
-				g.encoder.delay = 10*time.Millisecond - time.Microsecond // so that no two timers ever fire together
+				g.encoder.delay = 10*time.Millisecond - time.Microsecond // no two timers fire at the same time
 				g.options.Queue = depth
 				stages := g.stages()
 				counted := &counting{encoder: g.encoder}
@@ -61,7 +61,7 @@ func TestTwiceTheRate(t *testing.T) {
 				if want := uint64(frames/2 + depth + 1); summary.Tracked > want || summary.Tracked < frames/2 {
 					t.Errorf("tracked %d, expected half of %d and the queue", summary.Tracked, frames)
 				}
-				if counted.most > depth+2 { // the queue, the frame that is tracked and the one that comes
+				if counted.most > depth+2 { // the queue, the frame being tracked and the frame being read
 					t.Errorf("%d frames in memory with a queue of %d", counted.most, depth)
 				}
 			})
@@ -69,7 +69,7 @@ func TestTwiceTheRate(t *testing.T) {
 	}
 }
 
-// TestLossless: a live source loses nothing while its queue has room, and then fails the run, saying so.
+// TestLossless: a live source loses nothing while its queue has room. A full queue fails the run with a clear error.
 func TestLossless(t *testing.T) {
 	for _, test := range []struct {
 		queue   int
@@ -78,7 +78,7 @@ func TestLossless(t *testing.T) {
 	}{
 		{0, 400, ""}, // the backlog is 200 in the end
 		{201, 400, ""},
-		{20, 41, "mode lossless: frame 41 came while 20 waited, and the queue is full: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest"},
+		{20, 41, "mode lossless: frame 41 arrived while the queue was full, with 20 frames waiting: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(400)
@@ -96,7 +96,7 @@ func TestLossless(t *testing.T) {
 	}
 }
 
-// TestLosslessSlowSink: tracking waits for a sink that does not keep up, so that what it has is without a gap.
+// TestLosslessSlowSink: tracking waits for a sink that is too slow, so the sink receives all estimates without a gap.
 func TestLosslessSlowSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(-1)
@@ -123,7 +123,7 @@ func TestLatestOfAFile(t *testing.T) {
 	})
 }
 
-// TestQueueFitsMemory: the larger a frame, the fewer wait.
+// TestQueueFitsMemory: the larger the frames, the fewer may wait.
 func TestQueueFitsMemory(t *testing.T) {
 	g := newRig(0)
 	g.source.live = true
@@ -138,7 +138,7 @@ func TestQueueFitsMemory(t *testing.T) {
 	}
 }
 
-// TestQueueUnasked: where nobody asked for a depth, large frames do not wait in pairs.
+// TestQueueUnasked: with the default depth, only one large frame may wait.
 func TestQueueUnasked(t *testing.T) {
 	r := newRunner(newRig(0).stages(), Options{})
 	if err := r.settle(); err != nil {
@@ -151,7 +151,7 @@ func TestQueueUnasked(t *testing.T) {
 	}
 }
 
-// TestFlight: large frames go along the lanes one after the other, small ones side by side, and one beyond the bound alone.
+// TestFlight: small frames pass the lanes in parallel, large ones one at a time, and a frame above the limit alone.
 func TestFlight(t *testing.T) {
 	for _, test := range []struct{ size, most int }{{1 << 20, 8}, {maxFlight / 2, 2}, {maxFlight/2 + 1, 1}, {2 * maxFlight, 1}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,8 +176,7 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// TestLosslessAway: a sink that cannot be delivered to holds up tracking, as it must, but not reading: the run says that there is no room,
-// and has told what the source had to say.
+// TestLosslessAway: a sink that accepts nothing blocks tracking, but not reading. The run reports the full queue, and publishes the events of the source.
 func TestLosslessAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(-1)
@@ -192,7 +191,7 @@ func TestLosslessAway(t *testing.T) {
 	})
 }
 
-// TestLosslessPassing: health and views are of the moment, and nothing waits for one that could not be delivered.
+// TestLosslessPassing: Health and views are soon obsolete, so nothing waits for one that could not be delivered.
 func TestLosslessPassing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(5000)
@@ -206,10 +205,10 @@ func TestLosslessPassing(t *testing.T) {
 	})
 }
 
-// telling has events to tell of some frames, and at the end.
+// telling is an estimator with events for some frames, and at the end.
 type telling struct {
 	estimator
-	of   map[uint64]int // how many, by frame
+	of   map[uint64]int // number of events, by frame
 	last int
 	told int
 	list []latent.Message // lent, and reused
@@ -231,8 +230,8 @@ func (e *telling) Reports() []latent.Message {
 
 func (e *telling) Last() []latent.Message { return e.tell(e.last) }
 
-// TestBurst: what one frame has to tell is more than a sink's queue holds, and all of it arrives, each by itself and in order, also from a camera that does
-// not wait for the sink, whose estimates give way. Where the sink ends amid a burst, what it did not write is counted, message by message.
+// TestBurst: one frame has more messages than a sink's queue has entries. All arrive one by one and in order, even from a camera that does not wait for the
+// sink; there, estimates are lost instead. If the sink ends during a burst, every message that it did not write is counted.
 func TestBurst(t *testing.T) {
 	const burst = 3 * sinkDepth
 	told := func(s *sink) (seqs []uint64) {

@@ -11,15 +11,15 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// preview makes the Views of a pool's frames, one at a time and on a goroutine of its own: a View takes longer than many frames.
+// preview renders the Views of a pool's frames, one at a time. It has its own goroutine, because a View takes longer than many frames.
 type preview struct {
 	viewer Viewer            // nil without a display
-	busy   atomic.Bool       // a View is requested and not yet published
-	frames chan previewFrame // at most one waits
+	busy   atomic.Bool       // a View was requested and is not published yet
+	frames chan previewFrame // at most one frame waits
 	closed sync.WaitGroup
 }
 
-// previewFrame is a frame as it entered the encoder, and its latent. The preview owns both.
+// previewFrame is a frame after all steps, and its latent. The preview owns both.
 type previewFrame struct {
 	frame *frame.Frame
 	z     latent.Latent
@@ -27,7 +27,7 @@ type previewFrame struct {
 
 func newPreview(v Viewer) *preview { return &preview{viewer: v, frames: make(chan previewFrame, 1)} }
 
-// open starts the goroutine that makes and publishes Views, until end.
+// open starts the goroutine that renders and publishes Views until end is called.
 func (p *preview) open(ctx context.Context, r *runner) {
 	if p.viewer == nil {
 		return
@@ -42,16 +42,16 @@ func (p *preview) open(ctx context.Context, r *runner) {
 	})
 }
 
-// end waits for the requested Views. No lane may be left.
+// end waits for the requested Views. All lanes must have returned.
 func (p *preview) end() {
 	close(p.frames)
 	p.closed.Wait()
 }
 
-// ask requests a View of a frame that is being dispatched; take answers it. It returns false if one is being made, or none is possible.
+// ask requests a View of the frame that is being dispatched. It returns false if another View is in progress, or without a viewer.
 func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
-// take receives the frame of a requested View, and its observation. A frame that was not tracked gets no View.
+// take receives the frame of a requested View and its observation. A frame that was not tracked gets no View.
 func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
 	if !tracked {
 		f.Close()
@@ -65,7 +65,7 @@ func (p *preview) take(f *frame.Frame, seen latent.Observation, tracked bool) {
 	p.frames <- e
 }
 
-// view publishes the encoder's input and the decoder's reconstruction. It logs and drops a View that fails.
+// view publishes the encoder's input and the decoder's reconstruction. After a failure it logs a warning and publishes nothing.
 func (p *preview) view(ctx context.Context, r *runner, e previewFrame) {
 	v := &latent.View{} // shared by all sinks, so never reused
 	if err := p.viewer.View(v, e.frame, &e.z); err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// queue is a bounded first-in-first-out line from any number of producers to one consumer. A producer either waits for room
-// (put) or makes it (force). No value is lost inside: a rejected or replaced value is returned.
+// queue is a bounded first-in-first-out queue with any number of producers and one consumer. A producer either waits for room (put) or makes room (force). No
+// value disappears: force returns a rejected or replaced value.
 type queue[T any] struct {
 	ready chan struct{} // holds a token when the consumer should check again
 	space chan struct{} // holds a token when a waiting producer should check again
@@ -27,7 +27,7 @@ func newQueue[T any](depth int) *queue[T] {
 	}
 }
 
-// put waits until v has room. It returns false, and v stays the caller's, when ctx ends first or the queue is closed.
+// put waits for room and appends v. If ctx ends first or the queue is closed, it returns false, and the caller still owns v.
 func (q *queue[T]) put(ctx context.Context, v T) bool {
 	for {
 		q.mu.Lock()
@@ -39,7 +39,7 @@ func (q *queue[T]) put(ctx context.Context, v T) bool {
 		more := closed || len(q.items) < q.depth
 		q.mu.Unlock()
 		if more {
-			signal(q.space) // this producer may have taken the token of the next one
+			signal(q.space) // this producer may have taken the token of another waiting producer
 		}
 		if closed || fits {
 			return !closed
@@ -52,8 +52,8 @@ func (q *queue[T]) put(ctx context.Context, v T) bool {
 	}
 }
 
-// force adds v at once. If the queue is full, victim chooses the index of the value to remove among all of them, v last;
-// force returns that value with true. A closed queue returns v itself.
+// force appends v at once. If the queue was full, victim returns the index of the value to remove among all values (v is the last), and force returns that
+// value and true. If the queue is closed, force returns v and true.
 func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +71,7 @@ func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) 
 	return out, true
 }
 
-// resize changes the depth; values inside stay.
+// resize changes the depth; the queue keeps its values, even above the new depth.
 func (q *queue[T]) resize(depth int) {
 	q.mu.Lock()
 	q.depth = depth
@@ -79,8 +79,8 @@ func (q *queue[T]) resize(depth int) {
 	signal(q.space)
 }
 
-// take removes the oldest value. Without one, ok is false, and ended says whether one can still come; the consumer then waits
-// on ready.
+// take removes and returns the oldest value. If the queue is empty, ok is false, and ended is true if the queue is also closed; if it is not closed, the
+// consumer waits on ready.
 func (q *queue[T]) take() (v T, ok, ended bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +93,7 @@ func (q *queue[T]) take() (v T, ok, ended bool) {
 	return v, true, false
 }
 
-// close lets no more values in; those inside can still be taken.
+// close makes put and force reject values; take still returns the values in the queue.
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	q.closed = true
@@ -108,7 +108,7 @@ func (q *queue[T]) len() int {
 	return len(q.items)
 }
 
-// signal leaves a token unless one is there.
+// signal puts a token into c if c is empty.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

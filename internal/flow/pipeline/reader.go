@@ -11,13 +11,13 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// read owns the source: it opens it, queues its frames until stopped, and closes it.
+// read owns the source. It opens the source, queues frames until the run stops, and closes the source.
 func (r *runner) read(p phases) {
 	defer r.frames.close()
 	s := supervise(r)
 	err := r.readAll(p, s)
 	if p.read.Err() != nil {
-		err = nil // ignore a source's error after it was told to stop
+		err = nil // the run has asked the source to stop: ignore its error
 	}
 	if closing := s.end(p.read); err == nil {
 		err = closing
@@ -27,7 +27,7 @@ func (r *runner) read(p phases) {
 	}
 }
 
-// readAll returns nil when the source has ended or o.Frames are read.
+// readAll returns nil when the source has ended or o.Frames frames have been read.
 func (r *runner) readAll(p phases, s *supervisor) error {
 	track := p.track
 	if err := s.start(p.read); err != nil {
@@ -37,7 +37,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 		return err
 	}
 	r.log.Info("source is open", "live", !r.waits.Load(), "latest", r.latest.Load())
-	var lost uint64 // since the last frame that was read
+	var lost uint64 // number of lost frames since the last frame that was read
 	var inARow streak
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
 		f, err := s.read(p)
@@ -48,7 +48,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 			}
 			lost++
 			r.lose(track, framesLost(skip, r.counters.unread(), 1))
-			if err := r.tolerate(track, &inARow, fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", inARow.add(), err)); err != nil {
+			if err := r.tolerate(track, &inARow, fmt.Errorf("source: %d frames in a row could not be read, the last error was: %w", inARow.add(), err)); err != nil {
 				return err
 			}
 			continue
@@ -61,7 +61,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 	return nil
 }
 
-// ended distinguishes the end of a stream, which is no failure, from the loss of its source.
+// ended returns nil for the normal end of a stream, and otherwise explains the failure of the source.
 func (r *runner) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -72,8 +72,7 @@ func (r *runner) ended(err error) error {
 	return fmt.Errorf("source: after frame %d: %w", r.counters.lastSeq(), err)
 }
 
-// admit counts a frame and queues it. unread is the number of skipped Reads before it. Its error reports a full queue that may not lose a
-// frame.
+// admit counts a frame and queues it. unread is the number of skipped Reads before it. The error reports a full queue in mode Lossless.
 func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) error {
 	if f.Meta.Arrived.IsZero() {
 		f.Meta.Arrived = time.Now()
@@ -104,7 +103,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	return nil
 }
 
-// events returns the events of f, once.
+// events returns the events of f and removes them from f.
 func events(f *frame.Frame) []*latent.Event {
 	var out []*latent.Event
 	for _, e := range f.Meta.Events {

@@ -15,7 +15,7 @@ const (
 	stopped  = "stopped"
 )
 
-// report publishes Health, the unreported losses and the reader's remarks, until ended is closed or ctx ends.
+// report publishes Health, unreported losses and the remarks of the reader until ended is closed or ctx ends.
 func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(r.o.Health)
 	defer tick.Stop()
@@ -42,7 +42,7 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// finalHealth publishes the end of the stream: the unreported losses, the reason, the last Health.
+// finalHealth publishes the last messages of the stream: unreported losses, the reason for the end, and the last Health.
 func (r *runner) finalHealth(ctx context.Context) {
 	for len(r.remarks) > 0 { // the reader has ended
 		r.publish(ctx, <-r.remarks, time.Time{})
@@ -71,7 +71,7 @@ func (r *runner) last() latent.Health {
 	return h
 }
 
-// health returns the present state. Its rate covers the frames tracked since a given time.
+// health returns the present state. Its FPS is the mean since the given time, at which tracked frames had been tracked.
 func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	now, clocks := time.Now(), r.clocks()
 	h := latent.Health{

@@ -16,24 +16,23 @@ import (
 
 const (
 	sinkDepth = 256         // messages waiting for one sink
-	maxSkips  = 100         // consecutive lost frames after which a recording counts as broken, and a live source is reported
-	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
+	maxSkips  = 100         // consecutive lost frames tolerated; more end a recording, and are reported for a live source
+	abandon   = time.Second // time after Grace until Run returns without a stage that ignores its context
 )
 
-// Stages is the path of one stream from camera to sinks. Run owns all stages and closes each exactly once, also when it fails.
+// Stages are the components of one stream, from camera to sinks. Run owns all stages and closes each exactly once, also if the run fails.
 type Stages struct {
 	Source    Source
 	Steps     []NamedStep
-	Encoders  []Encoder // alike; their number is the number of lanes
-	Viewer    Viewer    // viewer of the encoders' model; nil without a display
+	Encoders  []Encoder // identical encoders, one per lane
+	Viewer    Viewer    // of the encoders' model; nil without a display
 	Estimator Estimator
 	Watcher   Watcher // nil if there are no rules
 	Sinks     []NamedSink
 	Swap      Swap // nil if the model cannot be changed
 }
 
-// NamedStep is a step with a name for its clock and errors. It has one step that receives every frame in order, or one step per encoder if no frame's pixels
-// depend on earlier frames.
+// NamedStep is a step with a name for its clock and errors. Steps contains one step that receives every frame in order, or one independent step per encoder.
 type NamedStep struct {
 	Name  string
 	Steps []Step
@@ -43,53 +42,52 @@ type NamedStep struct {
 type NamedSink struct {
 	Name     string
 	Sink     Sink
-	Commands <-chan latent.Command // commands from the sink, applied between frames; nil if none
-	Lost     error                 // why the sink lost a message before the run, which counts it; nil if it lost none
+	Commands <-chan latent.Command // commands from the sink, applied between frames; nil if the sink sends none
+	Lost     error                 // reason for a message that the sink lost before the run, counted as one loss; nil if it lost none
 }
 
-// Options configures the run of a stream. The zero value is ready: durations and Queue that are 0 take the default given.
+// Options configures the run of a stream. The zero value is ready to use: a duration or Queue of 0 takes the default given below.
 type Options struct {
 	Stream    string        // for the log
-	Frames    uint64        // stop after reading this many; 0 reads to the end, or until ctx ends
-	Mode      Mode          // of dropping or waiting if tracking is slower than the source; the source's own
-	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2 of 64 MiB, or 256 of a live source in mode Lossless
-	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
-	Seed      uint64        // of the pauses before a lost source is opened again
-	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
-	Health    time.Duration // between two Health messages; 1 s
-	ViewEvery time.Duration // between two Views; 0 makes none
-	KeepEvery time.Duration // between two checkpoints; half a minute
+	Frames    uint64        // number of frames after which the run stops; 0 reads until the source or ctx ends
+	Mode      Mode          // drop frames or wait if tracking is slower than the source; by default the source decides
+	Queue     int           // frames that may wait for the tracker, at most 1 GiB; by default 2 (at most 64 MiB), or 256 for a live source in mode Lossless
+	Stall     time.Duration // silence after which a live source counts as lost; 0 waits for ever
+	Seed      uint64        // seed of the random pauses before a lost source is reopened
+	Grace     time.Duration // time to flush and close everything after the end of ctx or a failure; 3 s
+	Health    time.Duration // interval of Health messages; 1 s
+	ViewEvery time.Duration // interval of Views; 0 disables them
+	KeepEvery time.Duration // interval of checkpoints; 30 s
 	Log       *slog.Logger  // nil is silent
 
-	// Keep, if not nil, receives a checkpoint of the estimator every KeepEvery and at the end, with the place of its last frame. It is called
-	// from its own goroutine, one call at a time, and only reads the bytes.
+	// Keep, if not nil, saves a checkpoint of the estimator, every KeepEvery and at the end; at is the place of its last frame. It is called from its own
+	// goroutine, one call at a time, and must not change state.
 	Keep func(state []byte, at Place) error
-	From Place // place of the last frame in the estimator
+	From Place // place of the last frame that the estimator has learnt from
 }
 
-// Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries
-// count messages.
+// Summary sums up a run. FramesIn = Tracked + Σ Dropped over all causes except the sinks' ("sink_..."), which count messages.
 type Summary struct {
-	FramesIn  uint64 // read from the source, or known by it to be lost
-	Tracked   uint64 // encoded and estimated
+	FramesIn  uint64 // frames read from the source, and frames that the source reported as lost
+	Tracked   uint64 // frames encoded and estimated
 	Dropped   map[string]uint64
 	Published uint64 // messages accepted by sinks
 	Duration  time.Duration
 	Health    latent.Health // at the end
 }
 
-// Run moves frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or a stage fails. Only a failure
-// is an error. One goroutine reads, one tracks, one writes to each sink.
+// Run processes frames until the source ends, o.Frames are read, ctx ends or a stage fails. Only a failure is an error. One goroutine reads, one tracks, and
+// one writes to each sink.
 //
-// In mode Latest slow tracking loses the oldest waiting frame, and a slow sink loses its oldest estimates. In mode Lossless a file
-// waits for both, and a live source fails the run when its queue is full. Run opens a lost live source again until it is back, or
-// ctx ends; only the first Open must succeed. Frames read before the end are tracked and delivered, within o.Grace after ctx has ended. A
-// failing sink ends the run at once; the other sinks still get the messages on their way to them.
+// In mode Latest, slow tracking loses the oldest waiting frame, and a slow sink loses its oldest estimates. In mode Lossless, a file waits for tracking and
+// sinks, and with a live source the run fails when the frame queue is full. Run reopens a lost live source until it is back or ctx ends; only the first Open
+// must succeed. Frames read before the end are still tracked and delivered, within o.Grace after ctx has ended. A failing sink ends the run at once; the other
+// sinks still get the messages in their queues.
 func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	r := newRunner(s, o)
 	write, cut := context.WithCancel(context.WithoutCancel(ctx)) // ends with Grace
 	defer cut()
-	track, abort := context.WithCancel(write) // ends when further tracking is pointless: no publishing waits then
+	track, abort := context.WithCancel(write) // ends when tracking must stop; from then on publishing does not wait
 	defer abort()
 	read, stop := context.WithCancel(ctx) // ends when no more frames are needed
 	defer stop()
@@ -106,7 +104,7 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 		return r.summary(), r.cause()
 	case <-read.Done():
 	}
-	flushing := r.o.Grace / 3 // the sinks' own part, once tracking has been cut off
+	flushing := r.o.Grace / 3 // the time reserved for the sinks after tracking has been cut off
 	for _, end := range []struct {
 		after time.Duration
 		stop  func()
@@ -122,8 +120,8 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	return r.summary(), r.cause()
 }
 
-// phases are three contexts that end in this order: read when no more frames are needed, track when further tracking is pointless and no publishing
-// waits, write when grace is over.
+// phases are three contexts that end in this order: read when no more frames are needed, track when tracking must stop (from then on publishing does not wait),
+// write when the grace period is over.
 type phases struct{ read, track, write context.Context }
 
 // runner is the state that the goroutines of one run share.
@@ -132,29 +130,29 @@ type runner struct {
 	o          Options
 	log        *slog.Logger
 	started    time.Time
-	waits      atomic.Bool // set once the source is open: it delivers frames on request, it is not live
+	waits      atomic.Bool // set once the source is open: it delivers frames on request and is not live
 	latest     atomic.Bool // set once the source is open: excess frames are dropped, the oldest first
-	sourceLost atomic.Bool // it is being reopened
+	sourceLost atomic.Bool // the source is being reopened
 	public     bool        // set once the source is open: anyone may send frames
 	stop       func()      // ends reading
 	abort      func()      // ends tracking
 
 	frames   *queue[*frame.Frame]
 	orders   chan order          // commands that are ready to be applied
-	swaps    chan latent.Command // commands to change the model, which has to be made ready first
-	remarks  chan *latent.Event  // from the reader, if it may not wait for a sink
+	swaps    chan latent.Command // commands to change the model, which must be loaded first
+	remarks  chan *latent.Event  // events from the reader while it may not wait for a sink
 	lost     chan struct{}       // holds a token when report should publish losses
 	writers  []*writer
 	counters *counters
 
 	reading, folding, publishing clock
-	encoding                     atomic.Pointer[[]*clock] // of the steps of the pool in use, in order, and of its encoders
+	encoding                     atomic.Pointer[[]*clock] // clocks of the steps of the pool in use, in order, and of its encoders
 
-	depth, room, size int // requested depth of the queue of frames, its bytes, and the bytes of the last frame
+	depth, room, size int // requested depth and bytes of the frame queue, and bytes of the last frame
 
 	mu     sync.Mutex
 	err    error    // the first failure
-	active []string // goroutines still running, to name the one that never returns
+	active []string // names of running goroutines, to report those that never return
 }
 
 func newRunner(s Stages, o Options) *runner {
@@ -186,7 +184,7 @@ func newRunner(s Stages, o Options) *runner {
 	return r
 }
 
-// flow runs the stages in order: all start; the source ends, then the tracker; the last Health is published; the sinks end.
+// flow starts all stages, waits for the end of the source and of the tracker, publishes the last Health and ends the sinks.
 func (r *runner) flow(tracker *tracker, p phases) {
 	var feed, background, sinks sync.WaitGroup
 	for _, w := range r.writers {
@@ -195,7 +193,7 @@ func (r *runner) flow(tracker *tracker, p phases) {
 		}
 		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
 	}
-	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
+	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has ended
 	for _, w := range r.writers {
 		if w.commands != nil {
 			r.spawn(&background, "commands of "+w.name, func() { r.relay(w.commands, tracked.Done()) })
@@ -223,7 +221,7 @@ func (r *runner) clocks() []*clock {
 	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
 }
 
-// spawn runs f in a goroutine. busy names it until f returns.
+// spawn runs f in a goroutine. busy returns its name until f returns.
 func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
 	r.mu.Lock()
 	r.active = append(r.active, name)
@@ -236,14 +234,14 @@ func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
 	})
 }
 
-// busy names the goroutines that have not returned.
+// busy returns the names of the goroutines that are still running.
 func (r *runner) busy() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.active)
 }
 
-// fail ends the reading because of err. The first failure is the run's; later ones are mostly its consequences and are logged.
+// fail stops reading because of err. The first failure becomes the error of the run. Later failures are mostly consequences of the first, and are only logged.
 func (r *runner) fail(err error) {
 	r.mu.Lock()
 	first := r.err == nil
@@ -263,7 +261,7 @@ func (r *runner) cause() error {
 	return r.err
 }
 
-// summary may be called while an abandoned stage still counts.
+// summary returns the account of the run. An abandoned stage may still be counting.
 func (r *runner) summary() Summary {
 	h := r.last()
 	return Summary{
@@ -272,7 +270,7 @@ func (r *runner) summary() Summary {
 	}
 }
 
-// within waits for done, at most d.
+// within waits for done, at most for d, and reports whether done was closed.
 func within(done <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -37,8 +37,8 @@ func (g *rig) stages() Stages {
 	return s
 }
 
-// run runs the rig in virtual time, cancelled after that long where it is not 0, and checks what holds for every run: the
-// account of frames, the closing of every stage once, and that each latent says exactly how many frames are missing before it.
+// run runs the rig in virtual time, and cancels it after the given duration unless that is 0. It checks what every run must satisfy: the frame counts add up,
+// every stage is closed once, and each latent has the exact number of frames missing before it.
 func (g *rig) run(t *testing.T, cancelled time.Duration) (summary Summary, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -80,7 +80,7 @@ func (g *rig) run(t *testing.T, cancelled time.Duration) (summary Summary, err e
 func TestFileBlocksAndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(1000)
-		g.sinks = []*sink{{}, {delay: 3 * time.Millisecond}} // 1000 messages at 3 ms: far more than the queue holds
+		g.sinks = []*sink{{}, {delay: 3 * time.Millisecond}} // 1000 messages of 3 ms each: far more than the queue can absorb
 		g.options.ViewEvery = 100 * time.Millisecond
 		summary, err := g.run(t, 0)
 		if err != nil {
@@ -98,7 +98,7 @@ func TestFileBlocksAndLosesNothing(t *testing.T) {
 					t.Fatalf("sink %d, message %d: found %+v", i, n, e.Latent)
 				}
 			}
-			if len(s.views) < 10 { // 3 s of run at one view each 100 ms, less what blocking takes
+			if len(s.views) < 10 { // 3 s at one view per 100 ms, minus the time of blocking
 				t.Errorf("sink %d has %d views", i, len(s.views))
 			}
 			if last := s.healths[len(s.healths)-1]; last.State != stopped || last.Tracked != 1000 || len(s.healths) < 2 {
@@ -125,7 +125,7 @@ func TestLiveDropsOldestFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(-1)
 		g.source.live, g.source.interval = true, time.Millisecond
-		g.encoder.delay = 10*time.Millisecond - time.Microsecond // so that no two timers ever fire together
+		g.encoder.delay = 10*time.Millisecond - time.Microsecond // no two timers fire at the same time
 		g.options.Frames = 1000
 		summary, err := g.run(t, 0)
 		if err != nil {
@@ -137,7 +137,7 @@ func TestLiveDropsOldestFrame(t *testing.T) {
 		if n := g.sinks[0].count("queue_full"); n != summary.Dropped["queue_full"] {
 			t.Errorf("events tell of %d drops, there were %d", n, summary.Dropped["queue_full"])
 		}
-		if n := len(g.sinks[0].events); n > 5 { // one second of drops: the first at once, one a second, the end's
+		if n := len(g.sinks[0].events); n > 5 { // one second of drops: the first at once, then one per second, and the last at the end
 			t.Errorf("%d events for one second of drops: %v", n, g.sinks[0].events)
 		}
 	})
@@ -249,7 +249,7 @@ func TestGraceCutsOffSlowStages(t *testing.T) {
 	})
 }
 
-// TestSourceThatNeverReturnsIsNamedAndLeft: nobody else pays for it, and what it took is freed if it returns after all.
+// TestSourceThatNeverReturnsIsNamedAndLeft: the other stages still end in order, and the source is closed if it returns later.
 func TestSourceThatNeverReturnsIsNamedAndLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(-1)
@@ -314,7 +314,7 @@ func TestUndelivered(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(10)
 			g.sinks[0].failAt, g.sinks[0].err, g.sinks[0].refuse = 5, latent.Undelivered{Cause: errServerAway}, 3
-			// After its third try the sink refuses again for ever: only the cancellation ends the run.
+			// The sink refuses all messages after the retried one succeeded: only the cancellation ends the run.
 			summary, err := g.run(t, 10*time.Second)
 			if !errors.Is(err, errGrace) {
 				t.Errorf("found error %v", err)
@@ -340,8 +340,8 @@ func TestUndelivered(t *testing.T) {
 	})
 }
 
-// TestLost: what a sink says it has lost, of messages that it took, is counted and told once, costs the message at hand nothing, and has nobody wait or try
-// again, where frames wait and where they do not.
+// TestLost: a sink may report that it lost messages which it had accepted. The loss is counted and reported once, the current message still counts as written,
+// and nothing waits or retries, in both modes.
 func TestLost(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestLostBefore: what a sink lost before the run is counted by it, and told.
+// TestLostBefore: the run counts and reports a message that the sink lost before the run.
 func TestLostBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(10)
@@ -374,7 +374,7 @@ func TestLostBefore(t *testing.T) {
 	})
 }
 
-// TestCut: a message that is delivered without a part of it is counted, told, and not tried again.
+// TestCut: a message that was delivered without some of its parts is counted and reported, but not retried.
 func TestCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(10)
@@ -389,8 +389,8 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestAccount runs streams of every mood: whatever happens and whenever it ends, run's checks hold, and a file loses nothing
-// that it was not told to lose.
+// TestAccount runs streams with random faults. Whatever happens and whenever a stream ends, the checks of run hold, and a file loses only the frames that the
+// test makes it lose.
 func TestAccount(t *testing.T) {
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -413,7 +413,7 @@ func TestAccount(t *testing.T) {
 					g.estimator.errs[rng.Uint64N(400)] = errors.New("not finite")
 				}
 				for i := range g.source.errs {
-					delete(g.source.lost, i) // lost frames ride on a frame that was read
+					delete(g.source.lost, i) // a frame that is read reports the frames lost before it
 				}
 				var cancelled time.Duration
 				switch rng.IntN(4) {
@@ -433,7 +433,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestTrackAllocates nothing once warm: the garbage collector must not stop a camera.
+// TestTrackAllocates: tracking allocates nothing after its first frames, so the garbage collector does not delay a camera.
 func TestTrackAllocates(t *testing.T) {
 	g := newRig(0)
 	r := newRunner(g.stages(), Options{})
@@ -460,13 +460,13 @@ func TestTrackAllocates(t *testing.T) {
 		w.release(m)
 	}
 	one()
-	// The test's estimator allocates twice a frame, for the copy it keeps.
+	// The test's estimator allocates twice per frame, for the copy that it keeps.
 	if n := testing.AllocsPerRun(100, one); n > 2 {
 		t.Errorf("%v allocations a frame", n)
 	}
 }
 
-// TestAlarmsAreToldAndCounted: what the estimator notices goes to every sink after the frame's estimate; only what begins is counted.
+// TestAlarmsAreToldAndCounted: the estimator's alarms go to every sink after the frame's estimate. Only the beginnings of alarms are counted.
 func TestAlarmsAreToldAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(100)

@@ -2,15 +2,15 @@ package pipeline
 
 import "sync"
 
-// sequencer admits frames one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
-// sequencer, even for a lost frame.
+// sequencer admits one frame at a time, in the order of the tickets, which are consecutive numbers. Every ticket passes every sequencer, even if its frame is
+// lost.
 type sequencer struct {
 	mu   sync.Mutex
 	turn sync.Cond
-	next uint64 // the ticket that may enter, or has entered
+	next uint64 // the ticket that may enter next, or that has entered
 }
 
-// newSequencer makes a sequencer whose first ticket is first.
+// newSequencer returns a sequencer that admits the ticket first before all others.
 func newSequencer(first uint64) *sequencer {
 	s := &sequencer{next: first}
 	s.turn.L = &s.mu
@@ -26,7 +26,7 @@ func (s *sequencer) enter(ticket uint64) {
 	}
 }
 
-// leave lets the next ticket in.
+// leave admits the next ticket.
 func (s *sequencer) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestLiveSkips: no number of frames that cannot be read or tracked ends a live stream. It is told, once in a while, and goes on.
+// TestLiveSkips: a live stream continues after any number of frames that cannot be read or tracked. An event reports them now and then.
 func TestLiveSkips(t *testing.T) {
 	const bad, good = 200, 50
 	skip := &ErrSkip{Cause: "torn", Err: errors.New("page 3 is cut off")}
@@ -104,7 +104,7 @@ func TestLiveSkips(t *testing.T) {
 	}
 }
 
-// TestUnfit: where the frames are the stream's own, one that a step cannot take is a mistake.
+// TestUnfit: if the source is not public, a frame that a step cannot process ends the run.
 func TestUnfit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(10)
@@ -117,7 +117,7 @@ func TestUnfit(t *testing.T) {
 	})
 }
 
-// TestPublicSkips: a source that waits ends the run where too many frames cannot be read, unless they may be anyone's.
+// TestPublicSkips: too many unreadable frames end the run of a source that waits, unless the source is public.
 func TestPublicSkips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(250)

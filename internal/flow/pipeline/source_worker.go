@@ -17,27 +17,27 @@ const (
 	closing
 )
 
-// request is one call, to be made with ctx.
+// request asks for one call with the context ctx.
 type request struct {
 	call call
 	ctx  context.Context
 }
 
-// outcome is the result of a call; only reading returns a frame.
+// outcome is the result of a call; frame is set only by reading.
 type outcome struct {
 	frame *frame.Frame
 	err   error
 }
 
-// sourceWorker calls a source from its own goroutine, so that a call that never returns blocks nothing else. Only one other goroutine may call
-// its methods, and none after a method has returned the error left.
+// sourceWorker calls a source from its own goroutine, so a call that never returns blocks nothing else. Only one goroutine may call its methods, and it must
+// stop after a method has returned the error left.
 type sourceWorker struct {
 	source   Source
-	patience time.Duration // for a call to return once stop has ended
+	patience time.Duration // time for a call to return after stop has ended
 	requests chan request
 	outcomes chan outcome
-	alone    chan struct{} // closed when no caller waits for the running call
-	left     error         // why alone is closed
+	alone    chan struct{} // closed when the caller no longer waits for the running call
+	left     error         // reason for closing alone
 }
 
 func newSourceWorker(s Source, patience time.Duration) *sourceWorker {
@@ -46,7 +46,7 @@ func newSourceWorker(s Source, patience time.Duration) *sourceWorker {
 	return w
 }
 
-// run makes one call after the other. Once alone is closed, it waits for the last call and closes the source.
+// run executes one request after another. After alone is closed, it waits for the running call and closes the source.
 func (w *sourceWorker) run() {
 	for r := range w.requests {
 		var o outcome
@@ -72,13 +72,13 @@ func (w *sourceWorker) run() {
 	}
 }
 
-// do makes a call and waits for its outcome, in time after stop has ended.
+// do makes a call and waits for its outcome, at most for patience after stop has ended.
 func (w *sourceWorker) do(stop context.Context, r request) outcome {
 	w.requests <- r
 	return w.wait(stop)
 }
 
-// wait returns the outcome of the running call, or left if it takes longer than patience after stop has ended.
+// wait returns the outcome of the running call, or the error left if the call still runs when patience has passed after the end of stop.
 func (w *sourceWorker) wait(stop context.Context) outcome {
 	select {
 	case o := <-w.outcomes:

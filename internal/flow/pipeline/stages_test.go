@@ -14,11 +14,11 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// epoch is when every test's first frame was taken.
+// epoch is the acquisition time of the first frame of every test.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// source gives n frames (n < 0: without end), one every interval. errs replaces the reading of a frame by an error; lost adds
-// frames that the producer itself lost before one; warns is what it notices about each.
+// source returns n frames (n < 0: without end), one per interval. errs makes the Read of a frame fail; lost is the number of frames that the producer lost
+// before a frame; warns are the events of every frame.
 type source struct {
 	n        int
 	live     bool
@@ -65,7 +65,7 @@ func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	m := frame.Meta{Dropped: s.lost[i]}
-	m.Place = 3 * (seq + 1) // as if a frame were three messages
+	m.Place = 3 * (seq + 1) // as if each frame took three messages
 	f := frame.New(seq, epoch.Add(time.Duration(seq)*time.Millisecond), m, gocv.NewMatWithSize(2, 2, gocv.MatTypeCV8U))
 	if s.warns != nil {
 		code, text := s.warns(i)
@@ -74,7 +74,7 @@ func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// step notices every frame whose number it holds, and fails on those of errs.
+// step adds an event to some frames, and fails on the frames in errs.
 type step struct {
 	notice map[uint64]string
 	errs   map[uint64]error
@@ -90,7 +90,7 @@ func (s *step) Apply(_ context.Context, f *frame.Frame) error {
 func (s *step) Can() Abilities { return Abilities{} }
 func (s *step) Close() error   { s.closes++; return nil }
 
-// encoder gives z = [Seq] after a delay.
+// encoder returns z = [Seq] after a delay.
 type encoder struct {
 	delay  time.Duration
 	errs   map[uint64]error
@@ -113,7 +113,7 @@ func (e *encoder) Encode(ctx context.Context, dst latent.Observation, f *frame.F
 }
 func (e *encoder) Close() error { e.closes++; return nil }
 
-// viewer tells one picture from another by its height.
+// viewer returns the height of the picture as the preview, by which tests identify it.
 type viewer struct{ closes int }
 
 func (*viewer) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
@@ -162,7 +162,7 @@ func (e *estimator) Save(io.Writer) error            { return nil }
 func (e *estimator) Restore(io.Reader) error         { return nil }
 func (e *estimator) Close() error                    { e.closes++; return nil }
 
-// watchful is an estimator that rings on the frames whose number it holds.
+// watchful is an estimator with an alarm on each frame whose number it contains.
 type watchful struct {
 	estimator
 	rings map[uint64][]latent.Event
@@ -175,8 +175,8 @@ func (w *watchful) Alarms() []latent.Event {
 	return w.rings[w.seen[len(w.seen)-1].Seq]
 }
 
-// sink keeps what it is given. err, from its failAt-th Write on, is what Write returns; refuse makes the error pass after as
-// many tries. A deaf one takes no health.
+// sink keeps all messages. From the failAt-th Write on, Write returns err; with refuse > 0 it succeeds again after that many attempts. A deaf sink refuses
+// Health.
 type sink struct {
 	delay    time.Duration
 	failAt   int
@@ -192,9 +192,9 @@ type sink struct {
 	healths   []latent.Health
 	views     []latent.View
 	closes    int
-	lostAt    int         // write after which it says that it has lost three; 0, none
-	cutAt     int         // write after which it says that the message is not whole; 0, none
-	wrote     chan uint64 // numbers of written estimates, where not nil
+	lostAt    int         // number of the Write that reports three lost messages; 0 disables this
+	cutAt     int         // number of the Write that reports a cut message; 0 disables this
+	wrote     chan uint64 // receives the numbers of written estimates, unless nil
 }
 
 func (s *sink) Write(ctx context.Context, m latent.Message) error {
@@ -240,7 +240,7 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 
 func (s *sink) Close(context.Context) error { s.closes++; return nil }
 
-// count sums the events of one code.
+// count returns the total Count of the events with one code.
 func (s *sink) count(code string) (n uint64) {
 	for _, e := range s.events {
 		if e.Code == code {
@@ -250,10 +250,10 @@ func (s *sink) count(code string) (n uint64) {
 	return n
 }
 
-// Why sinks say that they lost something.
+// The errors with which sinks report a loss.
 var errServerAway, errDeviceAway = errors.New("the server is away"), errors.New("the device was away")
 
-// frameDrops sums what was lost of frames; the sinks lose messages.
+// frameDrops returns the number of lost frames; the causes of sinks count messages.
 func frameDrops(s Summary) (n uint64) {
 	for cause, count := range s.Dropped {
 		if !strings.HasPrefix(cause, "sink_") {

@@ -12,33 +12,34 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// A lost source is opened again after a pause that doubles from the shortest to the longest, each cut by up to a half at random, so that
-// many streams do not reconnect at one moment. Opening takes at most twice as long as the first time, or shortestOpen. So a source is tracked
-// within 3 s of being back, where it opens in its usual time.
+// A lost source is reopened after a pause. The pause doubles from shortestPause to longestPause, and is shortened by up to one half at random, so that many
+// streams do not reconnect at the same moment. An attempt may take twice as long as the first Open, but at least shortestOpen. A source that opens in its usual
+// time is therefore tracked within 3 s of its return.
 const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = time.Second
 	shortestOpen  = 1500 * time.Millisecond
 )
 
-// supervisor is a source that may be lost and return. A live source is lost if it delivers no frame for Stall, or reports ErrNotConnected.
-// It is closed and opened again until it delivers a frame. Frame numbers continue across that; their times remain the source's own.
+// supervisor reads from a source that may be lost and return. A live source is lost if it delivers no frame for Stall, or reports ErrNotConnected. The
+// supervisor then closes and opens the source until it delivers a frame again. The frame numbers continue across reopening, and the frames keep the times of
+// the source.
 type supervisor struct {
 	runner *runner
 	worker *sourceWorker
 	jitter *rand.Rand
-	pause  time.Duration // before the next try
-	within time.Duration // for an Open of a source that was lost
+	pause  time.Duration // pause before the next attempt
+	within time.Duration // time limit for reopening
 
-	open   bool      // Close is owed
-	broken bool      // no frame can be read before the source has been opened again
-	seen   time.Time // time of the last frame in time, or of the first opening
-	offset uint64    // offset from the source's numbers, which restart at 0 at every opening, to the stream's
-	next   uint64    // the number that the stream's next frame has if none is lost
+	open   bool      // a Close must follow
+	broken bool      // the source must be reopened before the next Read
+	seen   time.Time // time of the last frame that was not late, or of the first Open
+	offset uint64    // stream's frame number minus the source's, which restarts at 0 at every Open
+	next   uint64    // number of the stream's next frame if none is lost
 
-	ctx    context.Context // lent to one Read after the other, until it has ended
+	ctx    context.Context // reused by consecutive Reads until it has ended
 	cancel context.CancelFunc
-	silent *time.Timer // cancels it; nil before the first Read that may not last for ever
+	silent *time.Timer // cancels ctx; nil before the first Read with a time limit
 }
 
 func supervise(r *runner) *supervisor {
@@ -52,7 +53,7 @@ func supervise(r *runner) *supervisor {
 	}
 }
 
-// start opens the source for the first time: a failure now is a mistake, and is not retried.
+// start opens the source for the first time. A failure now is a configuration error, so start does not retry.
 func (s *supervisor) start(stop context.Context) error {
 	start := time.Now()
 	err := s.connect(stop, stop)
@@ -64,7 +65,7 @@ func (s *supervisor) start(stop context.Context) error {
 	return nil
 }
 
-// connect opens the source. within bounds the connecting only.
+// connect opens the source. The context within applies only to opening.
 func (s *supervisor) connect(stop, within context.Context) error {
 	ctx, cancel := context.WithCancel(within)
 	defer cancel()
@@ -72,7 +73,7 @@ func (s *supervisor) connect(stop, within context.Context) error {
 	return s.worker.do(stop, request{opening, ctx}).err
 }
 
-// read returns the next frame, and first reopens a lost source. It returns the source's errors, except for a loss.
+// read returns the next frame, and first reopens a lost source. It returns the errors of the source, except the loss of a live source.
 func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	for {
 		if s.broken {
@@ -87,10 +88,10 @@ func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	}
 }
 
-// errLost reports the failure of one attempt to read.
+// errLost reports that a live source was lost during a Read.
 var errLost = errors.New("source lost")
 
-// try reads once. A frame that comes although the source was given up is not lost.
+// try reads once. It returns a frame even if the frame arrives after the source was given up.
 func (s *supervisor) try(p phases) (*frame.Frame, error) {
 	ctx := s.watched(p.read)
 	defer s.unwatch()
@@ -109,7 +110,7 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 		return o.frame, nil
 	}
 	if _, ok := skipped(o.err); ok {
-		s.next++ // it had a number
+		s.next++ // the skipped frame had a number
 		return nil, o.err
 	}
 	switch {
@@ -126,8 +127,8 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 	return nil, o.err
 }
 
-// watched returns the context of a Read: it ends with stop, and for a live source when the source has been silent for too long. One that has not
-// ended serves the next Read too.
+// watched returns the context of a Read. It ends with stop, and for a live source also after Stall without a frame. The next Read uses the same context unless
+// it has ended.
 func (s *supervisor) watched(stop context.Context) context.Context {
 	if s.ctx == nil || s.ctx.Err() != nil {
 		s.ctx, s.cancel = context.WithCancel(stop)
@@ -143,17 +144,17 @@ func (s *supervisor) watched(stop context.Context) context.Context {
 	return s.ctx
 }
 
-// unwatch stops the timer of a Read that has returned. Where it was too late, the context ends, and the next Read gets another.
+// unwatch stops the timer of a Read that has returned. If the timer has already fired, unwatch ends the context, and the next Read gets a new one.
 func (s *supervisor) unwatch() {
 	if s.silent != nil && !s.silent.Stop() {
 		s.cancel()
 	}
 }
 
-// stalled gives up a silent source, unless the run was stopped.
+// stalled marks a silent source as lost, unless the run was stopped.
 func (s *supervisor) stalled(p phases) {
 	if p.read.Err() == nil {
-		s.giveUp(p.track, fmt.Sprintf("no frame for %v: the source is reopened until it is back: check cable and power, or raise stall_after if frames are further apart", s.runner.o.Stall))
+		s.giveUp(p.track, fmt.Sprintf("no frame for %v: the source is reopened until it is back: check cable and power, or raise stall_after if the frame interval is longer", s.runner.o.Stall))
 	}
 }
 
@@ -167,12 +168,12 @@ func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.runner.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
-// found turns the source's number of f into the stream's, and reports a lost source as back.
+// found converts the frame's number from the source's count to the stream's, and reports the return of a lost source.
 func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	f.Seq += s.offset
 	s.next = f.Seq + 1
 	if s.broken {
-		return // f came after all, but too late: the source is opened again
+		return // f arrived too late: the source is reopened all the same
 	}
 	now := time.Now()
 	away := now.Sub(s.seen)
@@ -187,7 +188,7 @@ func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	})
 }
 
-// reopen closes the source, pauses and opens it, again and again until that works or stop ends.
+// reopen closes the source, pauses and opens the source. It repeats this until opening works or stop ends.
 func (s *supervisor) reopen(stop context.Context) error {
 	for {
 		if err := s.close(stop); s.worker.left != nil {
@@ -210,7 +211,7 @@ func (s *supervisor) reopen(stop context.Context) error {
 	}
 }
 
-// rest pauses, each time for longer.
+// rest waits for the current pause and doubles the pause up to longestPause.
 func (s *supervisor) rest(stop context.Context) error {
 	timer := time.NewTimer(s.pause/2 + time.Duration(s.jitter.Int64N(int64(s.pause/2))))
 	defer timer.Stop()
@@ -223,7 +224,7 @@ func (s *supervisor) rest(stop context.Context) error {
 	}
 }
 
-// close frees the memory and handles of the last Open.
+// close closes the source if it is open.
 func (s *supervisor) close(stop context.Context) error {
 	if !s.open || s.worker.left != nil {
 		return s.worker.left

@@ -16,22 +16,21 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// How a camera without its cable behaves.
+// habit is the behaviour of a camera while its cable is unplugged.
 type habit int
 
 const (
-	refuses habit = iota // Read and Open say so at once
-	latched              // Read says so at once, Open ignores its context until the cable is back
+	refuses habit = iota // Read and Open return an error at once
+	latched              // Read returns an error at once, Open ignores its context until the cable is back
 	silent               // Read and Open wait for their context
 	deaf                 // Open works, Read waits for its context
 	stuck                // Read and Open ignore their context until the cable is back
 )
 
-// outage is when the cable is out, since the test's start.
+// outage is a time while the cable is unplugged, counted from the start of the test.
 type outage struct{ from, to time.Duration }
 
-// camera gives a frame every interval of the test's clock, numbered from 0 whenever it is opened. skips are Reads, counted from 0, whose
-// frame is torn.
+// camera returns a frame per interval of the test's clock, numbered from 0 at every Open. skips are the indices of Reads, from 0, whose frame is torn.
 type camera struct {
 	interval time.Duration
 	habit    habit
@@ -77,7 +76,7 @@ func (c *camera) Read(ctx context.Context) (*frame.Frame, error) {
 		if err := c.suffer(ctx, back); c.habit != stuck {
 			return nil, err
 		}
-		next = next.Add((back + c.interval - 1) / c.interval * c.interval) // a frame that comes late
+		next = next.Add((back + c.interval - 1) / c.interval * c.interval) // the next frame after the outage
 	}
 	seq := c.seq
 	c.seq++
@@ -88,7 +87,7 @@ func (c *camera) Read(ctx context.Context) (*frame.Frame, error) {
 	return frame.New(seq, next, frame.Meta{}, gocv.NewMatWithSize(2, 2, gocv.MatTypeCV8U)), nil
 }
 
-// out is how long the cable stays out after t; 0 where it is in.
+// out returns how long the cable stays unplugged after t; 0 if it is plugged in.
 func (c *camera) out(t time.Time) time.Duration {
 	for _, o := range c.outages {
 		if at := t.Sub(c.start); at >= o.from && at < o.to {
@@ -98,7 +97,7 @@ func (c *camera) out(t time.Time) time.Duration {
 	return 0
 }
 
-// suffer is what a call does without the cable.
+// suffer does what a call does while the cable is unplugged.
 func (c *camera) suffer(ctx context.Context, back time.Duration) error {
 	switch c.habit {
 	case silent, deaf:
@@ -110,8 +109,8 @@ func (c *camera) suffer(ctx context.Context, back time.Duration) error {
 	return fmt.Errorf("usb 3: %w", ErrNotConnected)
 }
 
-// observe runs the camera's stream for d, and checks what holds for every one: each Open was followed by one Close; the frames' numbers
-// go on, with gaps that dropped_before explains; their times are the camera's.
+// observe runs the camera's stream for d, and checks what must hold for every stream: each Open has one Close, the frame numbers increase with gaps that
+// dropped_before explains, and the times are the camera's.
 func (c *camera) observe(t *testing.T, d time.Duration, o Options) (*rig, Summary, error) {
 	t.Helper()
 	g := newRig(0)
@@ -150,8 +149,8 @@ func (s *sink) told(code string) (events []latent.Event) {
 	return events
 }
 
-// TestLostAndBack: whatever a camera does without its cable and however long, one event says that it is lost, in time, and one that it is
-// back; it is tracked again within 3 s of answering.
+// TestLostAndBack: for every behaviour and length of an outage, one event reports the loss in time, and one the return. The camera is tracked again within 3 s
+// of its return.
 func TestLostAndBack(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -174,7 +173,7 @@ func TestLostAndBack(t *testing.T) {
 			}
 			want, slowest := "no frame for 3s", 3*time.Second
 			if c.habit == deaf {
-				slowest = stall + longestPause + c.interval // it opened too early, which only its silence tells
+				slowest = stall + longestPause + c.interval // Open succeeded too early, which only the silence reveals
 			}
 			if c.habit < silent {
 				stall, want = 0, "usb 3: source is not connected"
@@ -191,7 +190,7 @@ func TestLostAndBack(t *testing.T) {
 			if _, err := fmt.Sscanf(back[0].Text, "the source is back after %f s without a frame", &said); err != nil || said < (gone.to-gone.from).Seconds()-0.1 || said > (gone.to-gone.from+slowest).Seconds()+0.1 {
 				t.Errorf("habit %d: %q, expected %v or a little more", c.habit, back[0].Text, gone.to-gone.from)
 			}
-			if n := summary.Tracked + summary.Dropped["torn"]; n < 4700 || n > 5500 { // 100 a second, for 53 to 54 s less up to 6 s
+			if n := summary.Tracked + summary.Dropped["torn"]; n < 4700 || n > 5500 { // 100 per second for 53 to 54 s, minus up to 6 s
 				t.Errorf("habit %d: %d frames", c.habit, n)
 			}
 			states := map[string]int{}
@@ -205,7 +204,7 @@ func TestLostAndBack(t *testing.T) {
 	}
 }
 
-// TestLostWhileStopping: a source that is away, silent or stuck holds up nothing, and the events are told all the same.
+// TestLostWhileStopping: a source that is lost, silent or stuck does not delay the end of the run, and all events are published.
 func TestLostWhileStopping(t *testing.T) {
 	for _, h := range []habit{refuses, latched, silent, deaf, stuck} {
 		synctest.Test(t, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestLostWhileStopping(t *testing.T) {
 			if last := g.sinks[0].healths[len(g.sinks[0].healths)-2]; last.State != away {
 				t.Errorf("habit %d: the state before the end is %s", h, last.State)
 			}
-			time.Sleep(time.Hour) // what was stuck returns
+			time.Sleep(time.Hour) // the stuck call returns
 			synctest.Wait()
 			if c.opens != c.closes {
 				t.Errorf("habit %d: opened %d times, closed %d times", h, c.opens, c.closes)
@@ -238,7 +237,7 @@ func TestLostWhileStopping(t *testing.T) {
 	}
 }
 
-// TestPauses: a source is lost only by what the options say.
+// TestPauses: only the options decide when a source counts as lost.
 func TestPauses(t *testing.T) {
 	quiet := []outage{{time.Second, 6 * time.Second}}
 	for _, test := range []struct {
@@ -255,7 +254,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestHangingNeighbour: two cameras at 200 frames a second beside one that hangs, each tracked in 4 ms: neither loses a frame, nor time.
+// TestHangingNeighbour: two cameras run at 200 frames per second, tracked in 4 ms each, next to a camera that hangs. They lose no frame, and their latency does
+// not rise.
 func TestHangingNeighbour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hanging := &camera{interval: 5 * time.Millisecond, habit: stuck, outages: []outage{{time.Second, time.Hour}}}
@@ -296,6 +296,6 @@ func TestHangingNeighbour(t *testing.T) {
 		if err := <-failed; err == nil || !strings.Contains(err.Error(), "source did not stop") {
 			t.Errorf("the one that hangs: %v", err)
 		}
-		time.Sleep(time.Hour) // it returns
+		time.Sleep(time.Hour) // the hanging call returns
 	})
 }

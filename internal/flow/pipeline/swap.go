@@ -9,17 +9,17 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// order is a command that is ready to be applied between two frames, with the model that it installs, if any.
+// order is a command that is ready to be applied between two frames, with the new model if it changes the model.
 type order struct {
 	command latent.Command
 	next    *Replacement
-	left    chan *checkpoints // receives the checkpoints of the law that next has replaced, nil if the law is the same
+	left    chan *checkpoints // receives the checkpoints of the replaced law, or nil if the law stays the same
 }
 
 // swapModel is the command that changes the model.
 const swapModel = "model"
 
-// swap prepares other models while tracking continues, one at a time, until tracked ends.
+// swap prepares new models, one at a time and while tracking continues, until tracked ends.
 func (t *tracker) swap(tracked, ctx context.Context) {
 	defer t.forget()
 	for {
@@ -40,7 +40,7 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 	}
 }
 
-// offer lets the tracker install o's model, and then writes the last checkpoint of the earlier law. If the tracker has ended, it closes the model.
+// offer makes the tracker install o's model, and then writes the last checkpoint of the replaced law. If the tracker has ended, offer closes the model.
 func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	select {
 	case t.runner.orders <- o:
@@ -57,7 +57,7 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	}
 }
 
-// install puts o's model to use from the next frame on, and sends back the checkpoints of the law before it. Every frame before has its estimate.
+// install uses o's model from the next frame on, and sends the checkpoints of the replaced law to o.left. All earlier frames have their estimates.
 func (t *tracker) install(p phases, o order) {
 	ctx, next := p.track, o.next
 	t.pool = newWorkerPool(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
@@ -75,23 +75,23 @@ func (t *tracker) install(p phases, o order) {
 	o.left <- left
 }
 
-// silence reports the end of the earlier law's alarms.
+// silence publishes the end of the replaced law's alarms.
 func (t *tracker) silence(ctx context.Context) {
 	for code, e := range t.ringing {
-		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.runner.counters.lastSeq(), time.Now(), "over: another model tracks from here on"
+		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.runner.counters.lastSeq(), time.Now(), "over: a new model is in use from this frame on"
 		t.runner.publish(ctx, &e, time.Time{})
 		delete(t.ringing, code)
 	}
 }
 
-// remember keeps a copy of the stream's first frame, on which other models are tried.
+// remember keeps a copy of the stream's first frame, on which Swap tests new models.
 func (t *tracker) remember(f *frame.Frame) {
 	if t.runner.stages.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
 		t.like.Store(frame.New(f.Seq, f.Time, frame.Meta{Trajectory: f.Meta.Trajectory}, f.Mat().Clone()))
 	}
 }
 
-// forget frees it.
+// forget frees the frame that remember copied.
 func (t *tracker) forget() {
 	if f := t.like.Load(); f != nil {
 		f.Close()

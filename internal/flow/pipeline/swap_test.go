@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// flat is an encoder of d latents, all of the same value.
+// flat is an encoder of d latents, all with the same value.
 type flat struct {
 	d      int
 	value  float64
@@ -36,7 +36,7 @@ func (e *flat) Encode(_ context.Context, dst latent.Observation, f *frame.Frame)
 	return nil
 }
 
-// law is an estimator with a state to keep, which tells a revision for every latent, and rings on its third.
+// law is an estimator with a state. Its revision increases with every latent, and it raises an alarm on the third.
 type law struct {
 	estimator
 	name  string
@@ -62,7 +62,7 @@ func (l *law) Save(w io.Writer) error {
 }
 func (l *law) Restore(io.Reader) error { return nil }
 
-// another is a replacement with lanes of its own, and what became of it.
+// another returns a replacement with its own lanes, and the arguments of the calls of Done.
 func another(e Estimator, lanes, d int, kept *bytes.Buffer) (r *Replacement, used *[]bool) {
 	used = new([]bool)
 	r = &Replacement{
@@ -76,8 +76,8 @@ func another(e Estimator, lanes, d int, kept *bytes.Buffer) (r *Replacement, use
 	return r, used
 }
 
-// TestSwap: while a model is made ready frames go on; from one frame to the next they go to it, with other lanes, dimensions and law; what it
-// replaced is closed, and its law kept and left alone, until it comes back as it was.
+// TestSwap: tracking continues while a model is prepared. From one frame to the next the new model takes over, with new lanes, dimensions and law. The old
+// lanes are closed; the old law is saved and remains unchanged until a later swap uses it again.
 func TestSwap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &law{name: "first"}, &law{name: "second"}
@@ -92,7 +92,7 @@ func TestSwap(t *testing.T) {
 		var like *frame.Frame
 		stages.Swap = func(ctx context.Context, payload []byte, l *frame.Frame) (*Replacement, error) {
 			like = l
-			time.Sleep(100 * time.Millisecond) // of work beside the frame path
+			time.Sleep(100 * time.Millisecond) // of work outside the frame path
 			switch string(payload) {
 			case "there":
 				return there, nil
@@ -175,7 +175,7 @@ func TestSwap(t *testing.T) {
 	})
 }
 
-// followed wants every estimate to have a revision of its own, frames in order, and a trajectory for each model.
+// followed checks that every estimate has a new revision, that frames are in order, and that each model starts a new trajectory.
 func followed(t *testing.T, out *sink) {
 	t.Helper()
 	dims := ""
@@ -202,7 +202,7 @@ func followed(t *testing.T, out *sink) {
 	}
 }
 
-// TestSwapOfPaused: a file that waits changes its model too, on the frame that it had.
+// TestSwapOfPaused: a paused file can change its model too; the first frame serves for the test.
 func TestSwapOfPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(200)
@@ -234,7 +234,7 @@ func TestSwapOfPaused(t *testing.T) {
 	})
 }
 
-// TestSwapAtTheEnd: a model that is ready too late is closed, and the asker told; one that cannot be changed is refused.
+// TestSwapAtTheEnd: a model that is ready too late is closed and the command refused. A stream that cannot change its model refuses, too.
 func TestSwapAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(100)

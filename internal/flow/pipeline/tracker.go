@@ -12,33 +12,33 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents side by side. It folds the latents into
-// estimates in the order of the frames, and applies commands between two frames.
+// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes encode frames in parallel. It passes the latents to the estimator in the order
+// of the frames, and applies commands between two frames.
 type tracker struct {
 	runner    *runner
 	estimator Estimator                   // of the model in use
 	watcher   Watcher                     // nil if there are no rules
-	pools     sync.WaitGroup              // that have not closed their steps and encoders
-	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
+	pools     sync.WaitGroup              // pools that have not closed their steps and encoders yet
+	like      atomic.Pointer[frame.Frame] // copy of the first frame; nil before the first frame
 
-	dispatch chan struct{} // held by the lane that waits for a frame or a command
-	pool     *workerPool   // takes frames; it and the fields below belong to the lane that holds dispatch
-	tickets  uint64        // frames that were dispatched
-	flight   flight        // their bytes, while they are on a lane
-	begun    uint64        // trajectory of the last frame, by the source's count
+	dispatch chan struct{} // lock of the lane that waits for a frame or a command
+	pool     *workerPool   // the pool in use; dispatch guards this field and those down to views
+	tickets  uint64        // number of dispatched frames
+	flight   flight        // bytes of the frames on the lanes
+	begun    uint64        // trajectory number of the last frame, as the source counts
 	paused   bool
-	ending   bool      // the command stop was applied
+	ending   bool      // the command stop has been applied
 	viewed   time.Time // dispatch time of the last frame with a View
-	views    uint64    // number of such frames
+	views    uint64    // number of frames with a View
 
-	last        *sequencer      // orders the folding of latents; the fields below belong to the lane that has entered
+	last        *sequencer      // orders the updates of the estimator; the fields below belong to the lane that has entered
 	estimate    latent.Estimate // reused
 	checkpoints *checkpoints
-	gap         uint64 // frames lost since the last estimate
-	inARow      streak // of frames that failed
+	gap         uint64 // number of frames lost since the last estimate
+	inARow      streak // consecutive frames that failed
 
-	ringing                 map[string]latent.Event // alarms that are not over
-	trajectories, revisions uint64                  // offsets on the numbers of the source and the estimator, so that no model repeats the numbers of an earlier one
+	ringing                 map[string]latent.Event // alarms that have not ended, by code
+	trajectories, revisions uint64                  // offsets added to the numbers of the source and the estimator, so that every model continues the numbering
 }
 
 func newTracker(r *runner) *tracker {
@@ -51,7 +51,7 @@ func newTracker(r *runner) *tracker {
 	return t
 }
 
-// run tracks until the frames end, and closes everything the tracker owns.
+// run tracks until there are no more frames, and closes everything that the tracker owns.
 func (t *tracker) run(p phases) {
 	t.pool.start(t, p)
 	t.pools.Wait()
@@ -65,7 +65,7 @@ func (t *tracker) run(p phases) {
 	check("estimator", t.estimator.Close())
 }
 
-// finish publishes the last messages of the run, and the law of a whole recording, after its last frame has been tracked. A stopped run does not
+// finish runs after the last frame has been tracked. It publishes the last messages of the run, and the law of a complete recording. A stopped run does not
 // wait for that law.
 func (t *tracker) finish(p phases) {
 	if p.track.Err() == nil {
@@ -82,16 +82,16 @@ func (t *tracker) finish(p phases) {
 	}
 }
 
-// ticket is a frame on its way, with the number by which sequencers know it.
+// ticket is a dispatched frame, with the number that orders it in the sequencers.
 type ticket struct {
 	number uint64
 	frame  *frame.Frame
-	size   int   // bytes in flight
-	lost   error // nil, or why it will not be tracked
+	size   int   // bytes that flight counts for it
+	lost   error // reason why the frame will not be tracked, or nil
 }
 
-// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when no frame will come, or when
-// another pool takes the frames. While tracking of a file is paused, none comes.
+// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It returns false if there are no more frames or another pool has
+// taken over. While tracking of a file is paused, next waits.
 func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	t.dispatch <- struct{}{}
 	defer func() { <-t.dispatch }()
@@ -120,11 +120,11 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	return ticket{}, false
 }
 
-// overviewEvery is the number of Views per overview picture, which changes more slowly and is larger.
+// overviewEvery is the number of Views per overview picture. An overview is larger and changes more slowly.
 const overviewEvery = 3
 
-// issue gives f its ticket, and requests a View if one is due. It loses a frame that came too late, or from a live source while tracking is
-// paused.
+// issue returns a ticket for f, and requests a View if one is due. The ticket marks f as lost if f arrived too late, or came from a live source while tracking
+// is paused.
 func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
@@ -144,7 +144,8 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude folds the observation of lane l into an estimate and returns true, or loses the frame. An error beyond this one frame ends the run.
+// conclude updates the estimator with the observation of lane l and returns true, or counts the frame as lost. An error that concerns more than this frame ends
+// the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, l *lane, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
 		t.runner.publish(ctx, e, time.Time{})
@@ -179,7 +180,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, l *lane, stage s
 		t.lose(ctx, f, skip)
 	default:
 		t.lose(ctx, f, skip)
-		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.inARow.add(), err)
+		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last error was: %w", f.Seq, stage, t.inARow.add(), err)
 		if err := t.runner.tolerate(ctx, &t.inARow, err); err != nil {
 			t.end(err)
 		}
@@ -193,7 +194,7 @@ func (t *tracker) end(err error) {
 	t.runner.abort()
 }
 
-// fold updates the estimator. A latent that it refuses costs one frame.
+// fold updates the estimator. If the estimator refuses the latent, only this frame is lost.
 func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	start := time.Now()
 	l.head.Dropped = f.Meta.Dropped + t.gap
@@ -208,7 +209,7 @@ func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	return told, nil
 }
 
-// tell publishes the triggers of a frame, and then its estimate.
+// tell publishes the triggers of a frame and then its estimate.
 func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	arrived := e.Latent.Arrived
 	e.Latency = time.Since(arrived)
@@ -221,10 +222,10 @@ func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	t.runner.publish(ctx, e, arrived)
 }
 
-// report publishes the estimator's messages besides its estimates.
+// report publishes the messages that the estimator returned besides its estimate.
 func (t *tracker) report(ctx context.Context, all []latent.Message) {
 	for len(all) > 0 {
-		held := slices.IndexFunc(all, isEstimate) // of a frame that was held back: the messages of the frames before it go first
+		held := slices.IndexFunc(all, isEstimate) // a delayed estimate: the messages of earlier frames go first
 		if held < 0 {
 			held = len(all)
 		}
@@ -257,11 +258,11 @@ func (t *tracker) alarm(ctx context.Context) {
 			t.runner.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			t.runner.counters.alarm(e.Code)
 		}
-		t.runner.publish(ctx, &e, time.Time{}) // a copy: sinks share it
+		t.runner.publish(ctx, &e, time.Time{}) // e is a copy, which the sinks share
 	}
 }
 
-// lose counts a frame as lost; the next estimate reports the gap.
+// lose counts a frame as lost, and adds it to the gap that the next estimate reports.
 func (t *tracker) lose(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.gap += f.Meta.Dropped + 1
 	t.runner.lose(ctx, framesLost(skip, f.Seq, 1))

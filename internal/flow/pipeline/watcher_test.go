@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// odd is a watcher with a trigger in every nth frame, which keeps the numbers of the frames it was shown.
+// odd is a watcher with two triggers in every nth frame. It records the numbers of the frames that it gets.
 type odd struct {
 	n    uint64
 	seen []uint64
@@ -25,7 +25,7 @@ func (o *odd) Watch(e *latent.Estimate) []*latent.Trigger {
 	return []*latent.Trigger{{Seq: e.Latent.Seq, Name: "a"}, {Seq: e.Latent.Seq, Name: "b"}}
 }
 
-// orderSink is a sink that keeps the order of triggers and estimates, such as "a3 b3 3".
+// orderSink is a sink that records the order of triggers and estimates, such as "a3 b3 3".
 type orderSink struct {
 	sink
 	order     []string
@@ -46,8 +46,8 @@ func (l *orderSink) Write(ctx context.Context, m latent.Message) error {
 	return nil
 }
 
-// TestTriggersComeFirst: every sink gets a frame's triggers right before its estimate, with the frames in order on any number of lanes. A
-// frame that is refused, wherever, is not watched.
+// TestTriggersComeFirst: every sink gets a frame's triggers right before its estimate, in the order of the frames, for any number of lanes. The watcher does
+// not get a frame that any stage refused.
 func TestTriggersComeFirst(t *testing.T) {
 	for _, lanes := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestTriggersAreNotDropped(t *testing.T) {
 	})
 }
 
-// TestLeastMissed: what a full queue gives up, in this order.
+// TestLeastMissed checks which message a full queue drops.
 func TestLeastMissed(t *testing.T) {
 	trigger, event, health, estimate, view := queued{message: &latent.Trigger{}}, queued{message: &latent.Event{}}, queued{message: &latent.Health{}},
 		queued{message: &latent.Estimate{}}, queued{message: &latent.View{}}
@@ -130,7 +130,7 @@ func TestLeastMissed(t *testing.T) {
 	}
 }
 
-// TestTriggersWhilePaused: of a live stream that is paused nothing is watched, and the rules go on after it.
+// TestTriggersWhilePaused: the watcher gets nothing from a paused live stream, and continues after the pause.
 func TestTriggersWhilePaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(-1)

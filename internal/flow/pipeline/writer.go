@@ -10,22 +10,21 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// retryEvery is the pause before an undelivered message that must not be lost is sent again.
+// retryEvery is the pause before a retry of an undelivered message that must not be lost.
 const retryEvery = 100 * time.Millisecond
 
-// queued is a message that waits for a sink, with the other messages of its frame: all messages of one frame take one place in the queue.
-// arrived is zero if the message belongs to no frame.
+// queued is an entry in the queue of a sink: a message, and the other messages of its frame. arrived is zero if the message belongs to no frame.
 type queued struct {
 	message latent.Message
-	more    []latent.Message // shared by all sinks; no estimates
+	more    []latent.Message // further messages, shared by all sinks; never estimates
 	arrived time.Time
 }
 
-// messages returns the number of waiting messages.
+// messages returns the number of messages in the entry.
 func (q *queued) messages() int { return 1 + len(q.more) }
 
-// writer brings one sink its messages, at the sink's own pace. Estimates are copies; spare returns their memory for the next ones. All sinks share
-// events, triggers, health and views, which never change once made.
+// writer passes messages to one sink at the sink's own pace. Each sink gets its own copy of an estimate; spare recycles these copies. All sinks share events,
+// triggers, health and views, which are immutable.
 type writer struct {
 	name     string
 	sink     Sink
@@ -33,27 +32,26 @@ type writer struct {
 	queue    *queue[queued]
 	spare    chan *latent.Estimate
 
-	cause         string // why messages are lost
-	behind, ended error  // their cause
-	before        error  // cause of a loss before the run; nil if none
+	cause         string // cause under which lost messages are counted
+	behind, ended error  // reasons for losses: the sink is too slow, or has ended
+	before        error  // reason for a loss before the run; nil if none
 }
 
 func newWriter(s NamedSink) *writer {
 	return &writer{
 		name: s.Name, sink: s.Sink, commands: s.Commands, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
 		cause: sinkCause + s.Name, before: s.Lost,
-		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
+		behind: fmt.Errorf("the sink %s is too slow or has ended: its messages are lost", s.Name),
 		ended:  fmt.Errorf("the sink %s ended before it took this message", s.Name),
 	}
 }
 
-// publish hands m to every sink; m may be reused when publish returns. If a sink's queue is full, a message is lost in mode Latest, and publish
-// waits in mode Lossless.
+// publish queues m for every sink; the caller may reuse m afterwards. If a sink's queue is full, mode Latest loses a message, and mode Lossless waits.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	r.hand(ctx, queued{message: m, arrived: arrived})
 }
 
-// publishAll hands messages of one frame to every sink, all of them or none. Each is written by itself, in their order; the list may be reused.
+// publishAll queues all messages of one frame for every sink, as one entry. The sink gets them one by one, in order. The caller may reuse the list.
 func (r *runner) publishAll(ctx context.Context, all []latent.Message) {
 	if len(all) > 0 {
 		r.hand(ctx, queued{message: all[0], more: slices.Clone(all[1:])})
@@ -76,8 +74,8 @@ func (r *runner) hand(ctx context.Context, q queued) {
 	}
 }
 
-// dispensable chooses the message to lose: the oldest estimate or view, since a newer one follows; without one, the oldest that is no trigger;
-// a trigger last, because it may steer a device.
+// dispensable chooses the message to lose. First comes the oldest estimate or view, because a newer one follows; then the oldest message except triggers. A
+// trigger is lost last, because it may control a device.
 func dispensable(waiting []queued) int {
 	other := -1
 	for i, m := range waiting {
@@ -94,8 +92,8 @@ func dispensable(waiting []queued) int {
 	return max(other, 0)
 }
 
-// remarkOnFrame is remark for events of single frames, since a source may warn of every one. It reports warnings of one code at most once a
-// second, with their number.
+// remarkOnFrame is remark for the events of a frame. A source may warn about every frame, so it reports warnings of one code at most once a second, with their
+// number.
 func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		told, tell := r.counters.remark(time.Now(), *e)
@@ -107,7 +105,7 @@ func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	r.remark(ctx, e)
 }
 
-// warn logs a line, at most one a second of its kind, with how many were left out.
+// warn logs a line, at most one per second and kind, with the number of lines left out.
 func (r *runner) warn(kind, line string, args ...any) {
 	left, tell := r.counters.line(time.Now(), kind)
 	if !tell {
@@ -119,7 +117,7 @@ func (r *runner) warn(kind, line string, args ...any) {
 	r.log.Warn(line, args...)
 }
 
-// remark logs and publishes an event of the reading goroutine. If that may not wait for a sink, report publishes the event.
+// remark logs and publishes an event of the reading goroutine. If the reader may not wait for a sink, report publishes the event instead.
 func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
@@ -135,22 +133,22 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	}
 }
 
-// hurried reports whether reading may not wait: frames come by themselves, and none may be lost.
+// hurried reports whether the reader may not wait for a sink: the source is live, and no frame may be lost.
 func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
 
-// write owns w's sink: it writes queued messages until the queue is closed and empty, and closes the sink.
+// write owns w's sink. It writes queued messages until the queue is closed and empty, and then closes the sink.
 func (r *runner) write(ctx context.Context, w *writer) {
 	if err := r.writeAll(ctx, w); err != nil {
 		r.fail(fmt.Errorf("sink %s: %w", w.name, err))
 		r.abort()
 	}
-	w.queue.close() // no message waits for a sink that has ended
+	w.queue.close() // the sink takes no more messages
 	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
 		w.release(m)
 		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))
 	}
 	within := r.o.Grace
-	if ctx.Err() != nil { // all messages were taken, though late: the sink needs a moment to flush them
+	if ctx.Err() != nil { // the sink has all messages, but the grace period is over: it needs a moment to flush them
 		ctx, within = context.WithoutCancel(ctx), within/3
 	}
 	closing, cancel := context.WithTimeout(ctx, within)
@@ -160,7 +158,7 @@ func (r *runner) write(ctx context.Context, w *writer) {
 	}
 }
 
-// writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
+// writeAll returns nil when the queue is closed and empty, or when ctx has ended and the queue is empty.
 func (r *runner) writeAll(ctx context.Context, w *writer) error {
 	for {
 		if ctx.Err() != nil {
@@ -187,10 +185,10 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 	}
 }
 
-// errGrace is the failure of a sink that was too slow at the end.
-var errGrace = errors.New("not all messages were delivered within the grace period: raise grace, or use a faster sink")
+// errGrace reports a sink that was too slow at the end.
+var errGrace = errors.New("the sink did not take all messages within the grace period: raise grace, or use a faster sink")
 
-// passing reports whether the next message of its kind replaces m.
+// passing reports whether the next message of the same kind makes m obsolete.
 func passing(m latent.Message) bool {
 	switch m.(type) {
 	case *latent.Health, *latent.View:
@@ -199,7 +197,7 @@ func passing(m latent.Message) bool {
 	return false
 }
 
-// deliver writes and releases the waiting messages one by one. On an error left are unwritten.
+// deliver writes the messages of q one by one and releases q. On an error, left is the number of unwritten messages.
 func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, err error) {
 	defer w.release(q)
 	if err := r.deliverOne(ctx, w, q.message, q.arrived); err != nil {
@@ -213,11 +211,11 @@ func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, er
 	return 0, nil
 }
 
-// deliverOne writes m, again and again in mode Lossless while it cannot be delivered unless it is passing.
+// deliverOne writes m. In mode Lossless it retries an undelivered message until the sink takes it, except a passing one.
 func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, arrived time.Time) error {
 	for told := false; ; told = true {
 		err := w.sink.Write(ctx, m)
-		if err != nil { // of few messages: errors.As allocates
+		if err != nil { // rare; errors.As allocates
 			err = r.lostOn(ctx, w, err)
 		}
 		if err == nil {
@@ -245,7 +243,7 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 	}
 }
 
-// lostOn counts the lost part of a delivered message and returns nil, or returns err for an undelivered one.
+// lostOn counts the lost part of a delivered message and returns nil. For an undelivered message it returns err.
 func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
 	if _, cut := errors.AsType[latent.CutShort](err); cut {
 		r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
@@ -258,7 +256,7 @@ func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
 	return err
 }
 
-// keep returns the value for a queue: a copy of an estimate, any other message itself.
+// keep returns the value to queue: a copy of an estimate, or any other message itself.
 func (w *writer) keep(m latent.Message) latent.Message {
 	e, ok := m.(*latent.Estimate)
 	if !ok {
@@ -274,7 +272,7 @@ func (w *writer) keep(m latent.Message) latent.Message {
 	return kept
 }
 
-// release returns an estimate's memory.
+// release recycles the memory of an estimate.
 func (w *writer) release(m queued) {
 	if e, ok := m.message.(*latent.Estimate); ok {
 		select {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Permissions are the subjects that a user may publish and subscribe to.
+// Permissions are the subjects to which a user may publish and subscribe.
 type Permissions struct{ Publish, DenyPublish, Subscribe, DenySubscribe []string }
 
-// api returns the subjects of a verb's questions about a stream.
+// api returns the subjects of the JetStream requests about a stream that a verb allows.
 func (v Verb) api(stream string) []string {
 	switch v {
 	case Look:
@@ -27,7 +27,7 @@ func (v Verb) api(stream string) []string {
 	return nil
 }
 
-// everyStream returns the questions of a verb about all streams of an account.
+// everyStream returns the subjects of the requests about all streams of an account that a verb allows.
 func (v Verb) everyStream() []string {
 	switch v {
 	case Look:
@@ -40,7 +40,7 @@ func (v Verb) everyStream() []string {
 	return v.api("*")
 }
 
-// asked returns the streams of an account that a role may ask about, and whether these are all.
+// asked returns the streams of an account for which a role has the verb v, and whether these are all streams of the account.
 func (s *Server) asked(r *Role, v Verb, account string) (streams []string, every bool) {
 	every = true
 	for i, c := range Classes {
@@ -56,10 +56,10 @@ func (s *Server) asked(r *Role, v Verb, account string) (streams []string, every
 	return streams, every && len(streams) > 0
 }
 
-// ofStreams are the verbs that ask JetStream.
+// ofStreams are the verbs that need requests to JetStream.
 var ofStreams = []Verb{Look, Read, Consume, Make, Empty, Unmake}
 
-// questions returns what a role may ask the JetStream of an account.
+// questions returns the subjects of the requests that a role may send to the JetStream of an account.
 func (s *Server) questions(r *Role, account string) (subjects []string) {
 	whole := 0
 	for _, v := range ofStreams {
@@ -79,7 +79,7 @@ func (s *Server) questions(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// puts returns the subjects that a role may publish in an account, beyond questions to JetStream.
+// puts returns the subjects to which a role may publish in an account, besides requests to JetStream.
 func (s *Server) puts(r *Role, account string) (subjects []string) {
 	for i, c := range Classes {
 		if s.Home(c) == account && r.Has(i, Put) {
@@ -89,7 +89,7 @@ func (s *Server) puts(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// hears returns the subjects of an account that a role may subscribe to, beyond inboxes.
+// hears returns the subjects of an account to which a role may subscribe, besides inboxes.
 func (s *Server) hears(r *Role, account string) (subjects []string) {
 	for i, c := range Classes {
 		if s.Home(c) != account || !r.Has(i, Hear) {
@@ -104,7 +104,7 @@ func (s *Server) hears(r *Role, account string) (subjects []string) {
 	return subjects
 }
 
-// Permissions returns the permissions of a role, with the first token of subjects filled in.
+// Permissions returns the permissions of a role, with prefix as the first token of subjects.
 func (s *Server) Permissions(r *Role, prefix string) Permissions {
 	var p Permissions
 	homes := map[string]bool{}
@@ -127,7 +127,7 @@ func (s *Server) Permissions(r *Role, prefix string) Permissions {
 		if lacks(Hear, p.Subscribe) {
 			p.DenySubscribe = append(p.DenySubscribe, c.Put...)
 		}
-		for _, v := range []Verb{Read, Make} { // the account of a wildcard passes questions on, or has a JetStream of its own that would answer
+		for _, v := range []Verb{Read, Make} { // an account with a wildcard forwards requests, or has its own JetStream that would answer
 			if c.Stream == "" || r.Has(i, v) {
 				continue
 			}
@@ -142,7 +142,7 @@ func (s *Server) Permissions(r *Role, prefix string) Permissions {
 	return p
 }
 
-// named replaces the tokens of subjects, and leaves out what another subject covers.
+// named replaces the placeholders in subjects, and leaves out subjects that others cover.
 func (s *Server) named(subjects []string, prefix string) (named []string) {
 	replace := strings.NewReplacer("{prefix}", prefix, "{site}", s.Site)
 	for _, subject := range subjects {
@@ -162,7 +162,7 @@ func narrowed(subjects []string) (rest []string) {
 	return rest
 }
 
-// Covers reports whether every subject of pattern b is one of pattern a.
+// Covers reports whether pattern a matches every subject that pattern b matches.
 func Covers(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i, token := range as {

@@ -11,8 +11,7 @@ var says = map[Verb]string{
 	Make: "create or update the stream", Empty: "purge the stream or delete messages", Unmake: "delete the stream", Deliver: "no publishing, but JetStream can deliver there ([issue 8274](https://github.com/nats-io/nats-server/issues/8274))",
 }
 
-// Table returns the part of docs/reference/security.md about NATS: the roles, and a table of cells for each kind of server. TestRights tries
-// every cell.
+// Table returns the section of docs/reference/security.md about NATS: the roles, and a table of cells for each kind of server. TestRights tests every cell.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| role | use | server, account | doors |\n|---|---|---|---|\n")
@@ -48,7 +47,7 @@ func Table() string {
 	return b.String()
 }
 
-// where returns the configuration of a role's server, and the role's account.
+// where returns the configuration of the role's server, and the role's account.
 func (s *Server) where(r *Role) string {
 	if s.File == "" {
 		return "the embedded server"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Everything says that a role needs no permissions: it may do all there is in its account.
+// Everything reports whether a role needs no list of permissions, because it may do everything in its account.
 func (s *Server) Everything(r *Role) bool {
 	homes := false
 	for i, c := range Classes {
@@ -22,12 +22,12 @@ func (s *Server) Everything(r *Role) bool {
 	return homes
 }
 
-// shared is what passes between two accounts.
+// shared is a subject that one account exports to another.
 type shared struct {
 	kind, subject, from, to string // kind is service or stream
 }
 
-// shares are what the roles of an account import from others, in the order of the classes.
+// shares returns the imports that the roles of an account need from others, in the order of the classes.
 func (s *Server) shares(account string) (all []shared) {
 	for i := range s.Roles {
 		r := &s.Roles[i]
@@ -49,7 +49,7 @@ func (s *Server) shares(account string) (all []shared) {
 	return all
 }
 
-// opened is the subject by which an open account exports one that is a single camera's or stream's.
+// opened returns the pattern under which an open account exports the subject of a single camera or stream.
 func opened(subject string) string {
 	for _, general := range []string{"camera.>", "driftscope.local.*.cmd.*", "$JS.API.STREAM.INFO.*", "$JS.API.DIRECT.GET.>", "$JS.API.STREAM.PURGE.*", "$JS.API.STREAM.MSG.DELETE.*"} {
 		if Covers(general, subject) {
@@ -59,7 +59,7 @@ func opened(subject string) string {
 	return subject
 }
 
-// exports are the lines of an account's exports.
+// exports returns the lines of an account's exports.
 func (s *Server) exports(a Account) (lines []string) {
 	var kinds []shared // whose to is all accounts
 	for _, of := range s.Accounts {
@@ -80,7 +80,7 @@ func (s *Server) exports(a Account) (lines []string) {
 	}
 	for _, x := range kinds {
 		line := fmt.Sprintf("{%s: %q", x.kind, x.subject)
-		if !a.Open && x.subject == "$JS.API.DIRECT.GET.>" || x.subject == "$SRV.>" { // several answers
+		if !a.Open && x.subject == "$JS.API.DIRECT.GET.>" || x.subject == "$SRV.>" { // a request with several answers
 			line += ", response_type: stream"
 		}
 		if !a.Open {

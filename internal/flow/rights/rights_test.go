@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts anew")
 
-// TestGenerated: the shipped configurations and the table of docs/reference/security.md are what the table of rights gives.
+// TestGenerated: the shipped configurations and the table in docs/reference/security.md equal the texts generated from the tables of rights.
 func TestGenerated(t *testing.T) {
 	for name, part := range map[string]string{
 		"configs/nats-server.conf":   Instrument().AccountsText(1),
@@ -44,7 +44,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestTables: a class without a row, a role without a column and a verb that is none are mistakes.
+// TestTables: a class without a row, a role without a column and an unknown verb are errors.
 func TestTables(t *testing.T) {
 	for name, table := range map[string]string{
 		"a row too few":  site[:strings.LastIndex(strings.TrimSpace(site), "\n")],
@@ -62,7 +62,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestCovers: which patterns are part of others.
+// TestCovers checks which patterns cover others.
 func TestCovers(t *testing.T) {
 	for pair, want := range map[string]bool{
 		"a.> a.b": true, "a.> a": false, "a.* a.b": true, "a.* a.b.c": false, "a.b a.b": true, "a.b a.*": false, "a.* a.>": false, "a.> a.*.c": true, "> $JS.API.>": true, "a.*.c a.b.c": true,

@@ -3,36 +3,37 @@ package rights
 // Role is a user of a configuration, or a kind of connection to the embedded server.
 type Role struct {
 	Name    string // the user
-	Account string // in which the user is; empty on the embedded server
+	Account string // account of the user; empty on the embedded server
 	Doors   []Door
-	Does    string // for people
+	Does    string // description for users
 
-	puts  []string // beyond the classes: answers
-	hears []string // beyond the classes: inboxes
+	puts  []string // further subjects to publish to: answers
+	hears []string // further subjects to subscribe to: inboxes
 	cells Cells
 }
 
-// Account is one of a configuration.
+// Account is an account in a configuration.
 type Account struct {
 	Name  string
 	About string
 	Store string // its JetStream block; empty if none
-	Open  bool   // exports to every account of the server: another microscope needs no line here
+	Open  bool   // exports to every account of the server, so another microscope needs no entry here
 }
 
 // Server is a kind of server with its roles.
 type Server struct {
-	File     string // in configs; empty for the embedded server
+	File     string // path within configs; empty for the embedded server
 	Site     string // the second token of subjects, or *
 	Home     func(Class) string
 	Accounts []Account
 	Roles    []Role
 }
 
-// inbox is the subject on which every client library waits for answers.
+// inbox is the pattern of subjects on which client libraries wait for answers.
 var inbox = []string{"_INBOX.>"}
 
-// embedded: without nats.token every program of this machine has the role program. With it, programs give it, and so do pages.
+// embedded is the table for the embedded server. Without nats.token every program of this machine has the role program. With it, programs must send the token,
+// and so must pages.
 const embedded = `
                program  page  page-looks
 results        *        h     h
@@ -52,7 +53,7 @@ films          *        -     -
 models         *        -     -
 `
 
-// instrument is configs/nats-server.conf.
+// instrument is the table for configs/nats-server.conf.
 const instrument = `
                driftscope viewer operator reader models camera pool
 results        p          h      h        -      -      -      -
@@ -72,7 +73,7 @@ films          plrcmeu    -      -        lr     -      -      -
 models         r          -      -        -      *      -      -
 `
 
-// site is configs/site. A role with consumers in the account HALL reaches every subject of HALL.
+// site is the table for configs/site. A role that may create consumers in the account HALL can read every subject of HALL.
 const site = `
                hall_worker hall_admin hall_operator hall_viewer hall_bead
 results        p           *          h             h           -
@@ -92,7 +93,7 @@ films          plrc        *          -             -           -
 models         lrcd        *          plre          -           -
 `
 
-// Embedded returns the server inside a run.
+// Embedded returns the embedded server of a run.
 func Embedded() *Server {
 	return &Server{Site: "*", Home: func(Class) string { return "" }, Roles: given(embedded, []Role{
 		{Name: "program", Doors: []Door{TCP, MQTT}, Does: "any program of this machine; with `nats.token`, any program that gives it"},
@@ -101,7 +102,7 @@ func Embedded() *Server {
 	})}
 }
 
-// Instrument is configs/nats-server.conf.
+// Instrument returns the server of configs/nats-server.conf.
 func Instrument() *Server {
 	return &Server{File: "nats-server.conf", Site: "*",
 		Home: func(c Class) string {
@@ -127,7 +128,7 @@ func Instrument() *Server {
 		})}
 }
 
-// Site is configs/site.
+// Site returns the server of configs/site.
 func Site() *Server {
 	return &Server{File: "site/hall.conf", Site: "local", Home: func(Class) string { return "HALL" },
 		Accounts: []Account{
@@ -150,10 +151,10 @@ func Site() *Server {
 		})}
 }
 
-// Servers returns all kinds.
+// Servers returns all kinds of servers.
 func Servers() []*Server { return []*Server{Embedded(), Instrument(), Site()} }
 
-// given puts the cells of a table into roles. A table that is torn is a mistake of this package's: no program starts with it.
+// given sets the cells of roles from a table. It panics on an inconsistent table, which is a mistake in this package, so no program starts with it.
 func given(table string, roles []Role) []Role {
 	cells, err := columns(table)
 	if err != nil {

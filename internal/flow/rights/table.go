@@ -1,5 +1,5 @@
-// Package rights holds the one table of rights over NATS: which role may do what with which subjects, through which door. The embedded server's
-// permissions, configs/nats-server.conf, configs/site and the table of docs/reference/security.md follow from it.
+// Package rights defines all rights over NATS in one place: the actions that each role may perform on each class of subjects, and the doors through which it
+// may. The embedded server's permissions, configs/nats-server.conf, configs/site and the table in docs/reference/security.md are derived from it.
 package rights
 
 import (
@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Verb is an action of a role on a class of subjects. The tables hold its letter.
+// Verb is an action of a role on a class of subjects. Its value is its letter in the tables.
 type Verb byte
 
 const (
-	Put     Verb = 'p' // publish there
+	Put     Verb = 'p' // publish to the subjects
 	Hear    Verb = 'h' // subscribe
-	Look    Verb = 'l' // ask for the state of the JetStream stream
-	Read    Verb = 'r' // ask the stream for messages
-	Consume Verb = 'c' // have a consumer of the stream made
+	Look    Verb = 'l' // request the state of the JetStream stream
+	Read    Verb = 'r' // request messages from the stream
+	Consume Verb = 'c' // create consumers of the stream
 	Make    Verb = 'm' // create or update the stream
 	Empty   Verb = 'e' // purge the stream, or delete a message
 	Unmake  Verb = 'u' // delete the stream
-	Deliver Verb = 'd' // have the server publish there: an answer, or what a consumer delivers (nats-server issue 8274). A role with p needs no d
+	Deliver Verb = 'd' // make the server publish to the subjects, as an answer or by a consumer (nats-server issue 8274). A role with p needs no d
 )
 
-// Verbs are all verbs.
+// Verbs lists all verbs.
 var Verbs = []Verb{Put, Hear, Look, Read, Consume, Make, Empty, Unmake, Deliver}
 
-// OfStreams reports whether a verb needs a class with a stream.
+// OfStreams reports whether a verb applies only to classes with a stream.
 func (v Verb) OfStreams() bool { return strings.ContainsRune("lrcmeu", rune(v)) }
 
 // Door is a way into a server.
@@ -36,23 +36,23 @@ const (
 	TCP       Door = "TCP"       // NATS clients
 	WebSocket Door = "WebSocket" // pages
 	MQTT      Door = "MQTT"      // MQTT 3.1.1 clients
-	Leaf      Door = "leaf"      // leaf nodes, whose own server checks nothing
+	Leaf      Door = "leaf"      // leaf nodes, whose own server checks no rights
 )
 
-// offers reports whether a verb exists at a door: an MQTT client has no answers.
+// offers reports whether a verb exists at a door: an MQTT client cannot receive answers.
 func (d Door) offers(v Verb) bool { return d != MQTT || v != Look && v != Read }
 
-// Class is a kind of subject.
+// Class is a class of subjects with the same rights.
 type Class struct {
-	Name   string   // in the tables
-	Does   string   // text for people
+	Name   string   // name in the tables
+	Does   string   // description for users
 	Put    []string // subjects; {prefix} and {site} are replaced
-	Hear   []string // subjects, where they differ from Put
-	Sample string   // a subject of the class that is none of another
-	Stream string   // the JetStream stream that keeps such subjects; empty if none
+	Hear   []string // subjects to subscribe to, if they differ from Put
+	Sample string   // a subject of this class and of no other
+	Stream string   // the JetStream stream that stores such subjects; empty if none
 }
 
-// Classes are all kinds of subjects.
+// Classes lists all classes of subjects.
 var Classes = []Class{
 	{Name: "results", Does: "live results and workers' messages", Put: []string{"{prefix}.{site}.*.*"}, Hear: []string{"{prefix}.*.*.*"}, Sample: "driftscope.local.other.latent"},
 	{Name: "plate", Does: "the results of the experiment plate", Put: []string{"{prefix}.local.plate.population", "{prefix}.local.plate.health", "{prefix}.local.plate.event"}, Hear: []string{"{prefix}.local.*.population"}, Sample: "driftscope.local.plate.population"},
@@ -71,10 +71,10 @@ var Classes = []Class{
 	{Name: "models", Does: "models", Put: []string{"$O.{prefix}_local_models.>"}, Sample: "$O.driftscope_local_models.M.bead", Stream: "OBJ_driftscope_local_models"},
 }
 
-// Cells are what one role may do: verbs by class, in the order of Classes.
+// Cells are the rights of one role: its verbs for each class, in the order of Classes.
 type Cells []string
 
-// Has reports whether a role has a verb of a class at all.
+// Has reports whether a role has a verb of a class, through any door.
 func (r *Role) Has(class int, v Verb) bool { return strings.IndexByte(r.cells[class], byte(v)) >= 0 }
 
 // May reports whether a role has a verb of a class through a door.
@@ -85,7 +85,7 @@ func (r *Role) May(d Door, class int, v Verb) bool {
 // all is the wildcard for every verb in a table.
 const all = "*"
 
-// columns reads a table: a line of roles, and a line of cells for every class, - for none. Every cell has to be there.
+// columns parses a table: a line with the roles, and a line of cells for every class, with - for no rights. No cell may be missing.
 func columns(table string) (map[string]Cells, error) {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	roles := strings.Fields(lines[0])

@@ -23,7 +23,7 @@ func (w *writer) line(format string, args ...any) {
 	}
 }
 
-// list writes a value of several subjects, as many to a line as fit.
+// list writes a value of several subjects, as many per line as fit.
 func (w *writer) list(key string, subjects []string) {
 	const longest = 150 // characters of a line
 	text := fmt.Sprintf("%q", subjects)
@@ -47,7 +47,7 @@ func (w *writer) list(key string, subjects []string) {
 	}
 }
 
-// lines writes a list of blocks of a line each.
+// lines writes a list of blocks, one line each.
 func (w *writer) lines(key string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -59,7 +59,7 @@ func (w *writer) lines(key string, lines []string) {
 	w.line("]")
 }
 
-// may writes what is allowed of a kind, and what is not of that.
+// may writes the allowed subjects of a kind, and the denied ones.
 func (w *writer) may(kind string, allow, deny []string) {
 	if len(deny) == 0 {
 		w.list(kind+":", allow)
@@ -71,10 +71,10 @@ func (w *writer) may(kind string, allow, deny []string) {
 	w.line("}")
 }
 
-// connections are what nats-server calls the doors.
+// connections are the names of the doors in nats-server.
 var connections = map[Door]string{TCP: "STANDARD", WebSocket: "WEBSOCKET", MQTT: "MQTT", Leaf: "LEAFNODE"}
 
-// user writes a role. Leaf nodes ask by names of their own.
+// user writes a role. Leaf nodes use other subjects for their requests.
 func (w *writer) user(s *Server, r *Role, password string, doors []Door) {
 	w.line("{")
 	w.line("# %s", r.Does)
@@ -100,7 +100,7 @@ func (w *writer) user(s *Server, r *Role, password string, doors []Door) {
 	w.line("}")
 }
 
-// byLeaf are questions to JetStream with the names by which a leaf node asks them: servers let no question to JetStream pass between them.
+// byLeaf returns the subjects under which a leaf node sends requests to JetStream. Servers do not forward the usual subjects to each other.
 func (r *Role) byLeaf(subjects []string) (pairs [][2]string) {
 	if !slices.Contains(r.Doors, Leaf) {
 		return nil
@@ -118,7 +118,7 @@ func (r *Role) byLeaf(subjects []string) (pairs [][2]string) {
 // secret is the environment variable of a role's password.
 func (r *Role) secret() string { return strings.ToUpper(r.Name) + "_PASSWORD" }
 
-// AccountsText are the accounts of a server, as its configuration has them.
+// AccountsText returns the accounts of a server in the form of its configuration.
 func (s *Server) AccountsText(indent int) string {
 	w := &writer{indent: indent}
 	for i, a := range s.Accounts {
@@ -130,7 +130,7 @@ func (s *Server) AccountsText(indent int) string {
 	return w.String()
 }
 
-// account writes one.
+// account writes one account.
 func (w *writer) account(s *Server, a Account) {
 	if a.About != "" {
 		w.line("# %s", a.About)
@@ -165,7 +165,7 @@ func (w *writer) account(s *Server, a Account) {
 		}
 	}
 	w.lines("imports", append(own, imports...))
-	if len(heard) > 0 { // an answer on such a subject would pass for a result
+	if len(heard) > 0 { // an answer on such a subject could be mistaken for a result
 		w.line("mappings {")
 		for _, subject := range narrowed(heard) {
 			w.line("%q: \"refused\"", subject)
@@ -175,7 +175,7 @@ func (w *writer) account(s *Server, a Account) {
 	w.line("}")
 }
 
-// LeafText is the account of a leaf node for a microscope.
+// LeafText returns the account of a microscope's leaf node.
 func (s *Server) LeafText(indent int) string {
 	i := slices.IndexFunc(s.Roles, func(r Role) bool { return slices.Contains(r.Doors, Leaf) })
 	r := s.Roles[i]

@@ -12,26 +12,27 @@ import (
 	"driftscope/internal/flow/bus"
 )
 
-// answers is the timeout of an answer.
+// answers is the timeout of a request.
 const answers = 5 * time.Second
 
-// Reader receives the entries of a bucket. One goroutine calls it.
+// Reader receives the entries of a bucket. Only one goroutine calls it at a time.
 type Reader interface {
-	// Begin starts a reading of the bucket from its beginning. Entries from before, or from a deleted bucket of the name, are void. An error refuses the bucket.
+	// Begin announces that the bucket is read from its beginning. Earlier entries, which may come from a deleted bucket, are void. An error refuses the bucket.
 	Begin(*jetstream.StreamInfo) error
 	// Take receives the newest value of a key; nil marks the end of the existing values.
 	Take(jetstream.KeyValueEntry)
-	// Look receives the bucket's present state, nil if it is gone, every Bucket.Every. It reports whether the bucket must be read again.
+	// Look receives the state of the bucket every Bucket.Every, or nil if it was deleted. It returns true if the bucket must be read again.
 	Look(*jetstream.StreamInfo) bool
 }
 
-// Bucket is a key-value bucket. This process makes it if it is missing or was deleted, and then reads it again. Set its fields before use.
+// Bucket is a key-value bucket. If Makes is set, this process creates the bucket when it is missing or was deleted, and reads it again. Set the fields before
+// use.
 type Bucket struct {
 	JS     jetstream.JetStream
-	Is     func() bus.Resource // as it is made
-	Makes  bool                // this process makes it
-	Every  time.Duration       // between two looks whether it is still the same
-	Reader Reader              // nil without a follower
+	Is     func() bus.Resource // definition of the bucket
+	Makes  bool                // this process creates a missing bucket
+	Every  time.Duration       // interval of checks whether the bucket is still the same
+	Reader Reader              // nil if nothing follows the bucket
 	Log    *slog.Logger
 
 	end    context.CancelFunc
@@ -42,7 +43,7 @@ type Bucket struct {
 	kv jetstream.KeyValue
 }
 
-// Reach finds the bucket, or makes it. The error wraps jetstream.ErrStreamNotFound if this process may not make the bucket.
+// Reach finds or creates the bucket. The error wraps jetstream.ErrStreamNotFound if the bucket is missing and Makes is not set.
 func (b *Bucket) Reach(ctx context.Context) (info *jetstream.StreamInfo, made bool, err error) {
 	ctx, done := context.WithTimeout(ctx, answers)
 	defer done()
@@ -73,7 +74,7 @@ func (b *Bucket) Values() jetstream.KeyValue {
 	return b.kv
 }
 
-// Follow reads the bucket, and follows it until Close.
+// Follow passes the entries of the bucket to the reader until Close.
 func (b *Bucket) Follow(ctx context.Context) error {
 	b.doubts = make(chan struct{}, 1)
 	running, end := context.WithCancel(context.Background())
@@ -87,7 +88,7 @@ func (b *Bucket) Follow(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the following.
+// Close ends Follow.
 func (b *Bucket) Close() {
 	if b.end != nil {
 		b.end()
@@ -95,7 +96,7 @@ func (b *Bucket) Close() {
 	b.work.Wait()
 }
 
-// Doubt has the bucket looked at now.
+// Doubt triggers a check of the bucket now.
 func (b *Bucket) Doubt() {
 	select {
 	case b.doubts <- struct{}{}:
@@ -103,7 +104,7 @@ func (b *Bucket) Doubt() {
 	}
 }
 
-// begin reaches the bucket, and watches it while running lasts.
+// begin reaches the bucket, and watches it until running ends.
 func (b *Bucket) begin(ctx, running context.Context) (jetstream.KeyWatcher, error) {
 	info, _, err := b.Reach(ctx)
 	if err == nil {
@@ -132,17 +133,17 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 		}
 		if _, due := told.Due(""); due && ctx.Err() == nil {
 			is := b.Is()
-			b.Log.Warn("a KV bucket is unavailable: trying again", "bucket", is.Bucket.Bucket, "err", err)
+			b.Log.Warn("a KV bucket is unavailable: retrying", "bucket", is.Bucket.Bucket, "err", err)
 		}
 		again := b.Every / 10
-		if errors.Is(err, bus.ErrForbidden) { // another client makes it
+		if errors.Is(err, bus.ErrForbidden) { // another client has to create the bucket
 			again = b.Every
 		}
 		Pause(ctx, again)
 	}
 }
 
-// follow passes on the watch's entries until the bucket must be read again.
+// follow passes the entries of the watcher to the reader until the bucket must be read again.
 func (b *Bucket) follow(ctx context.Context, w jetstream.KeyWatcher) {
 	tick := time.NewTicker(b.Every)
 	defer tick.Stop()
@@ -173,7 +174,7 @@ func (b *Bucket) follow(ctx context.Context, w jetstream.KeyWatcher) {
 	}
 }
 
-// Refused reports whether a compare-and-set found another revision.
+// Refused reports whether a compare-and-set failed because of another revision.
 func Refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists) ||

@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// asks is the number of concurrent requests: ten thousand values then take a second or two.
+// asks is the number of concurrent requests. Ten thousand values take a second or two.
 const asks = 16
 
-// Read passes the bucket to its reader once, in no order, by requests alone, for users without the right to make consumers. That right lets a user send messages
-// to any subject (nats-server issue 8274).
+// Read passes the entries of the bucket to its reader once, in no particular order. It uses only requests, for users without the right to create consumers:
+// with that right a user could send messages to any subject (nats-server issue 8274).
 func (b *Bucket) Read(ctx context.Context) error {
 	if _, _, err := b.Reach(ctx); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (b *Bucket) Read(ctx context.Context) error {
 	}
 	keys := make(chan string)
 	var asking sync.WaitGroup
-	var mu sync.Mutex // over the reader and failed
+	var mu sync.Mutex // guards the reader and failed
 	var failed error
 	for range asks {
 		asking.Go(func() {

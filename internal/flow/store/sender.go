@@ -12,40 +12,39 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Queue holds the messages to store. One goroutine calls it.
+// Queue holds the messages to store. Only one goroutine calls it.
 type Queue interface {
 	// Next returns the next message, with its identity in Nats-Msg-Id, or nil if none is left. The sender sets other headers.
 	Next() (*nats.Msg, error)
-	// Stored forgets the oldest pending message, because the stream has stored it.
+	// Stored removes the oldest pending message, which the stream has stored.
 	Stored() error
 }
 
-// Sender sends a queue to a JetStream stream: each message once, and in order. A window of messages is in flight.
+// Sender sends a queue to a JetStream stream, each message once and in order. Several messages may be in flight.
 //
-// Each message states the sequence number that the stream must have reached, so that no message is stored before its predecessor and, if Alone is set, the
-// identity of the predecessor. The number alone is not enough: a stranger's message takes the number of one of ours, and our next message would be stored in
-// its place.
-// In a cluster the number must suffice: a server that was away and has caught up refuses every message that names its predecessor, and its replica never
-// recovers (nats-server 2.15: processCatchupMsg leaves lmsgId unchanged).
+// Each message names the sequence number that the stream must have reached and, if Alone is set, the identity of its predecessor. So no message is stored
+// before its predecessor. The number alone is not enough: if another client's message took the number of one of ours, our next message would be stored after
+// the wrong one. In a cluster only the number can be used: a server that was away and has caught up refuses every message that names its predecessor, and its
+// replica never recovers (nats-server 2.15: processCatchupMsg leaves lmsgId unchanged).
 type Sender struct {
 	Conn     *nats.Conn
 	Stream   string
 	Last     uint64                      // the stream's last sequence number
-	Alone    bool                        // one server alone has the stream
-	Messages int                         // most that are on their way, not yet confirmed
-	Bytes    int                         // the same; one further message may exceed it
-	Wait     time.Duration               // for the next confirmation
-	Ready    <-chan struct{}             // has a token when there may be a message in the queue
+	Alone    bool                        // only one server has the stream
+	Messages int                         // largest number of unconfirmed messages
+	Bytes    int                         // largest number of their bytes; one further message may exceed it
+	Wait     time.Duration               // time limit for the next confirmation
+	Ready    <-chan struct{}             // has a token when the queue may have a message
 	Look     func(context.Context) error // called every second; may be nil
 }
 
-// ErrUnstored is the server's word that it has not stored a message.
-var ErrUnstored = errors.New("the server does not store a message")
+// ErrUnstored reports that the server refused to store a message.
+var ErrUnstored = errors.New("the server did not store a message")
 
-// lookEvery is the time between two looks.
+// lookEvery is the interval between calls of Look.
 const lookEvery = time.Second
 
-// Send sends waiting messages, and lets the queue forget confirmed ones, until an error occurs or ctx ends.
+// Send sends waiting messages, and removes confirmed ones from the queue, until an error occurs or ctx ends.
 func (s *Sender) Send(ctx context.Context, q Queue) error {
 	inbox := s.Conn.NewInbox()
 	acks := make(chan *nats.Msg, s.Messages+1)
@@ -54,7 +53,7 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 		return err
 	}
 	defer replies.Unsubscribe()
-	late := time.NewTimer(s.Wait) // for the first of the unconfirmed messages
+	late := time.NewTimer(s.Wait) // time limit for the first unconfirmed message
 	defer late.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -117,7 +116,8 @@ func (s *Sender) Send(ctx context.Context, q Queue) error {
 	}
 }
 
-// publish publishes m as the successor of sequence number last, and of the message of identity before unless that is empty. The answer carries its number.
+// publish publishes m as the successor of sequence number last and, unless before is empty, of the message with identity before. The subject of the answer
+// contains the number of m.
 func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) error {
 	m.Reply = inbox + "." + strconv.FormatUint(last+1, 10)
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
@@ -128,8 +128,8 @@ func (s *Sender) publish(m *nats.Msg, inbox string, last uint64, before string) 
 	return s.Conn.PublishMsg(m)
 }
 
-// confirms reports whether m is the stream's confirmation that a message is stored. Subscribers of the stored messages may also answer;
-// confirms ignores answers that are not the stream's.
+// confirms reports whether m is the stream's confirmation that it has stored a message. Subscribers of the messages may also answer; confirms ignores their
+// answers.
 func (s *Sender) confirms(m *nats.Msg) (bool, error) {
 	if m.Header.Get("Status") != "" {
 		return false, errors.New("no JetStream stream stores the messages: is JetStream enabled, and does the stream exist?")

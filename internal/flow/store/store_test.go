@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
 }
 
-// embedded is JetStream on a server in this process.
+// embedded returns a server with JetStream in this process.
 func embedded(t *testing.T) (jetstream.JetStream, *bus.Conn) {
 	t.Helper()
 	c, err := bus.Connect(context.Background(), bus.Options{URL: bus.Embedded, Store: t.TempDir()})
@@ -41,12 +41,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// seen is a reader that remembers.
+// seen is a reader that records its calls.
 type seen struct {
 	mu     sync.Mutex
 	begun  int
 	whole  bool
-	made   time.Time // of the bucket
+	made   time.Time // creation time of the bucket
 	values map[string]string
 }
 
@@ -67,14 +67,15 @@ func (s *seen) Take(e jetstream.KeyValueEntry) {
 	s.values[e.Key()] = string(e.Value())
 }
 
-// Look finds a bucket that was made again between two looks, too.
+// Look also detects a bucket that was deleted and created again between two calls.
 func (s *seen) Look(info *jetstream.StreamInfo) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return info == nil || !info.Created.Equal(s.made)
 }
 
-// is says whether all of the nth making, or of a later one, has been read and has so many keys: a busy machine may begin one more.
+// is reports whether the nth bucket, or a later one, has been read completely and has the given number of keys. On a busy machine the reading may begin once
+// more.
 func (s *seen) is(nth, keys int) func() bool {
 	return func() bool {
 		s.mu.Lock()
@@ -86,12 +87,12 @@ func (s *seen) is(nth, keys int) func() bool {
 func bucket(js jetstream.JetStream, makes bool, s *seen) *Bucket {
 	names, err := bus.NewSubject("", "", "any")
 	if err != nil {
-		panic(err) // the defaults are names
+		panic(err) // the defaults are valid names
 	}
 	return &Bucket{JS: js, Is: func() bus.Resource { return names.Laws(1) }, Makes: makes, Every: 100 * time.Millisecond, Reader: s, Log: slog.New(slog.DiscardHandler)}
 }
 
-// TestHeals: a bucket that is deleted while it is followed is made and read again, by those who make it; the others wait for it, and who reads once sees the same.
+// TestHeals: after a followed bucket is deleted, the followers with Makes create and read it again. The others wait for it, and Read returns the same entries.
 func TestHeals(t *testing.T) {
 	js, _ := embedded(t)
 	var made, watched, read seen
@@ -121,7 +122,7 @@ func TestHeals(t *testing.T) {
 	suite.Until(t, watched.is(before+1, 1))
 }
 
-// numbers is a queue of messages that are numbers.
+// numbers is a queue of messages whose contents are numbers.
 type numbers struct{ next, first, most int }
 
 func (q *numbers) Next() (*nats.Msg, error) {
@@ -144,7 +145,8 @@ func (q *numbers) Stored() error {
 
 var errDone = errors.New("all are stored")
 
-// TestSender: messages are stored once and in order, though a stranger publishes among them: then nothing more is stored until the sender begins anew.
+// TestSender: messages are stored once and in order, even if another client publishes to the stream. After that, nothing more is stored until the sender starts
+// again.
 func TestSender(t *testing.T) {
 	js, c := embedded(t)
 	s, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "numbers", Subjects: []string{"numbers"}})
@@ -158,7 +160,7 @@ func TestSender(t *testing.T) {
 		must(t, err)
 		sender.Last = info.State.LastSeq
 		q.next = q.first
-		if q.first < most/2 { // a stranger's message takes the number of the next
+		if q.first < most/2 { // another client's message takes the number of our next one
 			_, err := js.Publish(t.Context(), "numbers", []byte("strange"))
 			must(t, err)
 			strange++

@@ -10,24 +10,24 @@ import (
 // alarmOptions are the keys of rules about alarms.
 type alarmOptions struct {
 	ruleOptions
-	Alarms []string `yaml:"alarms"` // codes; any of them
+	Alarms []string `yaml:"alarms"` // codes; the condition holds while any of them is on
 }
 
-// alarmed reports whether any of several alarms is on. Alarms have their own hysteresis.
+// alarmed is the condition that any of several alarms is on. Alarms have their own hysteresis.
 type alarmed struct{ codes []string }
 
-// newAlarmed makes a rule about some of the known alarms; usual are the default ones.
+// newAlarmed makes a rule about some of the alarms in known; usual are the default alarms.
 func newAlarmed(decode func(any) error, known, usual []string) (*Rule, error) {
 	o := alarmOptions{ruleOptions: promptly, Alarms: usual}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
 	if len(o.Alarms) == 0 {
-		return nil, fmt.Errorf("alarms: found none, expected some of %v", known)
+		return nil, fmt.Errorf("alarms: found none, expected one or more of %v", known)
 	}
 	for _, code := range o.Alarms {
 		if !slices.Contains(known, code) {
-			return nil, fmt.Errorf("alarms: found %.40q, expected some of %v", code, known)
+			return nil, fmt.Errorf("alarms: found %.40q, expected one or more of %v", code, known)
 		}
 	}
 	return &Rule{options: o.ruleOptions, condition: alarmed{o.Alarms}, unit: "alarms", threshold: 1}, nil

@@ -11,10 +11,10 @@ import (
 // maxLatents is the largest number of dimensions of a stream.
 const maxLatents = 64
 
-// axesOf returns the dimensions that name the values of a map, ascending, and their names in the same order. Axes count from 0, names from z1.
+// axesOf returns the dimensions that are keys of a map, in ascending order, and their names. Axes count from 0, names from z1.
 func axesOf[T any](named map[string]T, env Env) (axes []int, names []string, err error) {
 	if len(named) == 0 {
-		return nil, nil, errors.New("names no dimension: give z1, z2 or more of them")
+		return nil, nil, errors.New("found no dimension, expected one or more of z1, z2, ...")
 	}
 	for name := range named {
 		axis, err := axisOf(name, env)
@@ -30,7 +30,7 @@ func axesOf[T any](named map[string]T, env Env) (axes []int, names []string, err
 	return axes, names, nil
 }
 
-// axisOf returns the dimension of a name as used in the status and the dashboard.
+// axisOf returns the index of the dimension with a name such as z1, as in the status and the dashboard.
 func axisOf(name string, env Env) (int, error) {
 	most := env.Latents
 	if most == 0 {
@@ -39,7 +39,7 @@ func axisOf(name string, env Env) (int, error) {
 	digits, ok := strings.CutPrefix(name, "z")
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil || n < 1 || n > most || digits != strconv.Itoa(n) {
-		return 0, fmt.Errorf("found dimension %.40q, expected z1 to z%d, which the model has", name, most)
+		return 0, fmt.Errorf("found dimension %.40q, but the model has z1 to z%d", name, most)
 	}
 	return n - 1, nil
 }

@@ -1,6 +1,6 @@
-// Package trigger holds the rules that tell a microscope when to act: one file per kind of rule. A rule receives every estimate, in the order of the frames,
-// and reports the beginning and the end of its condition. It has no clock and no randomness: the same
-// estimates give the same triggers. A rule belongs to one goroutine.
+// Package trigger implements the rules by which a microscope acts, in one file per kind of rule. A rule receives every estimate, in the order of the frames,
+// and reports the beginning and the end of its condition. It has no clock and no randomness: the same estimates give the same triggers. Only one goroutine may
+// use a rule.
 package trigger
 
 import (
@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Env holds the facts of a stream that its rules are checked against.
+// Env holds the properties of a stream against which its rules are checked.
 type Env struct {
-	Latents int     // dimensions; 0 if the model is not known, and its dimensions are not checked
-	Field   bool    // every object is followed, so a rule may name one
-	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 where not known
+	Latents int     // number of dimensions; 0 if the model is unknown, and then dimensions are not checked
+	Field   bool    // the stream tracks every object, so a rule may name an object
+	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 if unknown
 }
 
 // constructor makes one kind of rule from its options. decode is strict: an unknown key is an error.
 type constructor func(decode func(dst any) error, env Env) (*Rule, error)
 
-// kinds is the only list of rules: a new one is its file, its test and one line here.
+// kinds is the only list of rules. A new kind needs its file, its test and one line here.
 var kinds = map[string]constructor{
 	"changed": newChanged,
 	"lost":    newLost,
@@ -29,7 +29,7 @@ var kinds = map[string]constructor{
 	"zone":    newZone,
 }
 
-// New makes a rule of the given kind. decode fills the kind's options, which are checked here.
+// New makes a rule of the given kind and checks its options. decode fills the options.
 func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 	construct, known := kinds[kind]
 	if !known {
@@ -47,10 +47,10 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 		return r, nil
 	}
 	if s, is := r.condition.(*speed); is && s.of == (drift{}) {
-		return nil, fmt.Errorf("%s: drift: the drift of a single object is unknown: follow it, and leave object out", kind)
+		return nil, fmt.Errorf("%s: drift: a single object has no drift of its own: follow the object, and leave object out", kind)
 	}
 	r.objects, err = newOfObjects(kind, r.options.Object, env, func() *Rule {
-		again, _ := construct(decode, env) // it was made before
+		again, _ := construct(decode, env) // cannot fail: it succeeded before
 		again.kind = kind
 		return again
 	})
@@ -61,5 +61,5 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 	return r, nil
 }
 
-// Kinds returns the names New knows, sorted.
+// Kinds returns the names of all kinds, sorted.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -13,7 +13,7 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// written is the component that YAML has, such as {zone: {name: a, ...}}.
+// written returns the component in a YAML text, such as {zone: {name: a, ...}}.
 func written(t testing.TB, text string) config.Component {
 	t.Helper()
 	c, err := config.Parse("c.yaml", []byte("source: sim\ntriggers:\n  - "+text+"\n"))
@@ -23,7 +23,7 @@ func written(t testing.TB, text string) config.Component {
 	return c.Triggers[0]
 }
 
-// made is the rule that YAML has, of a model with two latents.
+// made returns the rule in a YAML text, for a model with two latents.
 func made(t testing.TB, text string) *Rule {
 	t.Helper()
 	c := written(t, text)
@@ -34,7 +34,7 @@ func made(t testing.TB, text string) *Rule {
 	return r
 }
 
-// frames are estimates, one every 10 ms. Each begins as one at rest at the origin, which at changes.
+// frames returns estimates, one every 10 ms. Each starts at rest at the origin, and at changes it.
 func frames(n int, at func(i int, e *latent.Estimate)) []*latent.Estimate {
 	all := make([]*latent.Estimate, n)
 	for i := range all {
@@ -53,12 +53,12 @@ func frames(n int, at func(i int, e *latent.Estimate)) []*latent.Estimate {
 	return all
 }
 
-// along has z1 take these values, frame by frame.
+// along returns frames in which z1 takes the given values.
 func along(z1 ...float64) []*latent.Estimate {
 	return frames(len(z1), func(i int, e *latent.Estimate) { e.Filtered[0] = z1[i] })
 }
 
-// fired lists the frames at which a rule begins and ends, such as "+3 -7".
+// fired returns the frames at which a rule begins and ends, such as "+3 -7".
 func fired(r *Rule, all []*latent.Estimate) string {
 	var turns []string
 	for _, e := range all {
@@ -69,7 +69,7 @@ func fired(r *Rule, all []*latent.Estimate) string {
 	return strings.Join(turns, " ")
 }
 
-// fires checks where the rule of each text begins and ends.
+// fires checks the frames at which the rule in each text begins and ends.
 func fires(t *testing.T, all []*latent.Estimate, want map[string]string) {
 	t.Helper()
 	for text, want := range want {
@@ -79,7 +79,7 @@ func fires(t *testing.T, all []*latent.Estimate, want map[string]string) {
 	}
 }
 
-// refuses checks what is said of options that are wrong.
+// refuses checks the errors for wrong options.
 func refuses(t *testing.T, want map[string]string) {
 	t.Helper()
 	for text, want := range want {
@@ -91,5 +91,5 @@ func refuses(t *testing.T, want map[string]string) {
 	}
 }
 
-// repeated is v, n times.
+// repeated returns a slice with n times v.
 func repeated(n int, v ...float64) []float64 { return slices.Repeat(v, n) }

@@ -10,16 +10,17 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Values of the option object besides a number.
+// The values of the option object that are not numbers.
 const (
-	anyObject     = "any"     // every object on its own
+	anyObject     = "any"     // every object, separately
 	nearestObject = "nearest" // the object nearest to the middle of the picture
 )
 
 // perObject lists the kinds of rule that need only a position.
 var perObject = []string{"speed", "zone"}
 
-// ofObjects evaluates a rule's condition for objects of a field, each as if it were the only one: its position is latent and centroid, px.
+// ofObjects evaluates a rule's condition for the objects of a field, each as if it were the only object. The object's position in px serves as latent and as
+// centroid.
 type ofObjects struct {
 	which   string
 	number  uint64
@@ -34,18 +35,18 @@ type ofObjects struct {
 // objectState is the state of the rule for one object.
 type objectState struct {
 	rule *Rule
-	seen uint64 // frame, as counted here
-	cuts uint64 // of uncertain links: no speed is computed across them
+	seen uint64 // last frame with the object, as ofObjects counts frames
+	cuts uint64 // number of uncertain links; no speed is computed across them
 	last latent.Estimate
 }
 
-// newOfObjects reads the option object of a rule. make_ makes one rule per object.
+// newOfObjects parses the option object of a rule. make_ makes a rule for one object.
 func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, error) {
 	if !env.Field {
-		return nil, errors.New("object: needs a stream that follows objects: set objects.enabled, or leave it out")
+		return nil, errors.New("object: only for a stream that tracks objects: set objects.enabled, or leave object out")
 	}
 	if !slices.Contains(perObject, kind) {
-		return nil, fmt.Errorf("object: is for %v: leave it out, and follow the object instead", perObject)
+		return nil, fmt.Errorf("object: only for rules of the kinds %v: leave object out, and follow the object instead", perObject)
 	}
 	o := &ofObjects{which: which, make: make_, states: map[uint64]*objectState{}}
 	if which == anyObject || which == nearestObject {
@@ -58,7 +59,8 @@ func newOfObjects(kind, which string, env Env, make_ func() *Rule) (*ofObjects, 
 	return o, nil
 }
 
-// watch appends the triggers of one frame, in the order of the objects' numbers, and then the triggers that end because their object has ended.
+// watch appends the triggers of one frame in the order of the objects' numbers. Then it appends the triggers for conditions that end because their object has
+// ended.
 func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
 	o.frame++
 	all := e.Objects
@@ -76,7 +78,7 @@ func (o *ofObjects) watch(e *latent.Estimate, triggers []*latent.Trigger) []*lat
 	return o.bury(e, triggers)
 }
 
-// ask evaluates object i, under the number of its rule. If it was not detected the rule stays unchanged.
+// ask evaluates the rule with the given key for object i. If the object was not detected, the rule stays unchanged.
 func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*latent.Trigger) []*latent.Trigger {
 	s := o.states[key]
 	if s == nil {
@@ -87,7 +89,7 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 	if !e.Objects.Here(i) {
 		return triggers
 	}
-	if o.certain > 0 && !(e.Objects.Link[i] >= o.certain) { // the same if it is unknown
+	if o.certain > 0 && !(e.Objects.Link[i] >= o.certain) { // also true if Link is NaN
 		s.cuts++
 		return triggers
 	}
@@ -103,7 +105,7 @@ func (o *ofObjects) ask(e *latent.Estimate, i int, key uint64, triggers []*laten
 	return triggers
 }
 
-// alone makes object i the only object.
+// alone writes an estimate with object i as the only object into o.single.
 func (o *ofObjects) alone(e *latent.Estimate, i int) {
 	all, s := e.Objects, &o.single
 	s.Latent.Reset(2)
@@ -114,13 +116,13 @@ func (o *ofObjects) alone(e *latent.Estimate, i int) {
 	}
 	s.Latent.Centroid = append(s.Latent.Centroid[:0], all.X[i], all.Y[i])
 	s.Lead, s.Ahead, s.AheadSD = e.Lead, s.Ahead[:0], s.AheadSD[:0]
-	if e.Lead > 0 { // it diffuses: its expected position stays, with 2Dt more variance
+	if e.Lead > 0 { // the object diffuses: its expected position stays, and its variance grows by 2Dt
 		sd := math.Sqrt(all.SD[i]*all.SD[i] + 2*all.D[i]*e.Lead)
 		s.Ahead, s.AheadSD = append(s.Ahead, all.X[i], all.Y[i]), append(s.AheadSD, sd, sd)
 	}
 }
 
-// bury forgets ended objects. A condition that was on ends with its object.
+// bury removes ended objects, and ends the conditions that were on for them.
 func (o *ofObjects) bury(e *latent.Estimate, triggers []*latent.Trigger) []*latent.Trigger {
 	o.gone = o.gone[:0]
 	for id, s := range o.states {

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// dish makes frames of a field from where objects are: at[frame][id] is x along a line at y 50; an object that is missing there is gone.
+// dish returns frames of a field: at[frame][id] is the x of an object on a line at y 50. An object without an entry has ended.
 func dish(at ...map[uint64]float64) (all []*latent.Estimate) {
 	for frame, places := range at {
 		e := &latent.Estimate{Latent: latent.Latent{Seq: uint64(frame), Time: epoch.Add(time.Duration(frame) * 100 * time.Millisecond)}, Objects: &latent.Objects{}}
@@ -27,7 +27,7 @@ func dish(at ...map[uint64]float64) (all []*latent.Estimate) {
 	return all
 }
 
-// madeOfObjects is the rule that YAML has, of a field.
+// madeOfObjects returns the rule in a YAML text, for a field.
 func madeOfObjects(t *testing.T, text string) *Rules {
 	t.Helper()
 	c := written(t, text)
@@ -42,12 +42,12 @@ func madeOfObjects(t *testing.T, text string) *Rules {
 	return all
 }
 
-// TestObjects: each object enters and leaves a zone by itself, one that ends inside leaves it, and a chosen one alone is heard of.
+// TestObjects: each object enters and leaves a zone separately, an object that ends inside leaves the zone, and a rule for one object ignores all others.
 func TestObjects(t *testing.T) {
 	film := dish(
 		map[uint64]float64{1: 10, 2: 150}, map[uint64]float64{1: 110, 2: 150}, map[uint64]float64{1: 120, 2: 20}, map[uint64]float64{2: 20, 3: 130}, map[uint64]float64{2: 130},
 	)
-	film[4].Objects.Marks[0] = latent.Predicted // where it is expected, nobody has seen it
+	film[4].Objects.Marks[0] = latent.Predicted // not detected, only predicted
 	for text, want := range map[string]string{
 		"zone: {name: a, object: any, centroid_px: {x: [100, 200], y: [0, 100]}}":           "0+2 1+1 2-2 3+3 3-1 4-3",
 		"zone: {name: a, object: any, box: {z1: [100, 200]}}":                               "0+2 1+1 2-2 3+3 3-1 4-3",
@@ -68,7 +68,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestObjectsCertain: a place counts only if the link to it is certain enough, and no speed is taken across a link that is not.
+// TestObjectsCertain: a position counts only if its link is certain enough, and no speed is computed across an uncertain link.
 func TestObjectsCertain(t *testing.T) {
 	places := func() []*latent.Estimate {
 		return dish(map[uint64]float64{1: 10}, map[uint64]float64{1: 11}, map[uint64]float64{1: 110}, map[uint64]float64{1: 111}, map[uint64]float64{1: 112}, map[uint64]float64{1: 10})
@@ -95,7 +95,7 @@ func TestObjectsCertain(t *testing.T) {
 	}
 }
 
-// TestObjectsRefused: the option is of fields, and of rules that know a place alone.
+// TestObjectsRefused: the option object is only for fields, and for rules that need only a position.
 func TestObjectsRefused(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -103,12 +103,12 @@ func TestObjectsRefused(t *testing.T) {
 		want  string
 	}{
 		{"zone: {name: a, object: any, box: {z1: [0, 1]}}", false, "set objects.enabled"},
-		{"lost: {name: a, object: any}", true, "object: is for [speed zone]"},
-		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: is for rules with object"},
+		{"lost: {name: a, object: any}", true, "object: only for rules of the kinds [speed zone]"},
+		{"zone: {name: a, certain: 0.9, box: {z1: [0, 1]}}", true, "certain: only for rules with object"},
 		{"zone: {name: a, object: any, certain: 1.5, box: {z1: [0, 1]}}", true, "certain: found 1.5, expected a probability"},
 		{"zone: {name: a, object: every, box: {z1: [0, 1]}}", true, `found "every", expected any, nearest`},
 		{"zone: {name: a, object: '0', box: {z1: [0, 1]}}", true, `found "0"`},
-		{"speed: {name: a, object: any, drift: 2}", true, "drift: the drift of a single object is unknown"},
+		{"speed: {name: a, object: any, drift: 2}", true, "drift: a single object has no drift of its own"},
 	} {
 		w := written(t, c.text)
 		if _, err := New(w.Kind, w.Decode, Env{Latents: 2, Field: c.field}); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -117,7 +117,7 @@ func TestObjectsRefused(t *testing.T) {
 	}
 }
 
-// TestObjectsAllocateNothing: watching a thousand objects takes no memory once they are known.
+// TestObjectsAllocateNothing: watching a thousand known objects allocates no memory.
 func TestObjectsAllocateNothing(t *testing.T) {
 	e := &latent.Estimate{Objects: &latent.Objects{}}
 	for id := range uint64(1000) {
@@ -133,10 +133,10 @@ func TestObjectsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestObjectsForecast: an object is expected where it is, less surely by what its own diffusion does in the lead.
+// TestObjectsForecast: the forecast of an object is its position, with a variance that grows by its own diffusion during the lead.
 func TestObjectsForecast(t *testing.T) {
 	film := dish(map[uint64]float64{1: 110}, map[uint64]float64{1: 10})
-	film[0].Lead = 0.5 // D is 1 px²/s, and the place has an sd of 0.1 px
+	film[0].Lead = 0.5 // D is 1 px²/s, and the position has a standard deviation of 0.1 px
 	rules := madeOfObjects(t, "zone: {name: a, object: any, box: {z1: [100, 200]}}")
 	in := rules.Watch(film[0])[0]
 	if sd := math.Sqrt(0.01 + 1); in.Lead != 500*time.Millisecond || !reflect.DeepEqual(in.Forecast, []float64{110, 50}) || !reflect.DeepEqual(in.ForecastSD, []float64{sd, sd}) {

@@ -7,13 +7,13 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// marks is the number of parts of a path's time, which bounds its memory at any frame rate.
+// marks is the number of intervals into which the averaging time is divided. It limits the memory of a path at any frame rate.
 const marks = 64
 
-// path holds the centroid's places over the averaging time of its velocity.
+// path holds the positions of the centroid within the averaging time of its velocity.
 type path struct {
 	over       time.Duration
-	unit       float64 // a pixel's side
+	unit       float64 // side of a pixel
 	trajectory uint64
 	points     []point // ascending in time, at least over/marks apart
 }
@@ -27,8 +27,8 @@ func newPath(over time.Duration, unit float64) *path {
 	return &path{over: over, unit: unit, points: make([]point, 0, marks+2)}
 }
 
-// speed returns the mean speed of the centroid over the time p.over, or since the last frame before that. It is unknown until a
-// trajectory has lasted that long, and without a centroid. The path restarts after the object was lost, because the centroid belonged to another thing.
+// speed returns the mean speed of the centroid over the time p.over, or since the last point before it. The speed is unknown without a centroid, and until the
+// trajectory has lasted that long. The path restarts after the object was lost, because the centroid belonged to something else.
 func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
 	if lost(e) {
 		p.points = p.points[:0]
@@ -53,7 +53,7 @@ func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
 	return v, known
 }
 
-// forget drops the points before the last one that is old enough.
+// forget drops all points before the newest one that is at least p.over old.
 func (p *path) forget(now time.Time) {
 	old := 0
 	for old+1 < len(p.points) && now.Sub(p.points[old+1].at) >= p.over {

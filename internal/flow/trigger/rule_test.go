@@ -28,9 +28,9 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A rule begins and ends after as many frames in a row as it is asked to, and no oftener than it may.
+// A rule begins and ends after the configured number of consecutive frames, and not more often than rest allows.
 func TestHold(t *testing.T) {
-	// inside: 1, 2, 4 to 7, 9, 12 to 14
+	// frames inside: 1, 2, 4 to 7, 9, 12 to 14
 	all := along(5, 0, 0, 5, 0, 0, 0, 0, 5, 0, 5, 5, 0, 0, 0, 5)
 	const box = "box: {z1: [-1, 1]}"
 	fires(t, all, map[string]string{
@@ -47,7 +47,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// Where a recording's times begin anew, nothing rests on those before.
+// If the times of a recording start again, the earlier times no longer count for rest.
 func TestRestAcrossRecordings(t *testing.T) {
 	all := along(0, 5, 0, 5)
 	for _, e := range all[2:] {
@@ -58,7 +58,7 @@ func TestRestAcrossRecordings(t *testing.T) {
 	}
 }
 
-// Frames that are not tracked are not seen: a rule goes on after a gap as it was before.
+// A rule does not get untracked frames: after a gap it continues in its earlier state.
 func TestGap(t *testing.T) {
 	all := along(0, 0, 5, 5, 0, 0, 5, 5)
 	seen := append(all[:1:1], all[5:]...) // 1 to 4 were refused
@@ -68,7 +68,7 @@ func TestGap(t *testing.T) {
 	})
 }
 
-// A trigger carries the frame, the rule, and copies of what is known of the place.
+// A trigger contains the frame, the rule, and copies of the filtered latent and the centroid.
 func TestTrigger(t *testing.T) {
 	rules, err := Together([]*Rule{made(t, "zone: {name: well, box: {z1: [-1, 1]}}"), made(t, "lost: {name: gone}"), made(t, "speed: {name: fast, drift: 2}")})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A trigger carries a copy of the forecast to its pulse, and neither forecast nor lead where there is none.
+// A trigger contains a copy of the forecast for its pulse, or neither forecast nor lead if there is none.
 func TestForecast(t *testing.T) {
 	all := along(5, 0, 0, 5)
 	for _, e := range all[:3] {
@@ -109,7 +109,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// eight are as many rules, two of each kind but one, that nothing in along sets off.
+// eight returns eight rules, two of each kind except one, that no frame of along triggers.
 func eight(t testing.TB) *Rules {
 	var all []*Rule
 	for _, text := range []string{
@@ -125,7 +125,7 @@ func eight(t testing.TB) *Rules {
 	return rules
 }
 
-// Where nothing fires, nothing is allocated.
+// Frames without triggers allocate nothing.
 func TestAllocations(t *testing.T) {
 	rules := eight(t)
 	all := along(repeated(100, 0, 0.1, 0.2)...)

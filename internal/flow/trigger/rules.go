@@ -12,7 +12,7 @@ type Rules struct {
 	lent []*latent.Trigger
 }
 
-// Together refuses two rules of one name.
+// Together combines rules. It refuses two rules with the same name.
 func Together(all []*Rule) (*Rules, error) {
 	names := map[string]int{}
 	for i, r := range all {
@@ -24,8 +24,8 @@ func Together(all []*Rule) (*Rules, error) {
 	return &Rules{all: all}, nil
 }
 
-// Watch returns the triggers of one frame, in the order of the rules. Most frames have none and allocate nothing. The list is lent until the next Watch; the
-// caller owns its entries. e is the next tracked frame; the caller keeps it.
+// Watch returns the triggers of one frame, in the order of the rules. Most frames have none and allocate nothing. The list is valid until the next Watch; the
+// caller owns its entries. e is the estimate of the next tracked frame; Watch keeps no reference to it.
 func (r *Rules) Watch(e *latent.Estimate) []*latent.Trigger {
 	r.lent = r.lent[:0]
 	for _, rule := range r.all {

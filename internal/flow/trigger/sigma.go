@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// maxSigma bounds a threshold, latent/s^½.
+// maxSigma is the largest threshold, latent/s^½.
 const maxSigma = 1e12
 
 // sigmaOptions are the keys of a rule about σ.
@@ -18,8 +18,8 @@ type sigmaOptions struct {
 	Below *float64 `yaml:"below"` // the same
 }
 
-// sigma is the condition that σ of one dimension lies beyond a threshold. It does once its whole 95 % interval does, and until the figure itself does
-// not: the interval is the margin.
+// sigma is the condition that σ of one dimension lies beyond a threshold. It begins when the whole 95 % interval lies beyond, and ends when the estimate itself
+// no longer does. The interval thus serves as margin.
 type sigma struct {
 	axis      int
 	threshold float64
@@ -36,7 +36,7 @@ func newSigma(decode func(any) error, env Env) (*Rule, error) {
 		return nil, fmt.Errorf("of: %w", err)
 	}
 	if (o.Above == nil) == (o.Below == nil) {
-		return nil, errors.New("found both or neither of above and below: give one of them")
+		return nil, errors.New("found both or neither of above and below: give exactly one")
 	}
 	s := &sigma{axis: axis, above: o.Above != nil}
 	key := "below"

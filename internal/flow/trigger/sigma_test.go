@@ -8,7 +8,7 @@ import (
 
 func TestSigmaOptions(t *testing.T) {
 	refuses(t, map[string]string{
-		"sigma: {name: a, above: 1}":                   `sigma: of: found dimension "", expected z1 to z2, which the model has`,
+		"sigma: {name: a, above: 1}":                   `sigma: of: found dimension "", but the model has z1 to z2`,
 		"sigma: {name: a, of: z3, above: 1}":           `of: found dimension "z3"`,
 		"sigma: {name: a, of: z1}":                     "found both or neither of above and below",
 		"sigma: {name: a, of: z1, above: 1, below: 2}": "found both or neither",
@@ -17,7 +17,7 @@ func TestSigmaOptions(t *testing.T) {
 	})
 }
 
-// σ is beyond a threshold once its whole interval is, and until the figure is not.
+// The condition begins when the whole interval of σ lies beyond the threshold, and ends when the estimate no longer does.
 func TestSigma(t *testing.T) {
 	all := frames(8, func(i int, e *latent.Estimate) {
 		law := &e.SDE

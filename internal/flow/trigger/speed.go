@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	marginPart  = 0.1 // fraction of a threshold by which a speed may fall short before the condition ends
+	marginPart  = 0.1 // the condition ends when the speed is below the threshold by this fraction
 	defaultOver = 200 * time.Millisecond
 	minOver     = time.Millisecond
 	maxOver     = time.Minute
 	maxSpeed    = 1e12
 )
 
-// speedOptions are the keys of a speed: one of Drift, Px and UM.
+// speedOptions are the keys of a rule about a speed. Exactly one of Drift, Px and UM is set.
 type speedOptions struct {
 	ruleOptions
-	Drift  *float64      `yaml:"drift"`         // ‖μ‖ above this, latent/s
-	Px     *float64      `yaml:"centroid_px_s"` // speed of the centroid, px/s
+	Drift  *float64      `yaml:"drift"`         // threshold of ‖μ‖, latent/s
+	Px     *float64      `yaml:"centroid_px_s"` // threshold of the centroid's speed, px/s
 	UM     *float64      `yaml:"centroid_um_s"` // the same, µm/s
 	Over   time.Duration `yaml:"over"`          // averaging time of the centroid's speed
 	Margin *float64      `yaml:"margin"`        // distance below the threshold at which the condition ends, in its unit
 }
 
-// newSpeed offers two speeds. A diffusing path has no velocity: Δz/Δt grows without bound as Δt falls. It has the drift μ of dz = μ dt + σ dW,
-// and a mean velocity over a stated time.
+// newSpeed makes a rule about one of two speeds. A diffusing path has no velocity: Δz/Δt grows without bound as Δt falls. It has the drift μ of dz = μ dt + σ
+// dW, and a mean velocity over a given time.
 func newSpeed(decode func(any) error, env Env) (*Rule, error) {
 	o := speedOptions{ruleOptions: promptly, Over: defaultOver}
 	if err := decode(&o); err != nil {
@@ -52,7 +52,7 @@ func newSpeed(decode func(any) error, env Env) (*Rule, error) {
 	case o.Drift != nil:
 		s.of = drift{}
 	case o.UM != nil && env.PixelUM == 0:
-		return nil, errors.New("centroid_um_s: a pixel's size is not known: set online.pixel_um, or give centroid_px_s")
+		return nil, errors.New("centroid_um_s: the size of a pixel is unknown: set online.pixel_um, or use centroid_px_s")
 	case o.UM != nil:
 		s.of = newPath(o.Over, env.PixelUM)
 	default:
@@ -77,7 +77,7 @@ func (o *speedOptions) threshold() (above float64, unit string, err error) {
 		}
 	}
 	if given != 1 {
-		return 0, "", fmt.Errorf("found %d of drift, centroid_px_s and centroid_um_s: give one of them", given)
+		return 0, "", fmt.Errorf("found %d of drift, centroid_px_s and centroid_um_s: give exactly one", given)
 	}
 	return above, unit, nil
 }
@@ -95,7 +95,7 @@ func (s *speed) ask(e *latent.Estimate) (answer, bool) {
 	return answer{v, v > s.above, v > s.above-s.margin}, known && !math.IsNaN(v) && !lost(e)
 }
 
-// drift is ‖μ(z)‖ over the dimensions that are not known to rest, latent/s. The drift of the others is noise.
+// drift is ‖μ(z)‖ over all dimensions except the inactive ones, latent/s. The drift of an inactive dimension is noise.
 type drift struct{}
 
 func (drift) speed(e *latent.Estimate) (v float64, known bool) {

@@ -11,11 +11,11 @@ import (
 
 func TestSpeedOptions(t *testing.T) {
 	refuses(t, map[string]string{
-		"speed: {name: a}": "speed: found 0 of drift, centroid_px_s and centroid_um_s: give one of them",
+		"speed: {name: a}": "speed: found 0 of drift, centroid_px_s and centroid_um_s: give exactly one",
 		"speed: {name: a, drift: 1, centroid_px_s: 1}":  "found 2 of drift",
 		"speed: {name: a, drift: 0}":                    "drift: found 0, expected more than 0 and at most 1e+12 latent/s",
 		"speed: {name: a, centroid_px_s: -1}":           "centroid_px_s: found -1",
-		"speed: {name: a, centroid_um_s: 1}":            "centroid_um_s: a pixel's size is not known: set online.pixel_um",
+		"speed: {name: a, centroid_um_s: 1}":            "centroid_um_s: the size of a pixel is unknown: set online.pixel_um",
 		"speed: {name: a, centroid_px_s: 1, over: 0s}":  "over: found 0s, expected 1ms to 1m0s",
 		"speed: {name: a, centroid_px_s: 1, over: 2m}":  "over: found 2m0s",
 		"speed: {name: a, centroid_px_s: 5, margin: 5}": "margin: found 5, expected 0 to less than the threshold, 5 px/s",
@@ -23,7 +23,7 @@ func TestSpeedOptions(t *testing.T) {
 	})
 }
 
-// The drift's norm begins above the threshold and ends a tenth below, over the dimensions that move.
+// The condition begins when the drift's norm over the active dimensions exceeds the threshold, and ends a tenth below it.
 func TestDriftSpeed(t *testing.T) {
 	all := frames(7, func(i int, e *latent.Estimate) {
 		e.Drift = [][]float64{{3, 4}, {-3, -4.01}, {0, 4.6}, {0, 4.5}, {0, 9}, {0, 9}, {math.NaN(), 0}}[i]
@@ -38,7 +38,7 @@ func TestDriftSpeed(t *testing.T) {
 	})
 }
 
-// moving is a centroid that rests for a second, and moves by so many px/s for another, along a slope of 3 to 4.
+// moving returns a centroid that rests for a second, and then moves for a second at the given speed in px/s, along a slope of 3 to 4.
 func moving(v float64) []*latent.Estimate {
 	return frames(200, func(i int, e *latent.Estimate) {
 		way := v * 0.01 * float64(max(0, i-100))
@@ -46,7 +46,7 @@ func moving(v float64) []*latent.Estimate {
 	})
 }
 
-// A mean velocity is known once a trajectory has lasted as long as it is taken over, and is then the displacement by the time.
+// A mean velocity is known once a trajectory has lasted as long as the averaging time. It is the displacement divided by the time.
 func TestCentroidSpeed(t *testing.T) {
 	for _, over := range []time.Duration{10 * time.Millisecond, 200 * time.Millisecond, 640 * time.Millisecond} {
 		frames := int(over / (10 * time.Millisecond))
@@ -56,7 +56,7 @@ func TestCentroidSpeed(t *testing.T) {
 			if known != (i >= frames) {
 				t.Fatalf("over %v, frame %d: known %v", over, i, known)
 			}
-			// the window ends over ago, or up to a 64th of it and a frame earlier
+			// the window begins the averaging time ago, or up to a 64th of it plus one frame earlier
 			low, high := 80*math.Max(0, float64(i-100))/(float64(frames)*(1+1.0/marks)+1), 80*math.Max(0, float64(i-100))/float64(frames)
 			if known && (a.value < math.Min(80, low)*(1-1e-9) || a.value > math.Min(80, high)*(1+1e-9)) {
 				t.Fatalf("over %v, frame %d: found %g px/s, expected %g to %g", over, i, a.value, math.Min(80, low), math.Min(80, high))
@@ -73,7 +73,7 @@ func TestCentroidSpeed(t *testing.T) {
 	})
 }
 
-// A leap between two trajectories, or where times begin anew, is no speed; one across lost frames is, over the time it took.
+// A jump between two trajectories, or at a restart of the times, gives no speed. A jump across lost frames gives the displacement over its time.
 func TestCentroidLeaps(t *testing.T) {
 	leap := func(change func(e *latent.Estimate)) string {
 		all := frames(100, func(i int, e *latent.Estimate) {
@@ -102,7 +102,7 @@ func TestCentroidLeaps(t *testing.T) {
 	}
 }
 
-// What the centroid was while the object was lost is no beginning of a way, however soon the object is found again where it was.
+// Centroids measured while the object was lost never start a path, even if the object soon reappears at its old position.
 func TestCentroidLost(t *testing.T) {
 	for name, lost := range map[string][2]int{"as long as it was elsewhere": {100, 150}, "longer": {100, 160}, "for a frame": {148, 149}} {
 		all := frames(300, func(i int, e *latent.Estimate) {
@@ -119,7 +119,7 @@ func TestCentroidLost(t *testing.T) {
 	}
 }
 
-// A path has bounded memory at any frame rate.
+// The memory of a path is limited at any frame rate.
 func TestPathIsBounded(t *testing.T) {
 	p := newPath(time.Minute, 1)
 	room := cap(p.points)

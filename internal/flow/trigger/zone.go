@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	marginSDs = 2    // sds of the filtered latent: 2 cover 95 % of pure noise
-	marginPx  = 1    // px of a centroid, whose localisation error is smaller whenever it is good enough for steering
+	marginSDs = 2    // margin in standard deviations of the filtered latent: 2 cover 95 % of pure noise
+	marginPx  = 1    // margin of a centroid, px: more than the localisation error of any centroid that is good enough for feedback
 	maxSide   = 1e12 // latent or px
 )
 
-// zoneOptions are the keys of a zone: one of Box, Ball and Centroid.
+// zoneOptions are the keys of a zone. Exactly one of Box, Ball and Centroid is set.
 type zoneOptions struct {
 	ruleOptions
 	Box      map[string][2]float64 `yaml:"box"` // such as {z1: [-0.5, 0.5], z2: [1, 2]}
@@ -37,13 +37,13 @@ type rectangle struct {
 // zone is the condition that a position lies in a region. It begins at the boundary and ends a margin beyond it.
 type zone struct {
 	region   region
-	centroid bool    // the place is the centroid, not the filtered latent
-	sds      float64 // the margin, in sds of the place
+	centroid bool    // the position is the centroid, not the filtered latent
+	sds      float64 // the margin, in standard deviations of the position
 	more     float64 // the margin, in the region's unit
 }
 
-// region is a set of places z. Its depth is the distance of z inside the boundary, negative outside. If sd is not nil, the boundary first moves outwards by
-// several sds.
+// region is a set of positions z. depth returns the distance of z from the boundary, negative outside. If sd is not nil, the boundary first moves outwards by
+// sds standard deviations.
 type region interface {
 	depth(z, sd []float64, sds float64) float64
 }
@@ -70,7 +70,7 @@ func newZone(decode func(any) error, env Env) (*Rule, error) {
 	return r, nil
 }
 
-// zone makes the region, with a default margin if none is given.
+// zone returns the zone with its default margin.
 func (o *zoneOptions) zone(env Env) (*zone, error) {
 	given := 0
 	for _, is := range []bool{o.Box != nil, o.Ball != nil, o.Centroid != nil} {
@@ -80,7 +80,7 @@ func (o *zoneOptions) zone(env Env) (*zone, error) {
 	}
 	switch {
 	case given != 1:
-		return nil, fmt.Errorf("found %d of box, ball and centroid_px: give one of them", given)
+		return nil, fmt.Errorf("found %d of box, ball and centroid_px: give exactly one", given)
 	case o.Box != nil:
 		b, err := newBox(o.Box, env)
 		return &zone{region: b, sds: marginSDs}, err
@@ -110,7 +110,7 @@ func (z *zone) ask(e *latent.Estimate) (answer, bool) {
 	return answer{depth, inside, inside || z.region.depth(place, sd, z.sds)+z.more >= 0}, !math.IsNaN(depth)
 }
 
-// box is the places between two limits along some axes.
+// box is the set of positions between two limits along some axes.
 type box struct {
 	axes  []int
 	sides [][2]float64
@@ -150,7 +150,7 @@ func (b *box) depth(z, sd []float64, sds float64) float64 {
 	return least
 }
 
-// ball is the places within a radius of a centre, along some axes.
+// ball is the set of positions within a radius of a centre, along some axes.
 type ball struct {
 	axes   []int
 	centre []float64
@@ -162,7 +162,7 @@ func newBall(o *ballOptions, env Env) (*ball, error) {
 		return nil, fmt.Errorf("ball.radius: found %g, expected more than 0 and at most %g", o.Radius, float64(maxSide))
 	}
 	if len(o.Centre) == 0 {
-		return nil, errors.New("ball.centre is missing: give it, such as {z1: 0, z2: 1.5}")
+		return nil, errors.New("ball.centre is missing: give a centre, such as {z1: 0, z2: 1.5}")
 	}
 	axes, names, err := axesOf(o.Centre, env)
 	if err != nil {

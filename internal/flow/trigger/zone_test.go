@@ -9,10 +9,10 @@ import (
 
 func TestZoneOptions(t *testing.T) {
 	refuses(t, map[string]string{
-		"zone: {name: a}": "zone: found 0 of box, ball and centroid_px: give one of them",
+		"zone: {name: a}": "zone: found 0 of box, ball and centroid_px: give exactly one",
 		"zone: {name: a, box: {z1: [0, 1]}, ball: {centre: {z1: 0}, radius: 1}}": "found 2 of box, ball and centroid_px",
-		"zone: {name: a, box: {}}":                            "box: names no dimension: give z1, z2",
-		"zone: {name: a, box: {z3: [0, 1]}}":                  `box: found dimension "z3", expected z1 to z2, which the model has`,
+		"zone: {name: a, box: {}}":                            "box: found no dimension, expected one or more of z1, z2",
+		"zone: {name: a, box: {z3: [0, 1]}}":                  `box: found dimension "z3", but the model has z1 to z2`,
 		"zone: {name: a, box: {z0: [0, 1]}}":                  `found dimension "z0"`,
 		"zone: {name: a, box: {z01: [0, 1]}}":                 `found dimension "z01"`,
 		"zone: {name: a, box: {x: [0, 1]}}":                   `found dimension "x"`,
@@ -27,7 +27,7 @@ func TestZoneOptions(t *testing.T) {
 	})
 }
 
-// A zone is entered at its boundary, and left beyond what noise does: by default two of the filtered latent's sds.
+// A zone begins at its boundary and ends outside the noise: by default at two standard deviations of the filtered latent.
 func TestZoneMargin(t *testing.T) {
 	all := along(1.5, 1.01, 1, 1.19, 1.2, 1.21, 1.1, 0, -1.1, -1.3) // the sd is 0.1
 	fires(t, all, map[string]string{
@@ -41,7 +41,7 @@ func TestZoneMargin(t *testing.T) {
 	})
 }
 
-// Every dimension that is named counts, each with its own sd; those that are not do not.
+// Only the named dimensions count, each with its own standard deviation.
 func TestZoneDimensions(t *testing.T) {
 	all := frames(6, func(i int, e *latent.Estimate) {
 		e.Filtered = [][]float64{{0, 9}, {0, 0}, {0.8, 0.8}, {0, 1.15}, {1.4, 0}, {3, 0}}[i]
@@ -55,7 +55,7 @@ func TestZoneDimensions(t *testing.T) {
 	})
 }
 
-// A centroid is in a rectangle of the raw frame; where none was found the rule waits.
+// The centroid is compared with a rectangle in the raw frame. Without a centroid the rule stays unchanged.
 func TestZoneOfCentroid(t *testing.T) {
 	all := frames(6, func(i int, e *latent.Estimate) {
 		e.Latent.Centroid = [][]float64{{9, 15}, {10, 15}, nil, {20.9, 15}, {21.1, 15}, {15, 20.5}}[i]
@@ -67,7 +67,7 @@ func TestZoneOfCentroid(t *testing.T) {
 	fires(t, all, map[string]string{"zone: {name: a, margin: 0, centroid_px: {x: [10, 20], y: [10, 20]}}": "+1 -3"})
 }
 
-// While the object is lost, or a latent is no number, nobody knows where it is: the rule stays as it is.
+// While the object is lost, or a latent is NaN, the position is unknown and the rule stays unchanged.
 func TestZoneWhileLost(t *testing.T) {
 	all := along(5, 0, 0, 5, math.NaN(), 0, 5)
 	all[1].Alarms = []string{latent.Bleached, latent.ObjectLost}
@@ -78,7 +78,7 @@ func TestZoneWhileLost(t *testing.T) {
 	})
 }
 
-// A filter that cannot say how sure it is does not end a condition that holds.
+// A filter without a finite uncertainty does not end a condition that holds.
 func TestZoneWithoutSD(t *testing.T) {
 	all := along(0, 0.5, 1.1)
 	for _, e := range all {

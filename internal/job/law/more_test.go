@@ -250,7 +250,7 @@ func TestMoreMistakes(t *testing.T) {
 	}
 	for want, c := range map[string]Command{
 		"exists already":           {Objects: there},
-		"no file can be made":      {Objects: filepath.Join(there, "below.csv")},
+		"cannot create the file":   {Objects: filepath.Join(there, "below.csv")},
 		"--width: found -1":        {Width: -1},
 		"--height: found NaN":      {Height: math.NaN()},
 		"--template-px: found 0":   {Interactions: true},

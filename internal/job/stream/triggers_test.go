@@ -15,9 +15,9 @@ func TestTriggerMistakes(t *testing.T) {
 		"{flash: {name: a}}":                      `triggers[0]: kind "flash" is not known: give one of changed, lost, sigma, speed, zone`,
 		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, certain, name, object, rest`,
 		"{lost: {name: a}}, {changed: {name: a}}": "triggers[0] and triggers[1]: both are called a: give one of them another name",
-		"lost, {sigma: {name: a, of: z1}}": "triggers[0]: lost: name is missing: give one, which every trigger will carry\n" +
-			"triggers[1]: sigma: found both or neither of above and below: give one of them",
-		"{speed: {name: a, centroid_um_s: 3}}": "triggers[0]: speed: centroid_um_s: a pixel's size is not known: set online.pixel_um, or give centroid_px_s",
+		"lost, {sigma: {name: a, of: z1}}": "triggers[0]: lost: name is missing: give a name, which appears in every trigger\n" +
+			"triggers[1]: sigma: found both or neither of above and below: give exactly one",
+		"{speed: {name: a, centroid_um_s: 3}}": "triggers[0]: speed: centroid_um_s: the size of a pixel is unknown: set online.pixel_um, or use centroid_px_s",
 	} {
 		cfg, err := config.Parse("c.yaml", []byte("{source: sim, triggers: ["+rules+"]}"))
 		if err != nil {

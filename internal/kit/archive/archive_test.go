@@ -87,7 +87,7 @@ func TestFieldsComeBack(t *testing.T) {
 	}
 }
 
-// Whatever is cut off or changed, the error wraps the format's, and a field that was not read stays as it was.
+// For any truncated or changed checkpoint, the error wraps the format's error, and unread fields remain unchanged.
 func TestDamageIsRefused(t *testing.T) {
 	data := sealed(t)
 	for at := range data {
@@ -120,7 +120,7 @@ func TestDamageIsRefused(t *testing.T) {
 	}
 }
 
-// What was saved under other settings says which.
+// The error about a checkpoint with other settings names the setting.
 func TestOtherSettings(t *testing.T) {
 	for name, other := range map[string]*state{"version": {version: 4, share: 0.5}, "share": {version: 3, share: 1}} {
 		c, err := format.Open(sealed(t))

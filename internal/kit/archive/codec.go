@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Largest bounds the numbers that Float reads, so that no product of two overflows.
+// Largest is the largest magnitude of a number that Float accepts. The product of two such numbers does not overflow.
 const Largest = 1e100
 
-// Codec appends values to its bytes, or sets values from its bytes, in the order of the calls. A writing Codec changes no value: other
-// goroutines may read them.
+// Codec either appends values to its bytes or sets values from its bytes, in the order of the calls. A writing Codec changes no values, so other goroutines may
+// read them meanwhile.
 type Codec struct {
 	writing  bool
-	buf      []byte // written so far, or left to read
+	buf      []byte // bytes written so far, or still to be read
 	err      error
 	unusable error
 }
@@ -23,13 +23,13 @@ type Codec struct {
 // NewWriter returns a Codec that writes a part of a checkpoint, without an envelope. Its errors wrap unusable.
 func NewWriter(unusable error) *Codec { return &Codec{writing: true, unusable: unusable} }
 
-// NewReader returns a Codec that reads the bytes of another Codec, and keeps data. Its errors wrap unusable.
+// NewReader returns a Codec that reads data, the bytes of another Codec. It keeps a reference to data. Its errors wrap unusable.
 func NewReader(data []byte, unusable error) *Codec { return &Codec{buf: data, unusable: unusable} }
 
 // Writing reports whether the Codec writes.
 func (c *Codec) Writing() bool { return c.writing }
 
-// Reading reports whether the last value was read successfully. It returns false after an error.
+// Reading reports whether the Codec reads and has met no error.
 func (c *Codec) Reading() bool { return !c.writing && c.err == nil }
 
 // Err returns the first error.
@@ -44,14 +44,14 @@ func (c *Codec) End() error {
 	return c.err
 }
 
-// Fail records err as the first error. It need not be about damage.
+// Fail records err, unless there was an earlier error. err may concern something other than damage.
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// Require fails unless ok, as for a damaged checkpoint.
+// Require records an error about a damaged checkpoint unless ok is true.
 func (c *Codec) Require(ok bool, format string, args ...any) {
 	if !ok && c.err == nil {
 		c.err = fmt.Errorf("%w: %s: it is damaged", c.unusable, fmt.Sprintf(format, args...))
@@ -68,7 +68,7 @@ func (c *Codec) take(n int) []byte {
 	return b
 }
 
-// Uint passes on eight bytes.
+// Uint reads or writes an integer in eight bytes.
 func (c *Codec) Uint(v *uint64) {
 	if c.writing {
 		c.buf = binary.LittleEndian.AppendUint64(c.buf, *v)
@@ -77,7 +77,7 @@ func (c *Codec) Uint(v *uint64) {
 	}
 }
 
-// Count passes on a number from 0 to limit.
+// Count reads or writes a number from 0 to limit.
 func (c *Codec) Count(v *int, limit int) {
 	n := uint64(*v)
 	c.Uint(&n)
@@ -86,7 +86,7 @@ func (c *Codec) Count(v *int, limit int) {
 	}
 }
 
-// Bool passes on true or false.
+// Bool reads or writes a flag.
 func (c *Codec) Bool(v *bool) {
 	var bit uint64
 	if *v {
@@ -98,7 +98,7 @@ func (c *Codec) Bool(v *bool) {
 	}
 }
 
-// Bits passes on any 64-bit number, NaN and infinities included, bit for bit.
+// Bits reads or writes any 64-bit number bit for bit, including NaN and infinities.
 func (c *Codec) Bits(v *float64) {
 	bits := math.Float64bits(*v)
 	if c.Uint(&bits); !c.writing {
@@ -106,14 +106,14 @@ func (c *Codec) Bits(v *float64) {
 	}
 }
 
-// BitsList passes on any 64-bit numbers, bit for bit.
+// BitsList reads or writes any 64-bit numbers bit for bit.
 func (c *Codec) BitsList(v []float64) {
 	for i := range v {
 		c.Bits(&v[i])
 	}
 }
 
-// Singles passes on any 32-bit numbers, bit for bit.
+// Singles reads or writes any 32-bit numbers bit for bit.
 func (c *Codec) Singles(v []float32) {
 	if c.writing {
 		for _, x := range v {
@@ -143,7 +143,7 @@ func (c *Codec) Floats(v []float64) {
 	}
 }
 
-// Magnitudes passes on numbers as Float does, none of them negative.
+// Magnitudes reads or writes numbers like Float, and refuses negative ones.
 func (c *Codec) Magnitudes(v ...*float64) {
 	for _, p := range v {
 		c.Float(p)
@@ -151,7 +151,7 @@ func (c *Codec) Magnitudes(v ...*float64) {
 	}
 }
 
-// Blob passes on at most limit bytes. A read blob is the Codec's own memory.
+// Blob reads or writes at most limit bytes. A blob that was read shares the Codec's memory.
 func (c *Codec) Blob(v *[]byte, limit int) {
 	n := len(*v)
 	if c.Count(&n, limit); c.writing {
@@ -161,7 +161,7 @@ func (c *Codec) Blob(v *[]byte, limit int) {
 	}
 }
 
-// Time passes on an instant; its zone and monotonic reading are not part of it.
+// Time reads or writes an instant, without its zone and monotonic reading.
 func (c *Codec) Time(v *time.Time) {
 	seconds, nanos := uint64(v.Unix()), uint64(v.Nanosecond())
 	c.Uint(&seconds)
@@ -171,7 +171,7 @@ func (c *Codec) Time(v *time.Time) {
 	}
 }
 
-// Random passes on the state of a random source.
+// Random reads or writes the state of a random source.
 func (c *Codec) Random(v *rand.PCG) {
 	const size = 20
 	state, err := v.MarshalBinary()
@@ -184,7 +184,7 @@ func (c *Codec) Random(v *rand.PCG) {
 	}
 }
 
-// Expect writes v, or fails unless it reads v. It guards values that must agree between saved and restored state.
+// Expect writes v, or reads a number and fails unless it equals v. It serves for values that must agree between saved and restored state.
 func (c *Codec) Expect(what string, v uint64) {
 	found := v
 	if c.Uint(&found); found != v {
@@ -192,7 +192,7 @@ func (c *Codec) Expect(what string, v uint64) {
 	}
 }
 
-// ExpectFloat is Expect for numbers with a fraction.
+// ExpectFloat is Expect for floating-point numbers.
 func (c *Codec) ExpectFloat(what string, v float64) {
 	found := v
 	if c.Float(&found); found != v {

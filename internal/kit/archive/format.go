@@ -12,8 +12,8 @@ import (
 type Format struct {
 	Magic    string
 	Version  uint32
-	Limit    int   // bytes of a payload, at most: a header with a larger length is refused before any memory is allocated
-	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind. Errors describe the data; callers add what to do
+	Limit    int   // largest payload in bytes; a header with a larger length is refused before memory is allocated
+	Unusable error // wrapped by every error about data that are not a complete checkpoint of this kind. Callers add advice for the user
 }
 
 // HeaderSize returns the number of bytes before the payload.
@@ -33,7 +33,7 @@ func (f *Format) Seal(c *Codec) []byte {
 	return append(c.buf, digest[:]...)
 }
 
-// Open returns a Codec that reads the payload of a whole checkpoint, and keeps data. Bytes beyond the checkpoint are an error.
+// Open returns a Codec that reads the payload of a complete checkpoint. It keeps a reference to data. Bytes after the checkpoint are an error.
 func (f *Format) Open(data []byte) (*Codec, error) {
 	size, err := f.announced(data)
 	if err != nil {
@@ -45,8 +45,7 @@ func (f *Format) Open(data []byte) (*Codec, error) {
 	return f.verified(data, size)
 }
 
-// Read reads a checkpoint from r and opens it. It reads no further than the checkpoint's end. Its memory doubles as bytes arrive, up to the
-// length in the header.
+// Read reads a checkpoint from r and opens it. It reads nothing after the checkpoint. Its buffer doubles while bytes arrive, up to the length in the header.
 func (f *Format) Read(r io.Reader) (*Codec, error) {
 	header := make([]byte, f.HeaderSize())
 	n, err := io.ReadFull(r, header)
@@ -75,7 +74,7 @@ func (f *Format) Read(r io.Reader) (*Codec, error) {
 // announced returns the length of the payload from the header at the start of data.
 func (f *Format) announced(data []byte) (int, error) {
 	if len(data) < f.HeaderSize() || string(data[:len(f.Magic)]) != f.Magic {
-		return 0, fmt.Errorf("%w: it does not begin like one", f.Unusable)
+		return 0, fmt.Errorf("%w: it does not begin with the right signature", f.Unusable)
 	}
 	if v := binary.LittleEndian.Uint32(data[len(f.Magic):]); v != f.Version {
 		return 0, fmt.Errorf("%w: version %d, this build reads %d", f.Unusable, v, f.Version)
@@ -87,7 +86,7 @@ func (f *Format) announced(data []byte) (int, error) {
 	return int(size), nil
 }
 
-// verified returns a Codec of the payload after it has checked the digest.
+// verified checks the digest and returns a Codec for the payload.
 func (f *Format) verified(data []byte, size int) (*Codec, error) {
 	end := f.HeaderSize() + size
 	if digest := sha256.Sum256(data[:end]); !bytes.Equal(digest[:], data[end:]) {

@@ -38,7 +38,7 @@ func complete(w io.Writer, shell string, root *kong.Node) error {
 	return err
 }
 
-// bash walks the words so far down the tree of commands, and completes other words as files.
+// bash returns the script for bash. It follows the typed words through the tree of commands, and completes all other words as files.
 func bash(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# bash completion for %s\n_%[1]s() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= i words=\n", name)
@@ -60,7 +60,7 @@ func bash(name string, all []command) string {
 	return b.String()
 }
 
-// zsh does the same, with descriptions of commands and flags.
+// zsh returns the script for zsh, which also shows descriptions of commands and flags.
 func zsh(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#compdef %s\n_%[1]s() {\n\tlocal at= i\n\tlocal -a subs flags\n\tfor ((i = 2; i < CURRENT; i++)); do\n\t\tcase \"$at/${words[i]}\" in\n", name)
@@ -90,7 +90,7 @@ func described(c command, prefix string) string {
 	return strings.Join(all, " ")
 }
 
-// fish calls __NAME_at for the position of the words in the tree.
+// fish returns the script for fish. Its function __NAME_at finds the position of the typed words in the tree.
 func fish(name string, all []command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fish completion for %s\nfunction __%[1]s_at\n\tset -l at\n\tfor word in (commandline -opc)[2..-1]\n\t\tswitch \"$at/$word\"\n", name)
@@ -145,8 +145,8 @@ func words(c command) []string {
 	return append(found, "--help")
 }
 
-// quoted returns text in single quotes, on one line, for all three shells. They escape an inner quote differently, so quoted replaces it by
-// the typographic one.
+// quoted returns text in single quotes, on one line, for all three shells. The shells escape an inner quote differently, so quoted replaces it by a typographic
+// quote.
 func quoted(text string) string {
 	return "'" + strings.NewReplacer("'", "’", "\n", " ", `\`, "").Replace(text) + "'"
 }

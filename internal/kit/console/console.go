@@ -9,10 +9,10 @@ import (
 // Say prints one line on standard error.
 func Say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Warn prints a warning on standard error, about something that may spoil later work.
+// Warn prints a warning on standard error.
 func Warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "warning: "+format+"\n", args...) }
 
-// Left returns the remaining time at the mean pace so far, behind a comma, or "" before there is a pace.
+// Left returns the remaining time at the mean pace so far, after a comma, or "" while the pace is unknown.
 func Left(spent time.Duration, made, all int) string {
 	if made == 0 {
 		return ""

@@ -11,17 +11,17 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Program is a command line: the program's name, its purpose, and its commands, a pointer to a struct for kong.
+// Program describes a command line: the program's name, its purpose, and its commands (a pointer to a struct for kong).
 type Program struct {
 	Name, Description string
 	Commands          any
 	Options           []kong.Option
 }
 
-// Main runs the command line of this process, ends it on signals, and exits with its status.
+// Main runs the command line of this process, cancels it on signals, and exits with its status.
 func Main(execute func(ctx context.Context, args []string) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the first signal ends the run in order, a second one at once
+	context.AfterFunc(ctx, stop) // the first signal ends the run in order, the second at once
 	os.Exit(execute(ctx, os.Args[1:]))
 }
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Errors of other packages match these by their method Is. ErrFailed is no mistake of the user, even if the failure concerns the user's
-// input. ErrUsage is a mistake of the user.
+// Errors of other packages match these with their method Is. ErrUsage reports a mistake of the user. ErrFailed reports any other failure, even if it concerns
+// the user's input.
 var (
 	ErrFailed = errors.New("failed while it ran")
 	ErrUsage  = errors.New("wrong usage")
 )
 
-// usageError marks an error as a mistake of the user: a wrong flag or configuration, found before anything ran.
+// usageError marks an error as a mistake of the user: a wrong flag or configuration, found before the work began.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -41,10 +41,10 @@ func Status(err error) int {
 	return 1
 }
 
-// More is the text between the program's name and a page in the line that names the page.
+// More is the text between the program's name and the page, in the line that refers to a page.
 const More = ": more in "
 
-// Report prints err on standard error, one line per problem, and then the page with more. pages are paths that the reader can open.
+// Report prints err on standard error, one line per problem, and then a reference to a documentation page. Pages are printed as paths that the reader can open.
 func (p *Program) Report(err error) {
 	if err == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// WriteFile writes a whole file to path, and removes leftovers of killed commands.
+// WriteFile writes a complete file to path, and removes leftovers of killed commands.
 func WriteFile(path string, data []byte) error {
 	Sweep(path)
 	return system.WriteFile(path, data)
@@ -21,7 +21,7 @@ func Sweep(paths ...string) {
 			Say("removed %s, an incomplete file of a process that was killed", name)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			Warn("%s: leftovers of killed processes may remain beside it: %v", path, err)
+			Warn("%s: incomplete files of killed processes may remain in its folder: %v", path, err)
 		}
 	}
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// doubted is the interval in seconds from which --dt may be meant as a rate: frames of most films follow faster.
+// doubted is the interval in seconds from which --dt may be meant as a rate, because the frames of most films are closer together.
 const doubted = 5
 
-// intervals refuses a given --fps or --dt that is not above 0, because a command cannot tell 0 from a flag that was left out. It doubts a
-// long --dt.
+// intervals refuses --fps and --dt that are not above 0, because a command cannot distinguish 0 from a missing flag. It warns of a long --dt.
 func intervals(k *kong.Context) error {
 	for _, at := range k.Path {
 		if at.Flag == nil || at.Flag.Name != "fps" && at.Flag.Name != "dt" {
@@ -34,15 +33,15 @@ func intervals(k *kong.Context) error {
 	return nil
 }
 
-// interrupted returns the result of a command after Ctrl-C. A command that could not finish says so in one line.
+// interrupted returns the result of a command after Ctrl-C: one line if the command could not finish.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
 		return err
 	}
-	return errors.New("interrupted before the end")
+	return errors.New("interrupted before the work was complete")
 }
 
-// placeholders gives the flags of a command and those below it a placeholder that a person knows, if they have none.
+// placeholders gives readable placeholders to all flags without one, of a command and of its sub-commands.
 func placeholders(n *kong.Node) {
 	for _, f := range n.Flags {
 		if f.PlaceHolder != "" || f.HasDefault || f.Enum != "" || f.IsBool() {

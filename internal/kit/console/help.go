@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// mistaken returns the misused command as typed, as far as it is known.
+// mistaken returns the misused command as typed, if it is known, or the program's name.
 func mistaken(program string, err error) string {
 	var at *kong.ParseError
 	if errors.As(err, &at) && at.Context.Selected() != nil {

@@ -15,7 +15,7 @@ type Manual struct{}
 // Run prints the page.
 func (Manual) Run(k *kong.Kong) error { return write(os.Stdout, k.Model.Node, k.Model.Help) }
 
-// write writes the page of the program whose commands hang below root.
+// write writes the page of the program whose root command is root.
 func write(w io.Writer, root *kong.Node, about string) error {
 	var p strings.Builder
 	name := root.Name

@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// tree is a program with what the real one has: arguments, flags with words, defaults and short names, commands below commands, hidden ones.
+// tree is a program with all features of the real one: arguments, flags with choices, defaults and short names, sub-commands, hidden commands.
 func tree(t *testing.T) *kong.Kong {
 	t.Helper()
 	var grammar struct {
@@ -52,7 +52,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	if _, err := exec.LookPath("groff"); err != nil {
-		return // its warnings are looked at where it is
+		return // warnings are checked only if the program is installed
 	}
 	c := exec.Command("groff", "-man", "-Tutf8", "-ww", "-z")
 	c.Stdin = strings.NewReader(page)
@@ -61,7 +61,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestBash has bash complete lines as a person would.
+// TestBash makes bash complete lines as if a user typed them.
 func TestBash(t *testing.T) {
 	script := completion(t, "bash")
 	for line, want := range map[string][]string{
@@ -88,7 +88,7 @@ func TestBash(t *testing.T) {
 	}
 }
 
-// TestOtherShells: what zsh and fish are given names every command; a machine that has the shell reads it.
+// TestOtherShells: the scripts for zsh and fish contain every command. If the shell is installed, it has to parse the script.
 func TestOtherShells(t *testing.T) {
 	for _, shell := range []string{"zsh", "fish"} {
 		script := completion(t, shell)

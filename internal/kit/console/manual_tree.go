@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// command is a visible command, with its path behind the program's name: "bench frames", or "" for the program.
+// command is a visible command. Its path omits the program's name: "bench frames", or "" for the program.
 type command struct {
 	path string
 	node *kong.Node
@@ -44,7 +44,7 @@ func (c command) flags() []*kong.Flag {
 	return seen
 }
 
-// choices returns the allowed words of a flag, if they are listed.
+// choices returns the allowed values of a flag, if they are listed.
 func choices(f *kong.Flag) []string {
 	if f.Enum == "" {
 		return nil

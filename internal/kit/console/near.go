@@ -14,13 +14,13 @@ type absent struct {
 	path string
 }
 
-// Unwrap returns the error itself.
+// Unwrap returns the original error.
 func (a absent) Unwrap() error { return a.error }
 
-// Absent returns err, with the path that does not exist: Report adds the name of a file that is like it.
+// Absent marks err as an error about a path that does not exist. Report adds the name of a similar file.
 func Absent(path string, err error) error { return absent{err, path} }
 
-// missing returns the path that an error is about if it does not exist, or nothing.
+// missing returns the missing path to which an error refers, or "".
 func missing(err error) string {
 	var a absent
 	var at *fs.PathError
@@ -33,13 +33,14 @@ func missing(err error) string {
 	return ""
 }
 
-// Bounds of near: names that it compares, and bytes of a name.
+// Limits of near: number of names to compare, and bytes of a name.
 const (
 	mostNames = 10_000
 	mostName  = 255
 )
 
-// near returns the file beside a missing path whose name differs least, by at most two edits and a third of the name before its ending, or nothing.
+// near returns the file in the folder of a missing path whose name is most similar, or "". The names may differ by at most two edits, and by at most a third of
+// the name without its extension.
 func near(path string) string {
 	folder, name := filepath.Split(path)
 	if name == "" || len(name) > mostName {
@@ -60,8 +61,8 @@ func near(path string) string {
 	return best
 }
 
-// edits returns the fewest inserted, deleted, replaced and exchanged neighbouring bytes that turn a into b (Damerau, CACM 7, 171, 1964; the
-// restricted distance).
+// edits returns the smallest number of edits that turn a into b: inserted, deleted and replaced bytes, and exchanged neighbours (Damerau, CACM 7, 171, 1964;
+// the restricted distance).
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestNear: a mistyped name finds its neighbour, and names that differ in more find none.
+// TestNear: a mistyped name finds the similar file, and a name with more differences finds none.
 func TestNear(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"film.tif", "notes", "a"} {
@@ -40,7 +40,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestEdits: neighbours that changed places are one edit.
+// TestEdits: two exchanged neighbours count as one edit.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -52,7 +52,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestIntervals: an interval that a command would take for one that was left out is refused.
+// TestIntervals: an interval that a command cannot distinguish from a missing flag is refused.
 func TestIntervals(t *testing.T) {
 	for arg, fine := range map[string]bool{"--fps=0": false, "--fps=-1": false, "--dt=NaN": false, "--dt=+Inf": false, "--dt=0.02": true, "--fps=25": true, "--dt=60": true} {
 		var grammar struct {
@@ -77,7 +77,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestInterrupted: after Ctrl-C one line says that the work is not done, and real faults stay.
+// TestInterrupted: after Ctrl-C one line reports that the work is incomplete, and real errors are kept.
 func TestInterrupted(t *testing.T) {
 	ended, stop := context.WithCancel(t.Context())
 	stop()
@@ -87,7 +87,7 @@ func TestInterrupted(t *testing.T) {
 		err  error
 		want string
 	}{
-		{ended, fmt.Errorf("film: %w", context.Canceled), "interrupted before the end"},
+		{ended, fmt.Errorf("film: %w", context.Canceled), "interrupted before the work was complete"},
 		{ended, real, real.Error()},
 		{ended, errors.Join(real, context.Canceled), "the disk is full\ncontext canceled"},
 		{t.Context(), context.Canceled, "context canceled"},

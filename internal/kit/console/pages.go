@@ -13,17 +13,17 @@ const packaged = "/usr/share/doc/driftscope/docs"
 // named matches a page in a message, relative to the repository's root.
 var named = regexp.MustCompile(`\b(docs/[\w/-]+|configs/README)\.md\b`)
 
-// Pages about the subjects of errors.
+// Documentation pages to which errors refer.
 const (
 	CamerasPage       = "docs/howto/cameras.md"
 	RecordingsPage    = "docs/howto/recordings.md"
-	FramesPage        = "docs/howto/frames.md" // of other programs, over NATS
+	FramesPage        = "docs/howto/frames.md" // frames of other programs, over NATS
 	ModelsPage        = "docs/reference/models.md"
 	ServersPage       = "docs/howto/deployment.md"
 	ConfigurationPage = "configs/README.md"
 )
 
-// about is an error with its page.
+// about is an error with a documentation page.
 type about struct {
 	error
 	page string
@@ -31,7 +31,7 @@ type about struct {
 
 func (a about) Unwrap() error { return a.error }
 
-// About returns err with a page that says more, and the same text. nil stays nil.
+// About attaches a documentation page to err and keeps its text. nil stays nil.
 func About(page string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func About(page string, err error) error {
 	return about{err, page}
 }
 
-// PageOf returns the page that says more about err, or "" if none is known or its text names one.
+// PageOf returns the page attached to err, or "" if there is none or the text already names a page.
 func PageOf(err error) string {
 	var a about
 	if !errors.As(err, &a) || named.MatchString(err.Error()) {
@@ -48,12 +48,12 @@ func PageOf(err error) string {
 	return a.page
 }
 
-// Located replaces every page in text by the path where a reader finds it. A page that is nowhere keeps its name.
+// Located replaces every page in text by the path at which the reader can open it. A page that is not installed keeps its name.
 func Located(text string) string {
 	return named.ReplaceAllStringFunc(text, func(page string) string { return located(page, folders()) })
 }
 
-// folders returns the possible folders of docs. The reader's own comes first, because the name is correct there.
+// folders returns the possible folders of docs. The current folder comes first, because the plain name is correct there.
 func folders() []string {
 	all := []string{"docs"}
 	if program, err := os.Executable(); err == nil {

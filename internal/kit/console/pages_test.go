@@ -35,7 +35,7 @@ func TestLocated(t *testing.T) {
 	}
 }
 
-// What is around a page's name stays, and a page beside the reader keeps its name.
+// The text around a page's name stays unchanged, and a page in the current folder keeps its name.
 func TestLocatedInText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll("docs/howto", 0o755); err != nil {
@@ -50,7 +50,7 @@ func TestLocatedInText(t *testing.T) {
 	}
 }
 
-// An error keeps its text and what it is; the page is the outermost one, and none where the text names one already.
+// About keeps the text and the identity of an error. PageOf returns the outermost page, or "" if the text already names a page.
 func TestAbout(t *testing.T) {
 	inner := fmt.Errorf("movie.tif: %w", os.ErrNotExist)
 	err := fmt.Errorf("run: %w", About(RecordingsPage, inner))

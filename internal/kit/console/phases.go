@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// phaseEvery is the interval of Phases' lines. Faster work prints none.
+// phaseEvery is the interval between lines of Phases. Faster work prints no line.
 const phaseEvery = 10 * time.Second
 
-// Phases prints the progress of a long calculation, one line every ten seconds.
+// Phases prints the progress of a long computation, one line every ten seconds.
 type Phases struct {
 	mu    sync.Mutex
 	what  string
@@ -17,7 +17,7 @@ type Phases struct {
 	ended sync.WaitGroup
 }
 
-// NewPhases begins with a phase. The caller calls End.
+// NewPhases starts with the phase called what. The caller must call End.
 func NewPhases(what string) *Phases {
 	p := &Phases{what: what, since: time.Now(), stop: make(chan struct{})}
 	p.ended.Go(func() {
@@ -35,7 +35,7 @@ func NewPhases(what string) *Phases {
 	return p
 }
 
-// Next begins another phase.
+// Next starts the next phase.
 func (p *Phases) Next(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

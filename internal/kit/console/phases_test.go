@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestPhases: a phase of less than ten seconds says nothing; a longer one says a line every ten seconds, with its own time.
+// TestPhases: a phase shorter than ten seconds prints nothing. A longer one prints a line with its duration every ten seconds.
 func TestPhases(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // Build is the build information from the linker.
 type Build struct {
-	Version string `json:"version,omitempty"` // a tag, or Go's name of the commit; empty if the build knows neither
-	Commit  string `json:"commit,omitempty"`  // with a + if files have changed since; empty if unknown
-	Date    string `json:"date,omitempty"`    // the commit's
+	Version string `json:"version,omitempty"` // a tag, or Go's pseudo-version of the commit; empty if unknown
+	Commit  string `json:"commit,omitempty"`  // commit, with a + if files have changed since; empty if unknown
+	Date    string `json:"date,omitempty"`    // date of the commit
 	Go      string `json:"go"`
-	OpenCV  string `json:"opencv"` // the library's, which the caller fills in; empty if it is built without
+	OpenCV  string `json:"opencv"` // version of the library, which the caller sets; empty in a build without it
 	System  string `json:"system"`
 }
 

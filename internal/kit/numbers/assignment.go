@@ -1,27 +1,27 @@
 package numbers
 
-// Pair is a possible pair of a row and a column, at a cost. Leaving a row alone costs 0, so Solve never takes a pair of cost 0 or more.
+// Pair is a possible pair of a row and a column, with its cost. An unpaired row costs 0, so Solve never uses a pair with a cost of 0 or more.
 type Pair struct {
 	Row, Column int
 	Cost        float64
 }
 
-// Solver keeps its memory between problems. It belongs to one goroutine.
+// Solver solves assignment problems, and reuses its memory. Only one goroutine may use it.
 type Solver struct {
-	first  []int32   // by row: first of its pairs in columns and costs; one more at the end
+	first  []int32   // by row: index of its first pair in column and cost; one extra entry at the end
 	column []int32   // by pair
 	cost   []float64 // by pair
-	next   []int32   // by row: place of its next pair during sorting
+	next   []int32   // by row: index of its next pair during sorting
 
-	rowOf   []int32   // by column: the row it is paired with, -1
-	colOf   []int32   // by row; from columns on: the row's own dummy column, which means alone
+	rowOf   []int32   // by column: the row paired with it, or -1
+	colOf   []int32   // by row: its column; numbers from columns on are dummy columns, which mean unpaired
 	paid    []float64 // by row: the cost of its pair
 	v       []float64 // by column: its price
 	dist    []float64
-	from    []int32 // by column: the row that reaches it most cheaply
-	state   []uint8 // by column: not reached, in the heap, done
+	from    []int32 // by column: the row that reaches it at the lowest cost
+	state   []uint8 // by column: not reached, in the heap, or done
 	heap    []int32
-	at      []int32 // by column: its place in the heap
+	at      []int32 // by column: its index in the heap
 	touched []int32
 }
 
@@ -31,8 +31,8 @@ const (
 	done
 )
 
-// Solve pairs rows with columns by successive shortest paths (Jonker and Volgenant 1987, for sparse costs). match holds, for every row, its
-// column or -1. It is valid until the next call.
+// Solve pairs rows with columns by successive shortest paths (Jonker and Volgenant 1987, for sparse costs). match contains the column of every row, or -1. It
+// is valid until the next call.
 func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
 	s.sort(rows, columns, pairs)
 	for r := range rows {
@@ -46,11 +46,11 @@ func (s *Solver) Solve(rows, columns int, pairs []Pair) (match []int32) {
 	return s.colOf
 }
 
-// Prices returns the prices of the rows and columns of the last Solve, none above 0. The cost of a pair exceeds the sum of its two prices by the least that
-// an assignment with it costs more than the best one, at least.
+// Prices returns the prices of the rows and columns of the last Solve, none above 0. Take the cost of a pair minus its two prices: an assignment with this pair
+// costs at least that much more than the best assignment.
 func (s *Solver) Prices() (rows, columns []float64) { return s.paid, s.v[:len(s.v)-len(s.paid)] }
 
-// sort orders the pairs by row, each row's dummy column last.
+// sort orders the pairs by row, with the dummy column of each row last.
 func (s *Solver) sort(rows, columns int, pairs []Pair) {
 	all := columns + rows
 	s.first, s.next = Zeroed(s.first, rows+1), Zeroed(s.next, rows)
@@ -86,7 +86,7 @@ func (s *Solver) sort(rows, columns int, pairs []Pair) {
 	}
 }
 
-// augment pairs a free row, along the shortest path to a free column.
+// augment pairs a free row along the shortest path to a free column.
 func (s *Solver) augment(row, columns int32) {
 	s.heap, s.touched = s.heap[:0], s.touched[:0]
 	s.relax(row, 0, 0)
@@ -120,7 +120,7 @@ func (s *Solver) augment(row, columns int32) {
 	}
 }
 
-// relax updates the distances of a row's columns. at is the row's distance; own, the reduced cost of its own column, is subtracted.
+// relax updates the distances of a row's columns. at is the distance of the row, and own the reduced cost of the row's own column, which relax subtracts.
 func (s *Solver) relax(r int32, at, own float64) {
 	for k := s.first[r]; k < s.first[r+1]; k++ {
 		c := s.column[k]
@@ -150,7 +150,7 @@ func (s *Solver) costOf(r, c int32) float64 {
 	}
 }
 
-// The heap of columns by distance. The number breaks ties, so that the result does not depend on the order of pairs.
+// less orders the heap of columns by distance. The column number breaks ties, so the result does not depend on the order of the pairs.
 func (s *Solver) less(a, b int32) bool {
 	return s.dist[a] < s.dist[b] || s.dist[a] == s.dist[b] && a < b
 }
@@ -192,7 +192,7 @@ func (s *Solver) swap(i, j int) {
 	s.at[s.heap[i]], s.at[s.heap[j]] = int32(i), int32(j)
 }
 
-// Zeroed returns n zero values, in the memory of v if it is large enough.
+// Zeroed returns n zeros, and reuses the memory of v if it is large enough.
 func Zeroed[T any](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n, n+n/2)

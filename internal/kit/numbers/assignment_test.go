@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// best is the least sum of costs by trying everything.
+// best returns the smallest sum of costs, by trying all assignments.
 func best(rows, columns int, cost map[[2]int]float64, row int, taken uint) float64 {
 	if row == rows {
 		return 0
@@ -20,7 +20,7 @@ func best(rows, columns int, cost map[[2]int]float64, row int, taken uint) float
 	return least
 }
 
-// TestSolve: sums of costs are the least of all assignments, on random sparse problems of every shape.
+// TestSolve: Solve finds the smallest sum of costs, on random sparse problems of every shape.
 func TestSolve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var s Solver
@@ -53,7 +53,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestSolveAllocates: nothing, once a problem of the size was solved.
+// TestSolveAllocates: Solve allocates nothing after a problem of the same size.
 func TestSolveAllocates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var pairs []Pair

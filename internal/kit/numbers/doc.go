@@ -1,4 +1,4 @@
-// Package numbers has small exact algorithms on arrays.
+// Package numbers provides small exact algorithms on arrays.
 //
 //	order.go       order statistics without sorting
 //	eigen.go       the symmetric eigenproblem of principal components: x = Q diag(λ) Q'

@@ -9,9 +9,10 @@ import (
 )
 
 // ErrNotFinite reports a matrix with an entry that is NaN or infinite.
-var ErrNotFinite = errors.New("the matrix has no principal axes: an entry is not a finite number")
+var ErrNotFinite = errors.New("the matrix has no principal axes: an entry is NaN or infinite")
 
-// Principal returns x = Q diag(λ) Q', λ ascending: for a covariance the principal axes, as columns, and the variances along them.
+// Principal returns Q and λ of x = Q diag(λ) Q', with λ ascending. For a covariance, the columns of Q are the principal axes, and λ are the variances along
+// them.
 func Principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
 	var e mat.EigenSym
 	if !finite(x) || !e.Factorize(x, true) {

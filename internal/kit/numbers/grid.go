@@ -1,6 +1,6 @@
 package numbers
 
-// Grid holds numbered points in square cells, each a list in the order of Add. It keeps its memory from frame to frame, and belongs to one goroutine.
+// Grid sorts numbered points into square cells; each cell is a list in the order of Add. It reuses its memory for every frame. Only one goroutine may use it.
 type Grid struct {
 	side          float64
 	rows, columns int
@@ -8,20 +8,19 @@ type Grid struct {
 	points        []point
 }
 
-// list is the first and the last of a cell's points, in Grid.points.
+// list holds the indices of the first and the last point of a cell in Grid.points.
 type list struct {
 	first, last int32
 	filled      bool
 }
 
-// point is an entry of its cell's list.
+// point is an entry in the list of a cell.
 type point struct {
 	number int32
-	next   int32 // in Grid.points; -1 at the end
+	next   int32 // index of the next entry in Grid.points; -1 at the end
 }
 
-// NewGrid returns an empty grid for a picture of width by height, with square cells of side, all in px. Reaches of Near should not be much
-// longer than side.
+// NewGrid returns an empty grid for a picture of width by height, with square cells of side, all in px. The reach for Near should not be much longer than side.
 func NewGrid(width, height, side float64) Grid {
 	g := Grid{side: side, rows: int(height/side) + 1, columns: int(width/side) + 1}
 	g.cells = make([]list, g.rows*g.columns)
@@ -36,7 +35,7 @@ func (g *Grid) Clear() {
 	g.points = g.points[:0]
 }
 
-// Add puts point i at a place. One outside the picture is kept in the nearest cell.
+// Add adds point i at (x, y). A point outside the picture goes into the nearest cell.
 func (g *Grid) Add(i int32, x, y float64) {
 	cell := &g.cells[within(y/g.side, g.rows)*g.columns+within(x/g.side, g.columns)]
 	at := int32(len(g.points))
@@ -49,8 +48,7 @@ func (g *Grid) Add(i int32, x, y float64) {
 	cell.last, cell.filled = at, true
 }
 
-// Near calls visit for every point in the cells within reach of a place. Some of these points are further away than reach. The order is by
-// cell, then by Add.
+// Near calls visit for every point in the cells within reach of (x, y). Some of these points may be further away than reach. The order is by cell, then by Add.
 func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
 	r0, r1 := within((y-reach)/g.side, g.rows), within((y+reach)/g.side, g.rows)
 	c0, c1 := within((x-reach)/g.side, g.columns), within((x+reach)/g.side, g.columns)
@@ -67,7 +65,7 @@ func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
 	}
 }
 
-// within returns the row or column of n that holds v, or the nearest.
+// within returns the index of the cell (of n) that contains v, or of the nearest cell.
 func within(v float64, n int) int {
 	if !(v > 0) { // also true for NaN
 		return 0

@@ -28,14 +28,14 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestFarPoints: cells far from the place are not visited.
+// TestFarPoints: cells far from the position are not visited.
 func TestFarPoints(t *testing.T) {
 	g := NewGrid(100, 100, 10)
 	g.Add(1, 95, 95)
 	g.Near(5, 5, 20, func(int32) { t.Error("a point 127 px away was visited from within 20 px") })
 }
 
-// TestPlacesThatAreNone: no number and infinite places stay within the cells.
+// TestPlacesThatAreNone: points at NaN and infinite positions go into existing cells.
 func TestPlacesThatAreNone(t *testing.T) {
 	g := NewGrid(10, 10, 3)
 	for i, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300} {

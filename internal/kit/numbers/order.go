@@ -1,6 +1,6 @@
 package numbers
 
-// Nth returns the value at index k of v once sorted. It reorders v, in linear time on average even with repeated values.
+// Nth returns the value that would be at index k if v were sorted. It reorders v, in linear time on average even with repeated values.
 func Nth[T float32 | float64](v []T, k int) T {
 	for len(v) > 1 {
 		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
@@ -27,10 +27,10 @@ func Nth[T float32 | float64](v []T, k int) T {
 	return v[k]
 }
 
-// Median returns the middle value of v, the upper one of two. It reorders v.
+// Median returns the middle value of v, or the upper of the two middle values. It reorders v.
 func Median[T float32 | float64](v []T) T { return Nth(v, len(v)/2) }
 
-// count returns 1 for true, without a branch: on unordered values the processor would mispredict every second branch.
+// count returns 1 for true and 0 for false, without a branch: for unordered values the processor would mispredict every second branch.
 func count(is bool) int {
 	n := 0
 	if is {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNth: what sorting does, with equal values; and values that are no numbers end it, too.
+// TestNth: Nth agrees with sorting, also for equal values, and it terminates for NaN.
 func TestNth(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
@@ -28,6 +28,6 @@ func TestNth(t *testing.T) {
 				v[i] = float32(math.NaN())
 			}
 		}
-		Nth(v, k) // comes to an end
+		Nth(v, k) // must terminate
 	}
 }

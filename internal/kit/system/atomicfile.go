@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Suffix ends the name of an incomplete file.
+// Suffix is the end of the name of an incomplete file.
 const Suffix = ".partial"
 
-// mode lets other users read a file.
+// mode is the permission of new files: other users may read them.
 const mode = 0o644
 
-// calls are WriteFile's calls to the file system. A test replaces them: it records their order, or lets one fail.
+// calls are WriteFile's calls to the file system. A test replaces them to record their order or to make one fail.
 type calls struct {
 	write  func(f *os.File, data []byte) error
-	sync   func(f *os.File) error // of a file or a folder
+	sync   func(f *os.File) error // syncs a file or a folder
 	rename func(from, to string) error
 }
 
@@ -33,8 +33,8 @@ var real = calls{
 	rename: os.Rename,
 }
 
-// WriteFile replaces the content of path by data. When it returns nil, the change survives a power cut. After an error path is whole:
-// the old content, or the new if only the sync of the folder failed.
+// WriteFile replaces the content of path by data. If it returns nil, the change survives a power cut. After an error path has the complete old content, or the
+// complete new content if only the sync of the folder failed.
 func WriteFile(path string, data []byte) error { return real.put(path, data) }
 
 func (c calls) put(path string, data []byte) error {
@@ -52,7 +52,7 @@ func (c calls) put(path string, data []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()), f.Close())
 	}
-	f.Close() // Sync has already reported any error
+	f.Close() // Sync has reported any error
 	return c.syncFolder(path)
 }
 
@@ -68,7 +68,7 @@ func Rename(from, to string) error {
 func (c calls) syncFolder(path string) error {
 	folder, err := OpenToRead(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("%s is written, but not safe from a power cut: %w: let its folder be read", path, err)
+		return fmt.Errorf("%s is written, but not safe from a power cut: %w: make its folder readable", path, err)
 	}
 	defer folder.Close()
 	if err := c.sync(folder); err != nil && !Unsynced(err) {
@@ -77,26 +77,26 @@ func (c calls) syncFolder(path string) error {
 	return nil
 }
 
-// Writable finds before the work whether Write could write path after it.
+// Writable checks, before long work, whether WriteFile will be able to write path.
 func Writable(path string) error {
 	f, err := beside(path)
 	if err != nil {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner // without the temporary name
 		}
-		return fmt.Errorf("%s: no file can be made there: %w: give one in an existing folder that can be written to", path, err)
+		return fmt.Errorf("%s: cannot create the file: %w: give a path in an existing, writable folder", path, err)
 	}
 	return errors.Join(os.Remove(f.Name()), f.Close(), real.syncFolder(path))
 }
 
-// beside makes the temporary file that becomes path.
+// beside creates the temporary file that becomes path.
 func beside(path string) (*os.File, error) {
 	var random [8]byte
 	rand.Read(random[:]) // never fails
 	return Create(fmt.Sprintf("%s.%x%s", path, random, Suffix), 0o600)
 }
 
-// Create makes a new file and holds it: until it is closed, Take returns nil for it in every process.
+// Create creates a new file and holds it. Until the file is closed, Take returns nil for it in every process.
 func Create(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		f, err := OpenShared(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
@@ -104,7 +104,7 @@ func Create(path string, mode fs.FileMode) (*os.File, error) {
 			return nil, err
 		}
 		Hold(f, true)     // if the file system has no locks, Take returns nil too
-		if !replaced(f) { // else another process took it for a leftover before it was held
+		if !replaced(f) { // otherwise another process took it for a leftover before it was held
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
@@ -113,7 +113,7 @@ func Create(path string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// replaced reports that f is no longer the file under its name.
+// replaced reports whether the name of f now belongs to another file.
 func replaced(f *os.File) bool {
 	mine, err := f.Stat()
 	if err != nil {
@@ -123,8 +123,8 @@ func replaced(f *os.File) bool {
 	return err != nil || !os.SameFile(mine, there)
 }
 
-// Take opens a leftover file and holds it, so that no other process does so at the same time. It returns nil if a process holds the file, if
-// the file is missing, or if the file system has no locks.
+// Take opens and holds a leftover file, which only one process can do at a time. It returns nil if a process holds the file, if the file is missing, or if the
+// file system has no locks.
 func Take(path string) *os.File {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -140,8 +140,8 @@ func Take(path string) *os.File {
 	return nil
 }
 
-// Sweep removes the leftovers of killed processes that wrote path, and returns their names. It keeps files that a process still writes, and
-// every file whose name WriteFile does not make.
+// Sweep removes the leftovers of killed processes that wrote path, and returns their names. It does not remove files that a process still writes, or files with
+// names that WriteFile never uses.
 func Sweep(path string) (removed []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -166,7 +166,7 @@ func Sweep(path string) (removed []string, err error) {
 	return removed, err
 }
 
-// leftover reports whether WriteFile makes this temporary name for base.
+// leftover reports whether name is a temporary name of WriteFile for base.
 func leftover(name, base string) bool {
 	rest, ok := strings.CutPrefix(name, base+".")
 	digits, ok2 := strings.CutSuffix(rest, Suffix)

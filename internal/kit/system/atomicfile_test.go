@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// asWriter makes the test's own binary begin a file at this path, say so, and wait to be killed.
+// asWriter is an environment variable. It makes the test binary start to write a file at this path, report it, and wait to be killed.
 const asWriter = "ATOMICFILE_TEST_BEGIN"
 
 func TestMain(m *testing.M) {
@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 		}
 		f.WriteString("half")
 		fmt.Println(f.Name())
-		io.Copy(io.Discard, os.Stdin) // to its end
+		io.Copy(io.Discard, os.Stdin) // until it is closed
 		f.Close()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// begin has another process begin to write path. end kills it.
+// begin makes another process start to write path. end kills the process.
 func begin(t *testing.T, path string) (temporary string, end func()) {
 	t.Helper()
 	self, err := os.Executable()
@@ -60,7 +60,7 @@ func begin(t *testing.T, path string) (temporary string, end func()) {
 	return temporary, end
 }
 
-// names lists a folder.
+// names returns the names in a folder.
 func names(t *testing.T, folder string) (found []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -73,7 +73,7 @@ func names(t *testing.T, folder string) (found []string) {
 	return found
 }
 
-// recorded are calls that note their order; the one that is called failing fails.
+// recorded returns calls that record their order. The call with the name failing fails.
 func recorded(t *testing.T, path, failing string, order *[]string) calls {
 	note := func(what string, f *os.File) error {
 		name := "temporary"
@@ -104,8 +104,8 @@ func recorded(t *testing.T, path, failing string, order *[]string) calls {
 	}
 }
 
-// TestOrder: content is synced before the name, the name's folder after it; whatever fails, the name holds one whole content and nothing lies
-// beside it.
+// TestOrder: the content is synced before the rename, and the folder after it. Whichever call fails, the file has one complete content, and no other file
+// remains.
 func TestOrder(t *testing.T) {
 	order := []string{"write temporary", "sync temporary", "rename", "sync folder"}
 	for i, failing := range append(order, "nothing") {
@@ -135,7 +135,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestRename: what others wrote whole gets its name by the same rule.
+// TestRename: Rename syncs in the same order for a file that was already complete.
 func TestRename(t *testing.T) {
 	folder := t.TempDir()
 	from, to := filepath.Join(folder, "a"+Suffix), filepath.Join(folder, "a")
@@ -155,14 +155,14 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestSweep: what a killed process left goes, what a living one writes stays, and so does what somebody else has called alike.
+// TestSweep removes the leftovers of a killed process. It keeps the file that a running process writes, and files with similar names.
 func TestSweep(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "m.onnx")
 	dead, kill := begin(t, path)
 	kill()
 	alive, _ := begin(t, path)
-	other, killOther := begin(t, path+".training") // of another file
+	other, killOther := begin(t, path+".training") // leftover of another file
 	killOther()
 	const digits = ".0123456789abcdef"
 	kept := []string{filepath.Base(alive), filepath.Base(other)}
@@ -195,19 +195,19 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestWritable names the file that was asked for, not the one it tried with, and leaves nothing.
+// TestWritable: the error names the requested file instead of the temporary one, and no file remains.
 func TestWritable(t *testing.T) {
 	folder := t.TempDir()
 	if err := Writable(filepath.Join(folder, "law")); err != nil || len(names(t, folder)) != 0 {
 		t.Errorf("%v, left %v", err, names(t, folder))
 	}
 	err := Writable(filepath.Join(folder, "none", "law"))
-	if err == nil || strings.Contains(err.Error(), Suffix) || !strings.Contains(err.Error(), "law: no file can be made there: no such file or directory: give one") {
+	if err == nil || strings.Contains(err.Error(), Suffix) || !strings.Contains(err.Error(), "law: cannot create the file: no such file or directory: give a path") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// TestTogether: processes that write one name, and sweep beside it, disturb nobody.
+// TestTogether: several processes may write and sweep the same name without disturbing each other.
 func TestTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "law")
 	failed := make(chan error)

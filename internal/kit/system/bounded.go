@@ -18,9 +18,9 @@ func ReadBounded(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes, a file of at most %d expected", path, info.Size(), limit)
+		return nil, fmt.Errorf("%s has %d bytes, expected at most %d", path, info.Size(), limit)
 	}
-	data := make([]byte, info.Size()) // one allocation: growing takes twice as much
+	data := make([]byte, info.Size()) // one allocation: a growing buffer takes twice as much
 	_, err = io.ReadFull(f, data)
 	return data, err
 }

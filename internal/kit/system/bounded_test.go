@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadBounded: a file is read whole, or not at all where it is larger than the bound, no file, or not there.
+// TestReadBounded: a file is read completely, or refused if it is too large, not a regular file, or missing.
 func TestReadBounded(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "text")

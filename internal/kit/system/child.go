@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Grace is the time in which a child may end in order. A camera without an orderly end refuses other programs for some seconds.
+// Grace is the time that a child has to end in order. A camera that was not closed in order refuses other programs for some seconds.
 const Grace = time.Second
 
-// outputs is the descriptor of a child's output to its parent. Libraries print to standard output.
+// outputs is the descriptor of a child's output to its parent. It is not standard output, because libraries print there.
 const outputs = 3
 
-// inChild is set in the environment of a child, which may start no child: a program without the command would start itself for ever.
+// inChild is an environment variable of a child. A child may not start another, because a program without the command would start itself for ever.
 const inChild = "DRIFTSCOPE_CHILD"
 
-// Child is a process of this program that works for another. Its last printed lines are kept.
+// Child is a child process that runs this program. The parent keeps the last lines that the child printed.
 type Child struct {
 	Input   io.WriteCloser // its standard input
 	Output  *os.File       // the child's ChildOutput()
@@ -28,16 +28,16 @@ type Child struct {
 	gone    chan struct{} // closed when the process has been reaped
 }
 
-// ChildOutput returns a child's output to its parent. The parent detects this process's end, whatever it has started.
+// ChildOutput returns a child's output to its parent. The parent detects the end of this process even if processes that it started still run.
 func ChildOutput() *os.File {
 	syscall.CloseOnExec(outputs)
 	return os.NewFile(outputs, "output")
 }
 
-// StartChild starts this program's hidden command with an extended environment. The child ends with its parent. The caller closes or kills it.
+// StartChild starts a hidden command of this program, with additional environment variables. The child ends with its parent. The caller must close or kill it.
 func StartChild(command string, environment ...string) (*Child, error) {
 	if os.Getenv(inChild) != "" {
-		return nil, errors.New("a child process may start no other: unset " + inChild)
+		return nil, errors.New("a child process may not start another: unset " + inChild)
 	}
 	path, err := executable()
 	if err != nil {
@@ -52,9 +52,9 @@ func StartChild(command string, environment ...string) (*Child, error) {
 	c.process.Args[0] = os.Args[0]
 	c.process.ExtraFiles = []*os.File{far}
 	c.process.Stdout, c.process.Stderr = &c.words, &c.words
-	c.process.WaitDelay = Grace // a plugin scanner that the child left behind may hold its output
+	c.process.WaitDelay = Grace // a plugin scanner that outlives the child may keep the output open
 	c.process.SysProcAttr = alone()
-	c.process.Env = append(os.Environ(), "GOTRACEBACK=none", inChild+"="+command) // last words are a line, without the stacks of all threads
+	c.process.Env = append(os.Environ(), "GOTRACEBACK=none", inChild+"="+command) // a crash prints one line, without the stacks of all threads
 	c.process.Env = append(c.process.Env, environment...)
 	if c.Input, err = c.process.StdinPipe(); err == nil {
 		started := make(chan error)
@@ -68,8 +68,8 @@ func StartChild(command string, environment ...string) (*Child, error) {
 	return c, nil
 }
 
-// run starts the process and reaps it, all on one thread: when the thread that started a child ends, the system takes that for the parent's
-// end (golang/go#27505).
+// run starts the process and reaps it, all on one thread. When the thread that started a child ends, the system treats this as the end of the parent
+// (golang/go#27505).
 func (c *Child) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -82,7 +82,7 @@ func (c *Child) run(started chan<- error) {
 	close(c.gone)
 }
 
-// Close lets the child end in order, kills it after Grace, and reaps it.
+// Close lets the child end in order, kills it after Grace, and waits for its end.
 func (c *Child) Close() {
 	c.Input.Close()
 	select {
@@ -93,7 +93,7 @@ func (c *Child) Close() {
 	}
 }
 
-// Kill ends the child at once and reaps it.
+// Kill ends the child at once and waits for its end.
 func (c *Child) Kill() {
 	c.process.Process.Kill()
 	<-c.gone

@@ -9,5 +9,5 @@ import (
 
 func executable() (string, error) { return os.Executable() }
 
-// alone returns nil: the end of its standard input tells the child that its parent has ended.
+// alone returns nil: the child detects the end of its parent by the end of its standard input.
 func alone() *syscall.SysProcAttr { return nil }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// asChild makes the test's own binary a child, as its one argument says.
+// asChild makes the test binary act as a child; its argument selects the behaviour.
 func asChild() {
 	if len(os.Args) == 2 && os.Args[1] == "say" {
 		folder, _ := os.Getwd()
@@ -22,7 +22,7 @@ func asChild() {
 	}
 }
 
-// TestRunChild: a command runs in its folder, and how it ended is told with its last words; one that hangs ends with ctx.
+// TestRunChild: a command runs in its folder, and RunChild returns how it ended with its last lines. A command that hangs ends with ctx.
 func TestRunChild(t *testing.T) {
 	folder := t.TempDir()
 	how, err := RunChild(t.Context(), folder, "say")

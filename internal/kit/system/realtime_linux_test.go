@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread that gives way in a process with a real-time priority has the least of them.
+// In a process with a real-time priority, Thread gives its thread the lowest real-time priority.
 func TestRealTime(t *testing.T) {
 	seen := make(chan unix.SchedAttr, 2)
 	go func() {
 		defer close(seen)
-		runtime.LockOSThread() // and never unlocked: the thread ends with its priority
+		runtime.LockOSThread() // never unlocked: the thread ends with its priority
 		if err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_RR, Priority: 3}, 0); err != nil {
-			return // the system lets this user set none
+			return // this user may not set a real-time priority
 		}
 		for _, step := range []func(){func() {}, Thread} {
 			step()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A file that is open here may be written, renamed and removed by others, and is read on.
+// Others may write, rename and remove a file that is open here, and it can still be read.
 func TestOthersGoOn(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "film.tif")
@@ -55,7 +55,7 @@ func TestOthersGoOn(t *testing.T) {
 	}
 }
 
-// A file is made once, and held by one.
+// Only one process can create a file, and only one can hold it.
 func TestHold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := OpenShared(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -88,7 +88,7 @@ func TestHold(t *testing.T) {
 	if err := Hold(second, true); err != nil {
 		t.Errorf("held behind the first: %v", err)
 	}
-	if runtime.GOOS != "windows" { // where links take a right of their own
+	if runtime.GOOS != "windows" { // on Windows, links need a special privilege
 		link := path + ".link"
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func OpenShared(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, mode)
 }
 
-// OpenOwn opens a file that is not a link, to read and write. It does not wait for the other end of a pipe.
+// OpenOwn opens a file for reading and writing. It refuses a link, and does not wait for the other end of a pipe.
 func OpenOwn(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }

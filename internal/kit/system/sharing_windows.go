@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OpenShared opens a file like os.OpenFile, and lets other processes read, write, rename and remove it meanwhile. It knows the flags for
-// access, os.O_CREATE and os.O_EXCL. A new file has the permissions of its folder.
+// OpenShared opens a file like os.OpenFile, and lets other processes read, write, rename and remove it meanwhile. It supports the access flags, os.O_CREATE and
+// os.O_EXCL. A new file gets the permissions of its folder.
 func OpenShared(path string, flag int, _ fs.FileMode) (*os.File, error) {
-	return open(path, flag, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_BACKUP_SEMANTICS) // the latter opens folders, too
+	return open(path, flag, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_BACKUP_SEMANTICS) // the latter also opens folders
 }
 
-// OpenOwn opens a file that is not a link, to read and write.
+// OpenOwn opens a file for reading and writing. It refuses a link.
 func OpenOwn(path string) (*os.File, error) {
 	return open(path, os.O_RDWR, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 }
@@ -45,7 +45,7 @@ func open(path string, flag int, attributes uint32) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
-// held is the locked byte of a held file, behind any file's end, because no other process can read a locked byte.
+// held is the offset of the locked byte of a held file. It lies after the end of any file, because no other process can read a locked byte.
 var held = windows.Overlapped{Offset: 0xffff_fffe, OffsetHigh: 0x7fff_ffff}
 
 // Hold locks f for this process. It returns ErrHeld if another process holds f and wait is false, or another error if the file system has no locks.
@@ -62,7 +62,7 @@ func Hold(f *os.File, wait bool) error {
 	return err
 }
 
-// Unsynced reports that a folder cannot be synced. On Windows a folder opened to read never can.
+// Unsynced reports that a folder cannot be synced. On Windows a folder opened for reading never can.
 func Unsynced(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }

@@ -7,5 +7,5 @@ import "time"
 // start is the start of the program, by the monotonic clock.
 var start = time.Now()
 
-// spent returns the elapsed time: only Linux knows a thread's own. So a job rests longer than its processor time requires.
+// spent returns the elapsed time, because only Linux reports the processor time of a thread. A job therefore rests longer than its processor time requires.
 func spent() time.Duration { return time.Since(start) }

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// niceness is the niceness of a thread that yields to the frame path: 10 and 19 reduced the latency of frames no further (decision 83).
+// niceness is the niceness of a thread that yields to the frame path. Values of 10 and 19 did not reduce the latency of frames further (decision 83).
 const niceness = 5
 
-// Thread gives the calling goroutine a thread of its own, for good, with low priority. The thread ends with the goroutine. A thread of even
-// lower priority stays as it is, and so does one whose niceness the system refuses: only speed depends on it.
+// Thread gives the calling goroutine its own thread with low priority, until the goroutine ends. A thread with an even lower priority keeps it. If the system
+// refuses the niceness, the thread stays unchanged: only speed depends on it.
 func Thread() {
 	runtime.LockOSThread() // never unlocked: the thread ends with its niceness
 	thread := syscall.Gettid()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// own is the niceness of the calling goroutine's thread. The system call gives 20 less it.
+// own returns the niceness of the calling goroutine's thread. The system call returns 20 minus the niceness.
 func own(t *testing.T) int {
 	p, err := syscall.Getpriority(syscall.PRIO_PROCESS, syscall.Gettid())
 	if err != nil {
@@ -14,7 +14,7 @@ func own(t *testing.T) int {
 	return 20 - p
 }
 
-// The thread that asks gives way; those of goroutines that did not, before and after, do not.
+// Thread lowers only the priority of the calling goroutine's thread, and not of goroutines started before or after.
 func TestThread(t *testing.T) {
 	before, asked := make(chan int, 1), make(chan int, 1)
 	go func() {

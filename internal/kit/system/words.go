@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// Bounds on the kept output of a child.
+// Limits on the kept output of a child.
 const (
 	maxWords    = 3 // lines
 	maxWordLine = 300
 )
 
-// lastWords keeps the last lines written to it. It is safe for concurrent use.
+// lastWords is a writer that keeps the last lines. It is safe for concurrent use.
 type lastWords struct {
 	mu    sync.Mutex
 	lines []string
-	rest  []byte // of an unfinished line
+	rest  []byte // beginning of an unfinished line
 	over  bool
 }
 

@@ -10,32 +10,32 @@ import (
 // The budget of a live run: jobs get a tenth of one core.
 const (
 	restShare = 9                    // rest of a Worker as a multiple of the job's processor time
-	slice     = 2 * time.Millisecond // of processor time, after which a job may pause
+	slice     = 2 * time.Millisecond // processor time after which a job may pause
 )
 
 // Always is an unlimited wait.
 const Always = time.Duration(math.MaxInt64)
 
-// Worker does one job at a time on its own goroutine. In a live run that goroutine has low priority, a long job rests where it calls pause,
-// and Rested reports when the next job may begin. A caller that waits for a job, or drops it, ends its pauses. Call the methods from one goroutine.
+// Worker executes one job at a time on its own goroutine. In a live run that goroutine has low priority, a long job rests whenever it calls pause, and Rested
+// reports whether the next job may begin. If the caller waits for a job, or drops it, the job no longer pauses. Call the methods from one goroutine.
 type Worker[Out any] struct {
 	Spent func() time.Duration // processor time of the goroutine's thread, read before and after a job; tests replace it before the first job
 	Now   func() time.Time     // the clock of the rest, read after a job and by Rested; tests replace it too
 
 	live    bool
 	running bool   // a job has begun, was not dropped, and has not returned
-	number  uint64 // of the job begun last
+	number  uint64 // number of the last job
 	rest    time.Time
 	hurry   func()            // ends the pauses of the last job
-	orders  chan order[Out]   // at most one waits, behind a dropped job
-	done    chan outcome[Out] // at most one waits
-	closed  chan struct{}     // closed: a job ends where it calls pause
+	orders  chan order[Out]   // at most one order waits, after a dropped job
+	done    chan outcome[Out] // at most one result waits
+	closed  chan struct{}     // closed by Close: a job ends when it calls pause
 }
 
 type order[Out any] struct {
 	number  uint64
 	do      func(pause func()) Out
-	hurried <-chan struct{} // closed: no more pauses
+	hurried <-chan struct{} // closed when the job must not pause any more
 }
 
 type outcome[Out any] struct {
@@ -69,7 +69,7 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 			}
 			if took := w.Spent() - began; took >= slice {
 				select {
-				case <-o.hurried: // the rest comes after the job
+				case <-o.hurried: // the job rests after its end
 				case <-time.After(restShare * took):
 					began = w.Spent()
 				}
@@ -80,7 +80,7 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 	}
 }
 
-// Begin starts a job. No other may be running. The job calls pause now and then, from its own goroutine.
+// Begin starts a job. No other job may be running. The job should call pause now and then, from its own goroutine.
 func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.number++
 	hurried := make(chan struct{})
@@ -89,10 +89,10 @@ func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.running = true
 }
 
-// Running reports whether a job is running that was not dropped.
+// Running reports whether a job is running that has not been dropped.
 func (w *Worker[Out]) Running() bool { return w.running }
 
-// Drop drops the running job: its result is discarded. began reports whether the job had begun.
+// Drop discards the result of the running job. began reports whether the job had begun.
 func (w *Worker[Out]) Drop() (began bool) {
 	if w.running {
 		w.running = false
@@ -150,11 +150,10 @@ func (w *Worker[Out]) receive(late <-chan time.Time, wait bool) (o outcome[Out],
 	}
 }
 
-// Rested reports whether the rest after the last job is over. A recording has no rests.
+// Rested reports whether the rest after the last job is over. There are no rests for a recording.
 func (w *Worker[Out]) Rested() bool { return !w.live || !w.Now().Before(w.rest) }
 
-// Close ends the goroutine at the next pause of its job, or after it, and waits for that at most wait; later it ends by itself. A second call
-// does nothing.
+// Close makes the goroutine end at the next pause of its job or after the job, and waits for the end at most for wait. A second call does nothing.
 func (w *Worker[Out]) Close(wait time.Duration) {
 	if w.orders == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWorkerRests: a Worker rests by the processor time of its job, not by the time that passed. A job that waits a fifth of a second rests less than that; one
-// that computes for 20 ms rests nine times as long. Wall time would give 1.8 s and, on a loaded machine, more than the bound.
+// TestWorkerRests: the rest of a Worker depends on the processor time of its job, not on the elapsed time. A job that waits a fifth of a second rests less than
+// that; a job that computes for 20 ms rests nine times as long. By elapsed time the rests would be 1.8 s and, on a loaded machine, longer than the limit.
 func TestWorkerRests(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("a thread's processor time is known on Linux alone")
@@ -34,7 +34,7 @@ func TestWorkerRests(t *testing.T) {
 	}
 }
 
-// TestWorkerDrops: what a dropped job leaves is not taken for the next one's, and nothing waits without Always.
+// TestWorkerDrops: the result of a dropped job is never returned for the next job, and only Always waits.
 func TestWorkerDrops(t *testing.T) {
 	w := NewWorker[int](false)
 	let := make(chan struct{})
@@ -78,8 +78,8 @@ func TestWorkerClosesLate(t *testing.T) {
 	<-done
 }
 
-// TestWorkerPauses: a job that computes for 40 ms of a live run takes ten times as long where it pauses, and a tenth of that once somebody waits for it. The
-// clock of the thread decides, so a loaded machine only makes it later. A recording's job never pauses.
+// TestWorkerPauses: in a live run, a job that computes for 40 ms takes ten times as long with pauses, and a tenth of that once a caller waits for it. The
+// thread's processor clock decides, so a loaded machine only delays it. A job in a recording never pauses.
 func TestWorkerPauses(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("a thread's processor time is known on Linux alone")
@@ -108,7 +108,7 @@ func TestWorkerPauses(t *testing.T) {
 	if n := pauses(true, false); n < int(work/slice)/4 {
 		t.Errorf("a job of %v paused %d times", work, n)
 	}
-	if n := pauses(true, true); n > int(work/slice)/4 { // the machine's other work may look like a pause or two
+	if n := pauses(true, true); n > int(work/slice)/4 { // other work on the machine may look like one or two pauses
 		t.Errorf("a job that is waited for paused %d times", n)
 	}
 	if n := pauses(false, false); n > int(work/slice)/4 {
@@ -116,12 +116,12 @@ func TestWorkerPauses(t *testing.T) {
 	}
 }
 
-// TestWorkerHurries: who waits for a job ends the pause that it is in, however long that is.
+// TestWorkerHurries: waiting for a job ends its current pause, however long.
 func TestWorkerHurries(t *testing.T) {
 	w := NewWorker[int](true)
 	defer w.Close(Always)
 	times := make(chan time.Duration, 2)
-	for _, at := range []time.Duration{0, time.Hour} { // before the job, and at its pause; after it the same
+	for _, at := range []time.Duration{0, time.Hour} { // before the job, and during its pause
 		times <- at
 	}
 	close(times)
@@ -133,7 +133,7 @@ func TestWorkerHurries(t *testing.T) {
 		return at
 	}
 	w.Begin(func(pause func()) int { pause(); return 7 })
-	if out, ok := w.Take(Always); out != 7 || !ok { // without the hurry: after nine hours
+	if out, ok := w.Take(Always); out != 7 || !ok { // without the hurry it would take nine hours
 		t.Errorf("found %d, %v", out, ok)
 	}
 	if w.Rested() {
@@ -141,7 +141,7 @@ func TestWorkerHurries(t *testing.T) {
 	}
 }
 
-// TestWorkerClosesAtPause: Close ends a job that never returns where it pauses, in a live run and in a recording, and runs its deferred calls.
+// TestWorkerClosesAtPause: Close ends a job that never returns at its next pause, in a live run and in a recording, and runs its deferred calls.
 func TestWorkerClosesAtPause(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		w, began, ended := NewWorker[int](live), make(chan struct{}), make(chan struct{})
@@ -156,7 +156,7 @@ func TestWorkerClosesAtPause(t *testing.T) {
 		w.Close(Always)
 		select {
 		case <-ended:
-		case <-time.After(time.Minute): // a paused job is woken by Close
+		case <-time.After(time.Minute): // Close wakes a paused job
 			t.Fatalf("live %v: the job goes on after Close", live)
 		}
 	}

@@ -20,7 +20,7 @@ type Servers struct {
 	all []*Server
 }
 
-// Cluster runs n servers with JetStream as one cluster until the test ends, and returns when they can keep streams. Server i is called si.
+// Cluster runs n servers with JetStream as one cluster until the test ends, and returns when they can store streams. Server i is called si.
 func Cluster(t testing.TB, n int) *Servers {
 	t.Helper()
 	routes := make([]string, n)
@@ -65,7 +65,7 @@ func (c *Servers) Leader(stream string) int {
 	return leader
 }
 
-// Ready waits until a stream with so many replicas can be made.
+// Ready waits until the cluster can create a stream with the given number of replicas.
 func (c *Servers) Ready(replicas int) {
 	c.t.Helper()
 	const name = "bustest_ready"

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCluster: what three servers keep, two of them have when its leader is killed, and the third again when it is run again.
+// TestCluster: after the leader of three servers is killed, the other two still have the stored message, and so does the third after its restart.
 func TestCluster(t *testing.T) {
 	suite.Long(t)
 	c := Cluster(t, 3)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// SmallDisk returns a folder on its own disk with room for so many bytes, until the test ends. It skips the test if this user may not mount
-// a disk.
+// SmallDisk mounts a disk of size bytes until the test ends, and returns its folder. It skips the test if this user may not mount a disk.
 func SmallDisk(t testing.TB, size int) (folder string) {
 	t.Helper()
 	folder = t.TempDir()

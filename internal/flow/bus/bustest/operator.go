@@ -15,14 +15,14 @@ type Operator struct {
 	account nkeys.KeyPair
 }
 
-// StartOperated runs a server that accepts users signed by an operator; configuration is added to its own.
+// StartOperated runs a server that accepts users signed by an operator. configuration is appended to its configuration file.
 func StartOperated(t testing.TB, configuration string) (*Server, *Operator) {
 	t.Helper()
 	operator, operatorKey := identity(t, nkeys.CreateOperator)
 	account, accountKey := identity(t, nkeys.CreateAccount)
 	claims := jwt.NewAccountClaims(accountKey)
 	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
-	_, systemKey := identity(t, nkeys.CreateAccount) // JetStream needs one
+	_, systemKey := identity(t, nkeys.CreateAccount) // JetStream needs a system account
 	s := Start(t, fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: {%s: %s, %s: %s}\n%s",
 		signed(t, jwt.NewOperatorClaims(operatorKey), operator), systemKey, systemKey, signed(t, jwt.NewAccountClaims(systemKey), operator),
 		accountKey, signed(t, claims, operator), configuration))

@@ -1,4 +1,4 @@
-// Package bustest runs the real nats-server beside a test, as a process of its own that can be killed, frozen and cut off.
+// Package bustest runs the real nats-server for a test, in a separate process that the test can kill, freeze and disconnect.
 package bustest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-const starting = 20 * time.Second // for the server to accept connections, on a busy machine
+const starting = 20 * time.Second // time until the server accepts connections, on a busy machine
 
 // Server is a nats-server of the version in go.mod. Its methods fail the test instead of returning an error.
 type Server struct {
@@ -30,7 +30,7 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test.
+// Start runs a server on a free port of 127.0.0.1 until the test ends. configuration is the text of its configuration file.
 func Start(t testing.TB, configuration string) *Server {
 	t.Helper()
 	s := &Server{t: t, binary: build(t), port: FreePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
@@ -56,7 +56,7 @@ func (s *Server) Port() int { return s.port }
 // URL returns the server's address.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// Log returns the log of all the server's runs.
+// Log returns the log of all runs of the server.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.log)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) Run() {
 	}
 }
 
-// started starts a program. A new binary is busy while a process forked meanwhile has its file open (golang.org/issue/22315).
+// started starts a program. It retries while the binary is busy: a process forked meanwhile may still have the file open (golang.org/issue/22315).
 func started(binary string, args []string) (*exec.Cmd, error) {
 	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
 		process := exec.Command(binary, args...)
@@ -95,8 +95,8 @@ func started(binary string, args []string) (*exec.Cmd, error) {
 	}
 }
 
-// greeted connects and waits for a NATS server's first word. A connection alone proves little: on a port without a listener, the system may
-// connect a socket to itself.
+// greeted connects and waits for the first word of a NATS server. A connection alone is no proof: on a port without a listener, the system may connect a socket
+// to itself.
 func greeted(address string) error {
 	c, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) Kill() {
 		return
 	}
 	s.process.Process.Kill()
-	s.process.Wait() // its error is the kill
+	s.process.Wait() // the error only reports the kill
 	s.process = nil
 }
 
@@ -137,7 +137,7 @@ func (s *Server) signal(what syscall.Signal) {
 	}
 }
 
-// build returns the path of the program in go's cache.
+// build returns the path of nats-server in go's build cache, and builds it if necessary.
 func build(t testing.TB) string {
 	t.Helper()
 	command := exec.Command("go", "tool", "-n", "nats-server")
@@ -150,7 +150,7 @@ func build(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// FreePort returns a port without a listener. No other test gets it while this one runs.
+// FreePort returns a port without a listener. No other test gets the same port while this test runs.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	var ports suite.ReservedPorts

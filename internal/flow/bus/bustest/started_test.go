@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestFreePort: two servers have two ports though neither listens yet, and the end of a test gives its own back.
+// TestFreePort: two servers get different ports before either listens, and the end of a test releases its ports.
 func TestFreePort(t *testing.T) {
 	var first int
 	t.Run("first", func(t *testing.T) {
@@ -21,7 +21,7 @@ func TestFreePort(t *testing.T) {
 	}
 }
 
-// TestStarted: a program whose file is open for writing is waited for; one that is not there is not.
+// TestStarted: started waits for a program whose file is open for writing, but not for a missing program.
 func TestStarted(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "true")
 	text, err := os.ReadFile("/bin/true")
