@@ -99,7 +99,7 @@ func TestWatchWorkers(t *testing.T) {
 	w.wants("worker hall-1 (1.2): 0 of 8 cores taken; it runs nothing")
 }
 
-// TestWatchLeases: what comes under an older lease is left out, of every kind, and told on the other side once a minute at most.
+// TestWatchLeases: watch leaves out messages of every kind from an older lease, and reports them on notes at most once a minute.
 func TestWatchLeases(t *testing.T) {
 	w := newWatched(t, false)
 	event := func(epoch uint64, text string) {
@@ -115,7 +115,7 @@ func TestWatchLeases(t *testing.T) {
 	event(0, "a run of the same name")
 	event(20, "second again")
 	w.wants("bead info taken_over: first", "bead info taken_over: second", "bead info taken_over: second again")
-	if got := w.notes.String(); got != "driftscope.local.bead.event: left out: epoch 17, and a worker runs the stream at epoch 20\n" {
+	if got := w.notes.String(); got != "driftscope.local.bead.event: left out: its epoch is 17, but the stream's worker has epoch 20\n" {
 		t.Errorf("notes are %q", got)
 	}
 	machine := newWatched(t, true)
