@@ -121,7 +121,7 @@ func TestPretrainObjects(t *testing.T) {
 		t.Errorf("%d places of objects, expected some 12 in 150 frames", seen)
 	}
 	drive(t, folder, "run", film, "--model", "look.onnx", "--nats", "off").check(t, 2, "is for objects: run it with --objects")
-	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is one of objects")
+	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is a model of objects")
 	alike := strings.Replace(film, "focus", "trapped", 1)
 	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike except for noise")
 	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object is visible")

@@ -162,7 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
 		{"no such model to continue", []string{"pretrain", "sim:molecule", "--from", "embedded:moon", "--out", "x.onnx"}, 2, "--from embedded:moon: "},
 		{"model in no folder", []string{"pretrain", "sim:molecule", "--latent", "2", "--out", "nodir/x.onnx"}, 2, "--out nodir/x.onnx: no file can be made there"},
-		{"frames to fit no map on", []string{"eval", "--model", "embedded:molecule", "--video", "sim:molecule", "--truth", "centroid", "--fit-frames", "0:5"}, 2, "--fit-frames 0:5: is for --align affine"},
+		{"frames to fit no map on", []string{"eval", "--model", "embedded:molecule", "--video", "sim:molecule", "--truth", "centroid", "--fit-frames", "0:5"}, 2, "--fit-frames 0:5: needs --align affine"},
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},

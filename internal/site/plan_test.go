@@ -108,7 +108,7 @@ func TestPinsAndReasons(t *testing.T) {
 		why[w.Stream] = w.Why
 	}
 	for stream, expected := range map[string]string{
-		"gpu": "no worker has label gpu", "none": "NaN cores wanted, expected 0 to 1024", "large": "4.5 cores wanted, the largest free number is 1.5",
+		"gpu": "no worker has label gpu", "none": "it needs NaN cores, expected 0 to 1024", "large": "it needs 4.5 cores, but the largest free number is 1.5",
 	} {
 		if why[stream] != expected {
 			t.Errorf("%s: found %q, expected %q", stream, why[stream], expected)
@@ -134,7 +134,7 @@ func TestPinsAndReasons(t *testing.T) {
 		}
 	}
 	full := planOf([]Worker{{Name: "a", Cores: 1}, {Name: "b", Cores: 2}}, []runs{{Name: "s", Cores: 1, Holder: "a"}, {Name: "x", Cores: 1, Holder: "b", Pinned: "a"}})
-	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores wanted, worker a has 0 free" {
+	if len(full.Notes) != 1 || full.Notes[0].Why != "it needs 1 cores, but worker a has 0 free" {
 		t.Errorf("found %v, expected that a is full", full.Notes)
 	}
 }

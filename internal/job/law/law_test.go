@@ -181,7 +181,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"60 tracks", "1 tracks of one place, which have no step", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
+	for _, want := range []string{"60 tracks", "1 tracks of one position, which have no step", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("found no %q in\n%s", want, out)
 		}
@@ -212,7 +212,7 @@ func TestMistakes(t *testing.T) {
 		"--fps and --dt: give one":           {Tracks: good, DT: 1, FPS: 1},
 		"--fps: found -1":                    {Tracks: good, FPS: -1},
 		`--columns: found "time"`:            {Tracks: good, DT: 1, Columns: map[string]string{"time": "t"}},
-		`expected "t", which is to be frame`: {Tracks: good, DT: 1, Columns: map[string]string{"frame": "t"}},
+		`expected "t" for frame`:             {Tracks: good, DT: 1, Columns: map[string]string{"frame": "t"}},
 		`line 2: marks is "many"`:            {Tracks: bad, DT: 1},
 	} {
 		if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {

@@ -235,7 +235,7 @@ func TestPairs(t *testing.T) {
 		out, err := suite.Stdout(t, func() error {
 			return (&Command{Tracks: path, DT: dt, PixelUM: pixel, Interactions: true, TemplatePX: 1.5}).Run(t.Context())
 		})
-		if err != nil || !strings.Contains(string(out), "µm/s\n") || !strings.Contains(string(out), "nats for one between objects") {
+		if err != nil || !strings.Contains(string(out), "µm/s\n") || !strings.Contains(string(out), "nats of evidence for a force between objects") {
 			t.Errorf("found %s, %v", out, err)
 		}
 	}

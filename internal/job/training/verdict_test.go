@@ -28,7 +28,7 @@ func TestWorthless(t *testing.T) {
 		t.Errorf("a model that follows something else: %v", err)
 	}
 	lost.Nothing = true
-	if err := worthless(&lost); err == nil || err.Error() != "no model is kept: R² = 0.1 of x: crop closer" {
+	if err := worthless(&lost); err == nil || err.Error() != "no model is written: R² = 0.1 of x: crop closer" {
 		t.Errorf("a model of nothing: %v", err)
 	}
 }
