@@ -179,12 +179,12 @@ func TestServer(t *testing.T) {
 	drive(t, folder, "site", "init", "--nats", "nats://hall_admin:wrong@"+at).check(t, 1, "uthorization")
 	drive(t, folder, "server", "--store", "nats", "--listen", at).check(t, 1, "busy")
 	for want, args := range map[string][]string{
-		"add --users":    {"--camera", "bead"},
-		"small letter":   {"--users", "--camera", "a b"},
-		"give both":      {"--cert", "c.pem"},
-		"--store-gb":     {"--store-gb", "0"},
-		"no such file":   {"--users", "--cert", "c.pem", "--key", "k.pem"},
-		"found \"4222\"": {"--listen", "4222"},
+		"add --users":       {"--camera", "bead"},
+		"lower-case letter": {"--users", "--camera", "a b"},
+		"give both":         {"--cert", "c.pem"},
+		"--store-gb":        {"--store-gb", "0"},
+		"no such file":      {"--users", "--cert", "c.pem", "--key", "k.pem"},
+		"found \"4222\"":    {"--listen", "4222"},
 	} {
 		drive(t, folder, append([]string{"server", "--store", "other"}, args...)...).check(t, 2, want)
 	}

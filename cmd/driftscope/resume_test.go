@@ -86,7 +86,7 @@ func continued(t *testing.T, folder string) {
 	if !bytes.Equal(before, after) {
 		t.Errorf("prepared by %s, the model it continues by %s", after, before)
 	}
-	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, --latent asks for 3")
+	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, but --latent is 3")
 	for _, kept := range []string{"--crop=none", "--clahe=on", "--keep-light"} {
 		drive(t, folder, "pretrain", "b", "--from", "m.onnx", kept, "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --crop, --clahe and --keep-light out")
 	}

@@ -347,7 +347,7 @@ func TestHostile(t *testing.T) {
 		{"frames that go back", "r.jsonl", good + good, Options{Film: simulated}, ""},
 		{"frames without a time", "r.jsonl", `{"v":1,"kind":"latent","stream":"bead","seq":18446744073709551615,"z":[1]}` + "\n", Options{Film: simulated}, ""},
 		{"another film", "r.jsonl", strings.ReplaceAll(good, `"width_px":160`, `"width_px":161`), Options{Film: simulated}, "give the film that was tracked"},
-		{"none from there on", "r.jsonl", good, Options{From: 4}, "no frame from 4 on"},
+		{"none from there on", "r.jsonl", good, Options{From: 4}, "found no frame numbered 4 or higher"},
 		{"no film", "r.jsonl", good, Options{Film: "gone.tif"}, "gone.tif does not exist"},
 		{"no recording", "r.jsonl", good, Options{Film: "camera:0"}, "a live source cannot be replayed"},
 		{"no columns", "t.csv", "a,b\n1,2\n", Options{}, "expected frame, particle, x and y"},

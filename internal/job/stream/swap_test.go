@@ -90,7 +90,7 @@ func TestSwapRefused(t *testing.T) {
 		{`{"back": true}`, like, false, latent.Conflict, "there is no earlier model"},
 		{`{"name": "spot"}`, like, false, latent.Conflict, "already tracks"},
 		{`{"name": "spot", "sha256": "` + strings.Repeat("1", 64) + `"}`, like, false, latent.Conflict, "expected 1111"},
-		{`{"name": "spot"}`, nil, true, latent.NotNow, "no frame has arrived yet"},
+		{`{"name": "spot"}`, nil, true, latent.NotNow, "cannot be tried before"},
 	} {
 		if c.other {
 			track.renamed()

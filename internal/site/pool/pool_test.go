@@ -284,17 +284,17 @@ func TestMany(t *testing.T) {
 // TestMistakes: each is told with what to give instead, as the user's.
 func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Command){
-		"embedded is the server inside a run":    func(c *Command) { c.NATS = bus.Embedded },
-		"--stale: found 0, expected seconds":     func(c *Command) { c.Stale = 0 },
-		"--stale: found NaN":                     func(c *Command) { c.Stale = math.NaN() },
-		`nats stream: found "a b"`:               func(c *Command) { c.Name = "a b" },
-		`nats stream: found "b.c"`:               func(c *Command) { c.Streams[1] = "b.c" },
-		"found * beside other streams":           func(c *Command) { c.Streams[1] = "*" },
-		"left is the experiment and one of its":  func(c *Command) { c.Name = "left" },
-		"stream left is given twice":             func(c *Command) { c.Streams[1] = "left" },
-		"found 1 stream, expected 2 to 32":       func(c *Command) { c.Streams = c.Streams[:1] },
-		"found 0 stream, expected 2 to 32":       func(c *Command) { c.Streams = nil },
-		"nats://127.0.0.1:1: no NATS server ans": func(c *Command) {},
+		"embedded is the server inside a run":            func(c *Command) { c.NATS = bus.Embedded },
+		"--stale: found 0, expected a number of seconds": func(c *Command) { c.Stale = 0 },
+		"--stale: found NaN":                             func(c *Command) { c.Stale = math.NaN() },
+		`nats stream: found "a b"`:                       func(c *Command) { c.Name = "a b" },
+		`nats stream: found "b.c"`:                       func(c *Command) { c.Streams[1] = "b.c" },
+		"found * beside other streams":                   func(c *Command) { c.Streams[1] = "*" },
+		"left is the experiment and one of its":          func(c *Command) { c.Name = "left" },
+		"stream left is given twice":                     func(c *Command) { c.Streams[1] = "left" },
+		"found 1 stream, expected 2 to 32":               func(c *Command) { c.Streams = c.Streams[:1] },
+		"found 0 stream, expected 2 to 32":               func(c *Command) { c.Streams = nil },
+		"nats://127.0.0.1:1: no NATS server ans":         func(c *Command) {},
 	} {
 		c := Command{Name: "all", Streams: []string{"left", "right"}, NATS: "nats://127.0.0.1:1", Prefix: "driftscope", Site: "local", Stale: 60}
 		change(&c)
