@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFilms goes from three films to a model, and from it to figures and a stream. Thirty steps teach little, so only the form is held.
+// TestFilms trains a model on three films, evaluates it and runs it. Thirty steps teach little, so the test checks only the form of the results.
 func TestFilms(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()

@@ -18,8 +18,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFirstHour plays what a new user types in the first hour, in a folder of its own, and compares what the user sees. Each line was a
-// stumbling stone.
+// TestFirstHour types the commands of a new user's first hour, in a separate folder, and compares the output. Each line once confused a
+// user.
 func TestFirstHour(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -38,7 +38,7 @@ func TestFirstHour(t *testing.T) {
 		stumble string
 		args    []string
 		status  int
-		sees    []string // in what is printed on both outputs
+		sees    []string // texts in both outputs
 	}{
 		{"--version is a flag elsewhere", []string{"--version"}, 0, []string{"driftscope ", "commit "}},
 		{"help is a command elsewhere", []string{"help"}, 0, []string{"Usage: driftscope COMMAND"}},
@@ -86,7 +86,7 @@ func TestFirstHour(t *testing.T) {
 	}
 }
 
-// TestCtrlC: every command that waits ends in order with a line of its own.
+// TestCtrlC: every waiting command ends in order after Ctrl-C and prints a last line.
 func TestCtrlC(t *testing.T) {
 	suite.Long(t)
 	store := t.TempDir()
@@ -94,8 +94,8 @@ func TestCtrlC(t *testing.T) {
 	for _, step := range []struct {
 		args   []string
 		status int
-		sees   string // before Ctrl-C
-		line   string // the last one after it
+		sees   string // text to wait for before Ctrl-C
+		line   string // the last line after it
 	}{
 		{[]string{"server", "--store", store, "--listen", server}, 0, "NATS server on", "stopped"},
 		{[]string{"demo", "--nats-port", "0", "--dashboard", "127.0.0.1:0"}, 0, "dashboard at", "next, your own film"},
@@ -126,8 +126,8 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// TestServer: a site's server with users that keeps what site init makes, from the program alone. Its passwords survive a restart, and
-// nobody comes in without one.
+// TestServer: the program alone runs a site's server with users, which stores the resources of site init. Its passwords survive a restart,
+// and it refuses clients without a password.
 func TestServer(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -190,7 +190,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestExamples: every command's help has examples, and each of them can be typed.
+// TestExamples: every command's help has examples, and each example is a valid command line.
 func TestExamples(t *testing.T) {
 	k, err := kong.New(&commands{}, kong.Name("driftscope"), kong.Exit(func(int) {}))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
-// test drives in a process of its own, and for the processes that sources and models start.
+// TestMain fails the suite if a goroutine or, under -tags matprofile, a Mat outlives it. The same applies to every command that a
+// test runs in a separate process, and to the processes that sources and models start.
 func TestMain(m *testing.M) {
 	capture := len(os.Args) == 2 && os.Args[1] == "capture"
 	child := capture || len(os.Args) == 2 && os.Args[1] == infer.TrialCommand

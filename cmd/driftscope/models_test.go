@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Models are put, listed, fetched and removed from the command line; no file is written over.
+// Models are put, listed, fetched and removed from the command line; no file is overwritten.
 func TestModelCommand(t *testing.T) {
 	folder := t.TempDir()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir()})

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// sampleWith films with the shipped model and gives the folder and its truth.
+// sampleWith samples a film with the shipped model and returns the folder and its truth.
 func sampleWith(t *testing.T, c sampleCmd) (string, *evaluation.Truth) {
 	t.Helper()
 	c.Model, c.Out = "embedded:molecule", filepath.Join(t.TempDir(), "film")
@@ -65,7 +65,7 @@ func TestSample(t *testing.T) {
 			return err
 		}
 		g, err := recording.Grey(f)
-		for i, v := range g.Pixels { // one channel, so that both are in one order
+		for i, v := range g.Pixels { // one channel, so that both have the same order
 			if math.Abs(float64(v-255*want[i])) > 0.501 {
 				t.Fatalf("frame %d, pixel %d: %g of 255, the decoder says %g", f.Seq, i, v, 255*want[i])
 			}

@@ -69,7 +69,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// One stream's failure is told and is the process's, but the others end by themselves.
+// The failure of one stream is reported and fails the process, but the other streams end by themselves.
 func TestFailureOfOneStream(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{

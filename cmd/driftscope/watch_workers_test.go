@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// watched is a watcher and what it has printed.
+// watched is a watcher with its output.
 type watched struct {
 	*watcher
 	t          *testing.T
@@ -25,7 +25,7 @@ func newWatched(t *testing.T, asJSON bool) *watched {
 	return w
 }
 
-// hear takes a record as it travels.
+// hear passes a record to the watcher in its encoded form.
 func (w *watched) hear(name string, kind latent.Kind, r message.Record) {
 	w.t.Helper()
 	data, err := json.Marshal(r)
@@ -37,7 +37,7 @@ func (w *watched) hear(name string, kind latent.Kind, r message.Record) {
 	}
 }
 
-// wants compares what was printed since it was asked before with these lines.
+// wants compares the lines printed since its last call with the given lines.
 func (w *watched) wants(lines ...string) {
 	w.t.Helper()
 	var want string
@@ -50,7 +50,7 @@ func (w *watched) wants(lines ...string) {
 	w.out.Reset()
 }
 
-// TestWatchWorkers: a worker has a line when something changes, and none while it only goes on; that it is silent is told once.
+// TestWatchWorkers: a worker gets a line when something changes, and none otherwise. Its silence is reported once.
 func TestWatchWorkers(t *testing.T) {
 	w := newWatched(t, false)
 	r := workerRecord("hall-1", "1.2", runningAt("bead", 17))
