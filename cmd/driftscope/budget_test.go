@@ -126,7 +126,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetBeside: a camera over NATS that sends the largest pictures as small messages costs the other stream of the process no frame, and the camera's frames
+// TestBudgetBeside: a camera over NATS that sends the largest pictures as small messages costs the other stream of the process no frame. The camera's frames
 // are refused and counted. The other stream's camera does not wait: a stream that lost its rate would lose frames.
 func TestBudgetBeside(t *testing.T) {
 	server := bustest.Start(t, "max_payload: 8MB")

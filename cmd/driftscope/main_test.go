@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(suite.Mats(suite.Goroutines(status)))
 }
 
-// peakFile names the file in which a command leaves the most memory that it, or a child of it, had resident, in bytes. The account of a process that has ended
-// would not do: it begins with that of its parent.
+// peakFile names the environment variable with a file in which a command writes the peak resident memory of itself and its children, in bytes. The usage that
+// the system reports for an ended process is unsuitable, because it starts with the parent's memory.
 const peakFile = "DRIFTSCOPE_TEST_PEAK"
 
 func notePeak() {

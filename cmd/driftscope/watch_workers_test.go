@@ -127,7 +127,7 @@ func TestWatchLeases(t *testing.T) {
 	}
 }
 
-// TestWorkersAreBounded: whoever names workers without end is not remembered without end.
+// TestWorkersAreBounded: watch remembers a bounded number of workers, even if a client invents names without end.
 func TestWorkersAreBounded(t *testing.T) {
 	k, now := workers{}, time.Now()
 	for i := range 3 * watchStreams {

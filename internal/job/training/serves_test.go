@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/finder"
 )
 
-// TestServes: a model that explains little is refused where the film shows many objects, with what to do instead, and there alone.
+// TestServes: a model that explains little is refused only if the film shows many objects, with a suggestion.
 func TestServes(t *testing.T) {
 	for _, k := range []struct {
 		latent    string
