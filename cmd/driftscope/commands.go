@@ -37,7 +37,7 @@ type commands struct {
 	Work       work.Command       `cmd:"" group:"Site" help:"Run streams of a site on this machine, as a worker."`
 	Lint       lintCmd            `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
 	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer and suggest how to fix problems."`
-	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version; 'completion' prints a shell script."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version. The command completion prints a shell script."`
 	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
 	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
 	Capture    captureCmd         `cmd:"" hidden:"" help:"Read a source for another driftscope process."`

@@ -39,7 +39,7 @@ type commands struct {
 	Work       lackingCmd         `cmd:"" group:"Site" passthrough:"" help:"Not in this build: run streams of a site on this machine, as a worker."`
 	Lint       lackingCmd         `cmd:"" group:"Set-up" passthrough:"" help:"Not in this build: check a configuration without opening anything."`
 	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer and suggest how to fix problems."`
-	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version; 'completion' prints a shell script."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version. The command completion prints a shell script."`
 	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
 	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
 }

@@ -95,8 +95,7 @@ type announced struct {
 	revision uint64 // 0 if not written
 }
 
-// Announce writes this worker's record, with the site's own name and id. The caller repeats it every third of the TTL. It returns ErrName if another
-// process uses the name.
+// Announce writes this worker's record, with the site's own name and id. Call it every third of the TTL. It returns ErrName if another process has the name.
 func (s *Site) Announce(ctx context.Context, w Worker) error {
 	if s.looks || s.o.Worker == nobody {
 		return ErrReadOnly

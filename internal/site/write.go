@@ -31,8 +31,7 @@ type newer struct {
 
 func (n newer) Error() string { return fmt.Sprintf("the key's revision is %d", n.last) }
 
-// put sends w, waits for a limited time, and returns the revision of w. The error newer means that the server refused w for good. After any other error it
-// may have accepted w.
+// put sends w, waits at most within, and returns the revision of w. The error newer is a final refusal; after any other error the server may have accepted w.
 func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
 	if !w.sent {
 		w.id, w.started, w.sent = rand.Text(), b.fence(), true

@@ -85,8 +85,7 @@ func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	return min(nearest, x, y, float64(o.Width-1)-x, float64(o.Height-1)-y)
 }
 
-// side returns the side of the smallest square that contains an object and its changes, from the pictures of isolated objects. If fewer than fewPictures
-// are isolated, it returns the smallest side.
+// side returns the side of the smallest square that contains an isolated object and its changes, or the smallest side if too few objects are isolated.
 func (p *pictures) side() int {
 	n, size := 0, widest*widest
 	square := make([]float64, size)

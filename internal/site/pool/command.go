@@ -21,7 +21,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// everyone stands for all streams of the site.
+// everyone is the argument that selects all streams of the site.
 const everyone = "*"
 
 // waiting is the largest number of messages that wait while a law is computed. Further messages are lost; the next record replaces them.

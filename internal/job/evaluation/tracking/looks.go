@@ -18,8 +18,7 @@ type Looks struct {
 	R2     map[string]float64 `json:"r2"`
 }
 
-// known maps the columns of a truth that are visible in a picture to the visible value. An object looks the same above and below the focus, so only the
-// distance counts.
+// known maps a column of the truth to the value visible in a picture. An object looks the same above and below the focus, so only its distance counts.
 var known = map[string]func(float64) float64{"z": math.Abs, "light": func(v float64) float64 { return v }}
 
 var aLatent = regexp.MustCompile(`^z_\d+$`)
