@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// Bounds on the TTL of a lease, which is how long a stream may lack a worker after its worker died. A lease is renewed every third of the TTL.
+// Default and bounds of the TTL of a lease, which is how long a stream may lack a worker after its worker died. A lease is renewed every third of the TTL.
 const (
 	DefaultTTL = 5 * time.Second
 	LeastTTL   = time.Second
