@@ -17,13 +17,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// accessRun tracks frames that JetStream keeps; each %s is how a connection is let in.
+// accessRun tracks frames stored in JetStream; each %s is for a connection's credentials.
 const accessRun = "stream: bead\nsource: {nats: {subject: camera.bead, url: %q%s}}\nframes: {durable: true}\nmodel: embedded:molecule\nnats: {url: %q%s, durable: true, store: store}\n"
 
-// published are the frames that a publisher is given, 50 a second.
+// accessFrames is the number of frames for a publisher, at 50 per second.
 const accessFrames = 300
 
-// tracks wants every frame of a publisher kept and tracked once, in order, and ends both.
+// tracks checks that every frame of a publisher is stored and tracked once, in order, and ends both processes.
 func (r *trial) tracks(p *trial, url string, access ...nats.Option) {
 	r.t.Helper()
 	if err := p.c.Wait(); err != nil || !strings.Contains(p.out.String(), fmt.Sprintf("kept %d frames", accessFrames)) {
@@ -42,7 +42,7 @@ func (r *trial) tracks(p *trial, url string, access ...nats.Option) {
 	}
 }
 
-// TestOperator: users that an operator has signed run, publish and watch. What expires meanwhile loses nothing once it is renewed, and who is not let in is told.
+// TestOperator: users signed by an operator run, publish and watch. Credentials that expire lose no data if they are renewed; a refused user gets an error.
 func TestOperator(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestOperator(t *testing.T) {
 	publish := begin(t, folder, "publish", film, "--subject", "camera.bead", "--url", server.URL(), "--creds", camera, "--durable")
 	publish.until("the credentials to expire", func() bool { return publish.says("authorization violation") })
 	run.until("the credentials of its frames to expire", func() bool { return run.says("frames=camera.bead") })
-	time.Sleep(time.Second) // nothing is published meanwhile
+	time.Sleep(time.Second) // nothing is published during this time
 	creds("camera", anything)
 	creds("reader", anything)
 	run.tracks(publish, server.URL(), nats.UserCredentials(rig))
@@ -102,7 +102,7 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// TestNKeys: users that are known by a key run, publish and watch, by the file or by a context that names it; another key is refused.
+// TestNKeys: users identified by a key run, publish and watch, with the key file or a context that names it. The server refuses another key.
 func TestNKeys(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()

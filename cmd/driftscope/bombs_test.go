@@ -23,10 +23,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// bombBytes are unpacked from a few kB or MB.
+// bombBytes is the unpacked size of a file of a few kB or MB.
 const bombBytes = 1 << 30
 
-// bombCodecs pack zeros.
+// bombCodecs are the codecs that compress zeros.
 var bombCodecs = map[string]func(io.Writer) io.WriteCloser{
 	"zlib": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
 	"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
@@ -40,7 +40,7 @@ var bombCodecs = map[string]func(io.Writer) io.WriteCloser{
 	},
 }
 
-// bombOf packs so many zeros.
+// bombOf compresses n zeros.
 func bombOf(t *testing.T, codec string, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func bombZarr(side int, compressor string, chunk []byte) map[string][]byte {
 	return map[string][]byte{"a.zarr/.zarray": []byte(array), "a.zarr/0/0/0": chunk}
 }
 
-// bloscBomb says that it holds so many bytes, in blocks of as many, in one part of Zstandard.
+// bloscBomb is a Blosc chunk that claims size bytes, in blocks of the same size, in one part of Zstandard.
 func bloscBomb(size uint32, part []byte) []byte {
 	b := []byte{2, 1, 4 << 5, 1}
 	for _, v := range []uint32{size, size, uint32(16 + 4 + 4 + len(part)), 20, uint32(len(part))} {
@@ -85,14 +85,14 @@ func bloscBomb(size uint32, part []byte) []byte {
 	return append(b, part...)
 }
 
-// heldElsewhere says which tests hold the kinds of sources of which no bomb is made here.
+// heldElsewhere names the tests, or reasons, for the kinds of sources without a bomb here.
 var heldElsewhere = map[string]string{
 	"camera": "codecs of a camera", "genicam": "not packed", "gst": "GStreamer's codecs", "url": "TestHTTPRefused (ingest/camera)", "sim": "no file", "fits": "not packed", "video": "FFmpeg's codecs",
 	"hdf5": "TestRefused, FuzzChange (ingest/hdf5)", "nats": "TestUnpackHostile (ingest/wire), TestBudgetBeside", "ndtiff": "as tiff, by its own index: FuzzIndex (ingest/tiff)", "recording": "as tiff and zarr",
 }
 
-// TestBombs: a small file that unpacks to a gigabyte, or says that it does, ends in an error or in the picture that its header says, within 1 GiB and 5 s of a
-// processor.
+// TestBombs: a small file that unpacks to a gigabyte, or claims to, ends in an error or in the picture that its header describes, within 1 GiB and 5 s of
+// processor time.
 func TestBombs(t *testing.T) {
 	suite.Long(t)
 	const small, large = 64, 8190
@@ -155,7 +155,7 @@ func bombCZI(data []byte) []byte {
 	return f.Bytes()
 }
 
-// longPNG says in its head that it is of a side, and holds the pixels of one of another.
+// longPNG is a PNG whose header gives one side, but whose pixels are for another.
 func longPNG(side, holds uint32) []byte {
 	data := blackPNG(holds, holds, 8, 0, 1)
 	binary.BigEndian.PutUint32(data[16:], side)

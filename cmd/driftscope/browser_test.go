@@ -17,10 +17,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// requireTools, when set, makes a test fail that lacks a program it needs, instead of skipping it: so it is where releases are made.
+// requireTools, when set, makes a test fail instead of skip if it lacks a program. It is set where releases are built.
 const requireTools = "DRIFTSCOPE_TEST_TOOLS"
 
-// tool finds a program that tests alone need.
+// tool finds a program that only tests need.
 func tool(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -79,7 +79,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// note keeps what goes wrong in the page.
+// note records the page's warnings and errors.
 func (b *browser) note(m chromedp.ConsoleMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	ask(b, chromedp.Steps(actions...))
 }
 
-// ask carries out an action, within what a busy machine needs, and gives what it returns.
+// ask carries out an action, within the time that a busy machine needs, and returns its result.
 func ask[T any](b *browser, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
@@ -123,20 +123,20 @@ func (b *browser) is(expression string) bool {
 	return ask(b, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 }
 
-// text is what an element shows.
+// text returns the text of an element.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
 	return ask(b, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
 }
 
-// places is where elements stand, in whole pixels.
+// places returns the positions of elements, in whole pixels.
 func (b *browser) places(selector string) string {
 	b.t.Helper()
 	return ask(b, chromedp.Evaluate[string](fmt.Sprintf(
 		"Array.from(document.querySelectorAll(%q), (e) => e.getBoundingClientRect()).map((r) => `${Math.round(r.x)}, ${Math.round(r.y)}`).join('; ')", selector)))
 }
 
-// size gives the page a screen; dark asks for dark colours as the system does.
+// size sets the page's screen; dark requests dark colours, as the system can.
 func (b *browser) size(width, height int64, scale float64, dark bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -155,7 +155,7 @@ func (b *browser) size(width, height int64, scale float64, dark bool) {
 	time.Sleep(time.Second) // for the charts to follow
 }
 
-// shoot keeps a picture of the whole page with the test's artefacts.
+// shoot saves a picture of the whole page with the test's artefacts.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
 	if err := os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), ask(b, chromedp.FullScreenshot(100)), 0o600); err != nil {
@@ -163,15 +163,15 @@ func (b *browser) shoot(name string) {
 	}
 }
 
-// forget leaves out of clean what the console has so far.
+// forget excludes the console's present messages from clean.
 func (b *browser) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.problems = nil
 }
 
-// clean wants no error in the console since the last call. While a server was away, requests may have failed: the browser writes
-// those there itself.
+// clean checks that the console has no error since the last call. While a server was unreachable, requests may have failed, which the
+// browser itself logs there.
 func (b *browser) clean(away bool) {
 	b.t.Helper()
 	b.mu.Lock()

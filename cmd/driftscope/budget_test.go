@@ -23,10 +23,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// budgetFrames are how many frames the films of TestBudget have.
+// budgetFrames is the number of frames in the films of TestBudget.
 const budgetFrames = 2
 
-// readsNoPictures says why a command is in no case of TestBudget.
+// readsNoPictures gives the reasons why commands are not in TestBudget.
 var readsNoPictures = map[string]string{
 	"watch": "messages", "dashboard": "messages", "model": "models", "law": "tables", "pool": "messages", "stream": "configurations", "site": "streams and buckets of a server", "server": "messages",
 	"work": "runs streams as run does", "sample": "what a model draws",
@@ -34,7 +34,7 @@ var readsNoPictures = map[string]string{
 	"trymodel": "models",
 }
 
-// budgeted is what a command does with a film, in a folder that has model.onnx, tracks.csv and the film.
+// budgeted has the arguments of commands that read a film, in a folder with model.onnx, tracks.csv and the film.
 var budgeted = map[string][][]string{
 	"run": {
 		{"run", "FILM", "--objects", "--dt", "1", "--nats", "off", "--dashboard", "off", "--no-status"},
@@ -50,7 +50,7 @@ var budgeted = map[string][][]string{
 	"probe":    {{"probe", "FILM"}},
 }
 
-// budgetFilms are the films, each of budgetFrames pictures of objects' names, so that simulate takes them for assets as well.
+// budgetFilms are the films. Each has budgetFrames pictures, named like COIL-20's objects, so that simulate also accepts them as assets.
 var budgetFilms = map[string]func() []byte{
 	"blank":       func() []byte { return blackPNG(8190, 8190, 8, 0, 1) },
 	"blank field": func() []byte { return blackPNG(4096, 4096, 8, 0, 1) },
@@ -76,8 +76,8 @@ func patterned(width, height int, at func(x, y int) byte) []byte {
 	return data.Bytes()
 }
 
-// TestBudget: every command that reads pictures takes the largest that there may be, or refuses it in a line, within the memory and the processor's time of
-// the frames.
+// TestBudget: every command that reads pictures accepts the largest allowed picture, or refuses it in one line, within the budget of memory and processor
+// time for the frames.
 func TestBudget(t *testing.T) {
 	suite.Long(t)
 	fields := reflect.TypeFor[commands]()
@@ -126,7 +126,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetBeside: a camera over NATS that sends the largest pictures as small messages costs the other stream of the process no frame, and its own frames
+// TestBudgetBeside: a camera over NATS that sends the largest pictures as small messages costs the other stream of the process no frame. The camera's frames
 // are refused and counted. The other stream's camera does not wait: a stream that lost its rate would lose frames.
 func TestBudgetBeside(t *testing.T) {
 	server := bustest.Start(t, "max_payload: 8MB")

@@ -15,8 +15,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// TestCameraComesBack: a camera is unplugged for 5 s under a run. It is told to be lost once and to be back once, frames are numbered on,
-// and their times span the gap.
+// TestCameraComesBack: a camera is unplugged for 5 s during a run. The run reports once that it is lost and once that it is back, frame numbers
+// continue, and the times span the gap.
 func TestCameraComesBack(t *testing.T) {
 	const away = 5 * time.Second
 	camera := suite.StartCamera(t)
@@ -56,7 +56,7 @@ func TestCameraComesBack(t *testing.T) {
 				lost++
 			case "source_back":
 				back++
-				// 3 s on a machine that is free; one that runs other tests beside takes longer to start a process and to find cameras.
+				// 3 s on an idle machine; with other tests running it takes longer to start a process and to find cameras.
 				t.Logf("frames again %v after the camera was back", r.Time.Sub(plugged))
 				if took := r.Time.Sub(plugged); took < 0 || took > 15*time.Second {
 					t.Errorf("frames again %v after the camera was back", took)
@@ -103,7 +103,7 @@ func records(t *testing.T, path string) (all []message.Record) {
 	return all
 }
 
-// waitForText returns once the file at path holds text.
+// waitForText returns once the file at path contains text.
 func waitForText(t *testing.T, path, text string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

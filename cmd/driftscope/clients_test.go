@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// python is a Python that has modules, such as Debian's where another one comes first in the path.
+// python returns a Python that has the modules, such as Debian's if another one comes first in the path.
 func python(t *testing.T, modules ...string) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
@@ -33,7 +33,7 @@ func python(t *testing.T, modules ...string) string {
 	return ""
 }
 
-// inPython prepares a command of a Python that has modules, in clients/python.
+// inPython prepares a command of a Python that has the modules, in clients/python.
 func inPython(t *testing.T, modules []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), python(t, modules...), args...)
@@ -56,7 +56,7 @@ func TestPythonClient(t *testing.T) {
 	}
 }
 
-// runBeside is a run that publishes on a server, until it is told to stop.
+// runBeside starts a run that publishes on a server until ended is called.
 func runBeside(t *testing.T, args ...string) (ended func() string) {
 	t.Helper()
 	run := command(t, t.TempDir(), append([]string{"run", "--no-status", "--dashboard", "off"}, args...)...)
@@ -73,7 +73,7 @@ func runBeside(t *testing.T, args ...string) (ended func() string) {
 	}
 }
 
-// told runs a script of clients/python/tests with the url of a server, and reads what it prints.
+// told runs a script of clients/python/tests with the URL of a server, and parses its output.
 func told(t *testing.T, script, url string, into any) {
 	t.Helper()
 	c := inPython(t, []string{"numpy"}, filepath.Join("tests", script), url)
@@ -88,7 +88,7 @@ func told(t *testing.T, script, url string, into any) {
 	t.Log(strings.TrimSpace(out.String()))
 }
 
-// TestPythonFrames: frames from Python reach a run, and its tracks come back: the frames' own times, all of them, where the spots are, and commands are answered.
+// TestPythonFrames: frames from Python reach a run, and all tracks come back with the frames' times and the spots' positions. Commands get answers.
 func TestPythonFrames(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestPythonFrames(t *testing.T) {
 	ended()
 }
 
-// TestPythonListens: latents, laws, triggers and events of a simulation come to Python, each message as its schema says, and it commands.
+// TestPythonListens: Python receives latents, laws, triggers and events of a simulation, each valid by its schema, and sends commands.
 func TestPythonListens(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestPythonReads(t *testing.T) {
 	}
 }
 
-// TestCClient: the example in C publishes frames and has their objects back, where they are.
+// TestCClient: the example in C publishes frames and receives their objects at the right positions.
 func TestCClient(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -233,7 +233,7 @@ func TestCClient(t *testing.T) {
 		}
 		for i := range r.X {
 			places++
-			if off := math.Hypot(r.X[i]-64, r.Y[i]-64) - 30; math.Abs(off) > 0.5 { // of the circle that it goes round
+			if off := math.Hypot(r.X[i]-64, r.Y[i]-64) - 30; math.Abs(off) > 0.5 { // from the circle on which the spot moves
 				t.Errorf("a spot at %.2f, %.2f: %.2f px off its circle", r.X[i], r.Y[i], off)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/site/work"
 )
 
-// commands is the command line, one field per sub-command; each has its file.
+// commands is the command line, with one field per subcommand.
 type commands struct {
 	Run        runCmd             `cmd:"" group:"Track" help:"Track a source and publish its latents and law."`
 	Batch      batch.Command      `cmd:"" group:"Track" help:"Track many finished recordings, here or on workers."`
@@ -23,7 +23,7 @@ type commands struct {
 	Dashboard  dashboardCmd       `cmd:"" group:"Look" help:"Show the dashboard of streams on another NATS server."`
 	Pretrain   pretrainCmd        `cmd:"" group:"Model" help:"Train an encoder on recordings."`
 	Eval       evalCmd            `cmd:"" group:"Model" help:"Compare a model or tracks with the truth."`
-	Sample     sampleCmd          `cmd:"" group:"Model" help:"Draw new films from a model's law of motion."`
+	Sample     sampleCmd          `cmd:"" group:"Model" help:"Render new films from a model's law of motion."`
 	Model      modelCmd           `cmd:"" group:"Model" help:"Manage models on a NATS server, for runs with nats:NAME."`
 	Law        law.Command        `cmd:"" group:"Law" help:"Find the law of tracks: diffusion, states, spectrum."`
 	Pool       pool.Command       `cmd:"" group:"Law" help:"Combine the laws of several cameras, live."`
@@ -36,8 +36,8 @@ type commands struct {
 	Stream     orders.Command     `cmd:"" group:"Site" help:"Manage the streams that the workers of a site run."`
 	Work       work.Command       `cmd:"" group:"Site" help:"Run streams of a site on this machine, as a worker."`
 	Lint       lintCmd            `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
-	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer, and say how to fix problems."`
-	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version; completion prints the shell's script."`
+	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer and suggest how to fix problems."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version. The command completion prints a shell script."`
 	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
 	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
 	Capture    captureCmd         `cmd:"" hidden:"" help:"Read a source for another driftscope process."`

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/site/pool"
 )
 
-// commands is the command line of a build without OpenCV: the names of commands.go, some of which return an error here.
+// commands is the command line of a build without OpenCV. It has the commands of commands.go, but some only return an error.
 type commands struct {
 	Run        lackingCmd         `cmd:"" group:"Track" passthrough:"" help:"Not in this build: track a source and publish its latents and law."`
 	Batch      batch.Command      `cmd:"" group:"Track" help:"Track many finished recordings, here or on workers."`
@@ -25,7 +25,7 @@ type commands struct {
 	Dashboard  dashboardCmd       `cmd:"" group:"Look" help:"Show the dashboard of streams on another NATS server."`
 	Pretrain   lackingCmd         `cmd:"" group:"Model" passthrough:"" help:"Not in this build: train an encoder on recordings."`
 	Eval       lackingCmd         `cmd:"" group:"Model" passthrough:"" help:"Not in this build: compare a model or tracks with the truth."`
-	Sample     lackingCmd         `cmd:"" group:"Model" passthrough:"" help:"Not in this build: draw new films from a model's law of motion."`
+	Sample     lackingCmd         `cmd:"" group:"Model" passthrough:"" help:"Not in this build: render new films from a model's law of motion."`
 	Model      modelCmd           `cmd:"" group:"Model" help:"Manage models on a NATS server, for runs with nats:NAME."`
 	Law        law.Command        `cmd:"" group:"Law" help:"Find the law of tracks: diffusion, states, spectrum."`
 	Pool       pool.Command       `cmd:"" group:"Law" help:"Combine the laws of several cameras, live."`
@@ -38,15 +38,15 @@ type commands struct {
 	Stream     orders.Command     `cmd:"" group:"Site" help:"Manage the streams that the workers of a site run."`
 	Work       lackingCmd         `cmd:"" group:"Site" passthrough:"" help:"Not in this build: run streams of a site on this machine, as a worker."`
 	Lint       lackingCmd         `cmd:"" group:"Set-up" passthrough:"" help:"Not in this build: check a configuration without opening anything."`
-	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer, and say how to fix problems."`
-	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version; completion prints the shell's script."`
+	Doctor     doctor.Command     `cmd:"" group:"Set-up" help:"Check this computer and suggest how to fix problems."`
+	Version    versionCmd         `cmd:"" group:"Set-up" help:"Print the version. The command completion prints a shell script."`
 	Completion console.Completion `cmd:"" group:"Set-up" help:"Print the shell completion script."`
 	Man        console.Manual     `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // lackingCmd is a command that needs OpenCV.
 type lackingCmd struct {
-	Rest []string `arg:"" optional:"" help:"Its arguments."`
+	Rest []string `arg:"" optional:"" help:"Arguments of the command."`
 }
 
 // Run returns an error.

@@ -13,8 +13,8 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestDashboardOfAnExperiment: the law of several cameras stands beside their streams, in words, with who it is of and when each was heard; a camera that
-// falls silent is told, and so is the end.
+// TestDashboardOfAnExperiment: the page shows the law of several cameras next to their streams, in words, with the cameras and the time of each one's last
+// record. It reports a camera that falls silent, and the end.
 func TestDashboardOfAnExperiment(t *testing.T) {
 	b := openBrowser(t)
 	results := filepath.Join(t.TempDir(), "results.jsonl")

@@ -15,8 +15,8 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestDashboardOfALaw: results that are shown again bring the law in words, the states' colours, the map and the force to the page; those of an older
-// release, which have none of it, are drawn without.
+// TestDashboardOfALaw: a replay of results shows the law in words, the colours of states, the map and the force on the page. Results of an older release
+// lack these, and the page omits them.
 func TestDashboardOfALaw(t *testing.T) {
 	b := openBrowser(t)
 	results := filepath.Join(t.TempDir(), "results.jsonl")
@@ -42,8 +42,8 @@ func TestDashboardOfALaw(t *testing.T) {
 	interrupt(t, run)
 }
 
-// writeLaw writes what a run writes of a field: objects in a hundred frames, and of each what they are together; with a law, its states, a map of more cells
-// than there are latents, and the force.
+// writeLaw writes the results of a run on a field: objects in a hundred frames, and a population record per frame. With a law it adds the states, a map of
+// more cells than a record may have latents, and the force.
 func writeLaw(t *testing.T, path string, lawful bool) {
 	t.Helper()
 	var lines []string
@@ -51,7 +51,7 @@ func writeLaw(t *testing.T, path string, lawful bool) {
 	for seq := uint64(1); seq <= 100; seq++ {
 		objects, of := sinktest.Field(seq), *sinktest.Population(seq)
 		objects.Latent.Time = sinktest.Noon.Add(time.Duration(seq) * 40 * time.Millisecond)
-		of.Time, objects.Objects.ID[1] = objects.Latent.Time, 4 // a number that JavaScript can hold
+		of.Time, objects.Objects.ID[1] = objects.Latent.Time, 4 // a number that JavaScript represents exactly
 		if !lawful {
 			of.Law, of.Pairs, of.Map = nil, nil, nil
 			objects.Objects.States, objects.Objects.State = 0, nil
@@ -68,7 +68,7 @@ func writeLaw(t *testing.T, path string, lawful bool) {
 	}
 }
 
-// cells is a map so many times over.
+// cells returns a map with its cells repeated.
 func cells(m *latent.FieldMap, times int) *latent.FieldMap {
 	of := func(column []float64) []float64 { return slices.Repeat(column, times) }
 	return &latent.FieldMap{X: of(m.X), Y: of(m.Y), Width: of(m.Width), VX: of(m.VX), VY: of(m.VY), SD: of(m.SD), D: of(m.D), DSD: of(m.DSD), Steps: of(m.Steps), Says: []string{"A trap at 32, 16."}}

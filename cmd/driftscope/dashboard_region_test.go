@@ -18,8 +18,8 @@ const (
 	moleculeRegion = 96
 )
 
-// place is where the region is in the page, as the stream has it: its corner in the picture, its middle in the window, and how many
-// pixels of the picture one of the window's is.
+// place is the position of the region on the page, according to the stream: its corner in the picture, its middle in the window, and the
+// number of picture pixels per window pixel.
 type place struct{ X, Y, MiddleX, MiddleY, Scale float64 }
 
 // regionAt reads the page.
@@ -32,7 +32,7 @@ func regionAt(b *browser) place {
 	})()`, moleculeWhole)))
 }
 
-// stands is true where the stream says that the region's corner is near (x, y), and the page draws it there.
+// stands is an expression that is true if the stream reports the region's corner near (x, y) and the page draws it there.
 func stands(x, y, near float64) string {
 	return fmt.Sprintf(`(() => {
 		const said = /region at (\d+), (\d+)/.exec(document.querySelector('#region-note').textContent);
@@ -42,7 +42,7 @@ func stands(x, y, near float64) string {
 	})()`, x, y, near, moleculeWhole)
 }
 
-// steerRegion: mouse, finger and keys send the region elsewhere; it is drawn where the stream says, never where it was only asked to be.
+// steerRegion: mouse, finger and keys move the region. The page draws it at the position that the stream reports, never at a position that was only requested.
 func steerRegion(t *testing.T, b *browser) {
 	b.until(10*time.Second, "the whole picture", `document.querySelector('#pictures').classList.contains('cut')`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#pictures').scrollIntoView({block: 'center'})`))
@@ -71,7 +71,7 @@ func steerRegion(t *testing.T, b *browser) {
 	b.until(10*time.Second, "the region where the keys sent it", stands(moleculeWhole-moleculeRegion-2, y, 1.5))
 }
 
-// touch is what a finger does.
+// touch is an action of a finger.
 func touch(kind input.DispatchTouchEventType, x, y float64) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
 		points := []*input.TouchPoint{{X: x, Y: y}}

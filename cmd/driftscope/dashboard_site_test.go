@@ -16,7 +16,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// speakers publish what workers and streams say, several times a second, until they are silenced.
+// speakers publish the records of workers and streams, several times per second, until they are silenced.
 type speakers struct {
 	t  *testing.T
 	nc *nats.Conn
@@ -49,7 +49,7 @@ func newSpeakers(t *testing.T, at string) *speakers {
 	return s
 }
 
-// say has a record published from now on; what is said of the same kind under the same name ends.
+// say publishes a record from now on, in place of an earlier record of the same kind and name.
 func (s *speakers) say(name string, kind latent.Kind, r message.Record) {
 	s.t.Helper()
 	data, err := json.Marshal(r)
@@ -61,7 +61,7 @@ func (s *speakers) say(name string, kind latent.Kind, r message.Record) {
 	s.says[fmt.Sprintf("driftscope.local.%s.%s", name, kind)] = data
 }
 
-// silence has nothing more said of a kind under a name.
+// silence stops the records of a kind under a name.
 func (s *speakers) silence(name string, kind latent.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,19 +100,19 @@ func runningAt(name string, epoch uint64) message.RunningRecord {
 	return message.RunningRecord{Name: name, Epoch: epoch, Since: dawn.Add(59 * time.Minute), State: "running"}
 }
 
-// healthAt is what a stream says under a lease.
+// healthAt is a stream's health under a lease.
 func healthAt(name string, epoch uint64, fps float64) *message.HealthRecord {
 	return &message.HealthRecord{Header: message.Header{V: latent.Version, Kind: latent.KindHealth, Stream: name, Epoch: epoch},
 		Health: latent.Health{Time: dawn.Add(time.Hour), State: "tracking", UptimeS: 60, Frames: 1000, Tracked: 1000, FPS: fps, Stages: []latent.Stage{}}}
 }
 
-// siteRows is true while a table of the page reads so, row by row with / between cells.
+// siteRows is an expression that is true if a table of the page has the given rows, with / between cells.
 func siteRows(table string, rows ...string) string {
 	return fmt.Sprintf("Array.from(document.querySelectorAll('#%s tr'), (r) => Array.from(r.cells, (c) => c.textContent.trim()).join(' / ')).join('\\n') === %q", table, strings.Join(rows, "\n"))
 }
 
-// TestDashboardOfASite: a viewer sees all streams of a site where they run, and its workers; a worker that is not heard is grey and then gone, one that has
-// handed over at once, and what one says that has lost its stream reaches nobody.
+// TestDashboardOfASite: a viewer sees all streams of a site with their workers. A silent worker turns grey and then disappears; one that has handed over
+// disappears at once. The page ignores records from a worker that has lost its stream.
 func TestDashboardOfASite(t *testing.T) {
 	b := openBrowser(t)
 	server := laboratory(t, -1, -1)
@@ -169,7 +169,7 @@ func TestDashboardOfASite(t *testing.T) {
 	b.until(20*time.Second, "that the silent worker is gone", `document.querySelectorAll('#workers tr').length === 1`)
 	b.until(10*time.Second, "no mark on one version", `document.querySelector('#workers-note').textContent === '' && !/▲/.test(document.querySelector('#workers').textContent)`)
 
-	// It returns, and does not know yet that it has lost its stream.
+	// hall-1 resumes, and does not know yet that it has lost its stream.
 	woken := healthAt("bead", 17, 1)
 	woken.State, woken.Problem = "stopped", "woken"
 	site.once("bead", latent.KindHealth, woken)
@@ -193,8 +193,8 @@ func TestDashboardOfASite(t *testing.T) {
 	interrupt(t, run)
 }
 
-// TestDashboardWithoutWorkers: where nobody is a worker the page has no trace of a site; one that comes later, also on the embedded server, is offered and
-// changes nothing of what somebody looks at.
+// TestDashboardWithoutWorkers: without workers the page shows no trace of a site. A worker that starts later, also on the embedded server, is offered but
+// does not change the present view.
 func TestDashboardWithoutWorkers(t *testing.T) {
 	b := openBrowser(t)
 	results := filepath.Join(t.TempDir(), "results.jsonl")
@@ -204,7 +204,7 @@ func TestDashboardWithoutWorkers(t *testing.T) {
 	at, _, _ = strings.Cut(at, " ")
 	b.do(chromedp.Navigate(address))
 	b.until(time.Minute, "the stream", `document.querySelectorAll('#objects tr').length > 1`)
-	b.do(chromedp.Sleep(4*time.Second), chromedp.KeyEvent("0")) // beyond the first look
+	b.do(chromedp.Sleep(4*time.Second), chromedp.KeyEvent("0")) // longer than the page's first check
 	if !b.is(`document.querySelectorAll('#streams button').length === 1 && ['#site-streams', '#workers', '#site-cores', '.of-workers'].every((s) => document.querySelector(s).getClientRects().length === 0)`) {
 		t.Errorf("without workers the page shows a site: %q", b.text("body"))
 	}

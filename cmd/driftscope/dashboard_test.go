@@ -21,14 +21,14 @@ import (
 	"driftscope/internal/job/stream"
 )
 
-// shown starts driftscope and returns the address of its dashboard once it says so.
+// shown starts driftscope and returns the address of its dashboard once the program prints it.
 func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 	t.Helper()
 	c, address, _ = introduced(t, args...)
 	return c, address
 }
 
-// introduced is shown with what was told before.
+// introduced is like shown but also returns the lines printed before.
 func introduced(t *testing.T, args ...string) (c *exec.Cmd, address string, told []string) {
 	t.Helper()
 	c = command(t, t.TempDir(), args...)
@@ -47,7 +47,7 @@ func introduced(t *testing.T, args ...string) (c *exec.Cmd, address string, told
 	for lines.Scan() {
 		if at, ok := strings.CutPrefix(lines.Text(), "dashboard at "); ok {
 			go func() {
-				for lines.Scan() { // so that the run can go on writing
+				for lines.Scan() { // so that the run can continue to write
 				}
 			}()
 			return c, at, told
@@ -58,7 +58,7 @@ func introduced(t *testing.T, args ...string) (c *exec.Cmd, address string, told
 	return nil, "", nil
 }
 
-// interrupt ends a run as Ctrl-C does, and wants it to end well.
+// interrupt ends a run as Ctrl-C does, and checks that it ends without an error.
 func interrupt(t *testing.T, c *exec.Cmd) {
 	t.Helper()
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
@@ -69,7 +69,7 @@ func interrupt(t *testing.T, c *exec.Cmd) {
 	}
 }
 
-// stopMolecule ends the stream molecule of a run that told where it publishes.
+// stopMolecule ends the stream molecule of a run, whose printed lines give its address.
 func stopMolecule(t *testing.T, told []string) {
 	t.Helper()
 	for _, line := range told {
@@ -84,19 +84,19 @@ func stopMolecule(t *testing.T, told []string) {
 	t.Fatalf("nothing says where it publishes: %v", told)
 }
 
-// What the page says, as JavaScript.
+// JavaScript expressions for the page's texts.
 const (
 	moving     = `/frame [1-9]/.test(document.querySelector('#view-facts').textContent)`
 	isTracking = `/tracking/.test(document.querySelector('#badge').textContent)`
 	refined    = `/longest arrows/.test(document.querySelector('#path-note').textContent)`
 )
 
-// badge is true while the state reads so.
+// badge is an expression that is true if the state shows word.
 func badge(word string) string {
 	return fmt.Sprintf("document.querySelector('#badge').textContent.includes(%q)", word)
 }
 
-// TestDashboard is what a person at the microscope sees and does, through a restart of the program.
+// TestDashboard goes through a user's work on the dashboard, including a restart of the program.
 func TestDashboard(t *testing.T) {
 	b := openBrowser(t)
 	run, address, told := introduced(t, "run", "sim:molecule", "--stay", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--state", "state")
@@ -140,7 +140,7 @@ func TestDashboard(t *testing.T) {
 
 	stopMolecule(t, told)
 	b.until(10*time.Second, "the end", badge("ended"))
-	b.do(chromedp.Click(chromedp.CSS("#pause"))) // which reads Start
+	b.do(chromedp.Click(chromedp.CSS("#pause"))) // its label is Start
 	b.until(time.Minute, "tracking, started again", isTracking)
 	b.clean(false)
 
@@ -167,7 +167,7 @@ func TestDashboard(t *testing.T) {
 	interrupt(t, run)
 }
 
-// answerMovesNothing: a click must find its button where it was seen, whatever was answered meanwhile.
+// answerMovesNothing: an answer that arrives must not move the buttons, so that a click hits the intended one.
 func answerMovesNothing(t *testing.T, b *browser) {
 	t.Helper()
 	for _, width := range []int64{390, 1024, 1440} {
@@ -181,7 +181,7 @@ func answerMovesNothing(t *testing.T, b *browser) {
 	}
 }
 
-// laboratory is a NATS server of one's own, whose user viewer may look but not command.
+// laboratory starts a separate NATS server whose user viewer may read but not send commands.
 func laboratory(t *testing.T, port, webSocket int) *server.Server {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
@@ -209,7 +209,7 @@ func laboratory(t *testing.T, port, webSocket int) *server.Server {
 	return s
 }
 
-// portOf is an address's, as a number.
+// portOf returns the port of an address.
 func portOf(t *testing.T, address string) (n int) {
 	t.Helper()
 	if _, err := fmt.Sscanf(address[strings.LastIndexByte(address, ':')+1:], "%d", &n); err != nil {
@@ -218,7 +218,7 @@ func portOf(t *testing.T, address string) (n int) {
 	return n
 }
 
-// TestDashboardOnOtherServer: people say who they are to a server of their own, which refuses commands of some of them; it may go away.
+// TestDashboardOnOtherServer: users log in to a separate server, which refuses commands of some users and may become unreachable.
 func TestDashboardOnOtherServer(t *testing.T) {
 	b := openBrowser(t)
 	first := laboratory(t, -1, -1)
@@ -252,7 +252,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 	interrupt(t, run)
 }
 
-// TestDashboardOfOthers: what another page, open in the same browser, tries.
+// TestDashboardOfOthers: the dashboard resists another page that is open in the same browser.
 func TestDashboardOfOthers(t *testing.T) {
 	b := openBrowser(t)
 	run, address, told := introduced(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
@@ -284,7 +284,7 @@ func TestDashboardOfOthers(t *testing.T) {
 	interrupt(t, run)
 }
 
-// elsewhere: the dashboard of a server that other programs publish on, which asks for its token; the address that carries it forgets it.
+// elsewhere: the dashboard of a server on which other programs publish requires its token. The page removes the token from its address.
 func elsewhere(t *testing.T, natsPort, webSocket int) {
 	t.Setenv(stream.DashboardToken, "a token of the laboratory")
 	b := openBrowser(t)
@@ -301,11 +301,11 @@ func elsewhere(t *testing.T, natsPort, webSocket int) {
 	if b.is(`location.href.includes("token")`) || !b.is(`document.querySelector('#commands').hidden`) {
 		t.Error("the token is still in the address, or commands are offered to those who only look")
 	}
-	b.clean(true) // the browser notes that it was first refused
+	b.clean(true) // the browser logs that the first request was refused
 	interrupt(t, run)
 }
 
-// TestMetricsOfARun: a run says on the dashboard's port that it tracks, and how much.
+// TestMetricsOfARun: a run serves its state and metrics on the dashboard's port.
 func TestMetricsOfARun(t *testing.T) {
 	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--stream", "bead")
 	ask := func(path string) (status int, body string) {

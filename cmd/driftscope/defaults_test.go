@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/job/training"
 )
 
-// TestPretrainDefaults: what the paper's rows and the benchmarks begin with is what pretrain's flags say when none is given.
+// TestPretrainDefaults: the paper's rows and the benchmarks start from the defaults of pretrain's flags.
 func TestPretrainDefaults(t *testing.T) {
 	var parsed commands
 	parser, err := kong.New(&parsed)
@@ -27,7 +27,7 @@ func TestPretrainDefaults(t *testing.T) {
 	}
 }
 
-// TestRenamedFlags: names of the last release are taken, each with a warning that says the new one.
+// TestRenamedFlags: flag names of the last release are accepted, each with a warning that gives the new name.
 func TestRenamedFlags(t *testing.T) {
 	var parsed commands
 	parser, err := kong.New(&parsed)

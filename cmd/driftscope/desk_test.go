@@ -22,7 +22,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// deskBuild builds the program without cgo, and gives a way to start it.
+// deskBuild builds the program without cgo, and returns a function that prepares its commands.
 func deskBuild(t *testing.T) func(folder string, args ...string) *exec.Cmd {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "desk")
@@ -38,7 +38,7 @@ func deskBuild(t *testing.T) func(folder string, args ...string) *exec.Cmd {
 	}
 }
 
-// ran is a command's outcome.
+// ran runs a command and returns its outcome.
 func ran(t *testing.T, c *exec.Cmd) outcome {
 	t.Helper()
 	var out, problems bytes.Buffer
@@ -50,14 +50,14 @@ func ran(t *testing.T, c *exec.Cmd) outcome {
 	return outcome{status: c.ProcessState.ExitCode(), out: out.String(), errors: problems.String()}
 }
 
-// Of the film of TestDesk: frames, and how long its writer takes for one.
+// Number of frames in the film of TestDesk, and the time that its writer takes per frame.
 const (
 	deskFrames = 60
 	deskEvery  = 10 * time.Millisecond
 )
 
-// TestDesk: a recording that grows, published by a build without cgo, gives the latents that run gives of the finished recording, bit for bit: a TIFF and
-// a folder of PNG, as they are and compressed.
+// TestDesk: a growing recording, published by a build without cgo, gives the same latents, bit for bit, as run on the finished recording. It tests a TIFF
+// and a folder of PNG, uncompressed and compressed.
 func TestDesk(t *testing.T) {
 	suite.Long(t)
 	desk, folder := deskBuild(t), t.TempDir()
@@ -161,7 +161,7 @@ func growFolder(t *testing.T, film []*frame.Frame, path string) {
 	}
 }
 
-// filmOf are the frames of a folder, until the test ends.
+// filmOf returns the frames of a folder, valid until the test ends.
 func filmOf(t *testing.T, folder string) (film []*frame.Frame) {
 	t.Helper()
 	source := open(t, "directory", map[string]any{"path": folder})
@@ -178,7 +178,7 @@ func filmOf(t *testing.T, folder string) (film []*frame.Frame) {
 	}
 }
 
-// latentsOf are a result's latents, with everything that the estimator says of each, but how long that took.
+// latentsOf returns a result's latents, with all data except the latencies.
 func latentsOf(t *testing.T, folder, name string) (lines []string) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(folder, name))
@@ -209,7 +209,7 @@ func latentsOf(t *testing.T, folder, name string) (lines []string) {
 	return lines
 }
 
-// TestDeskRefusals: what a build without cgo lacks it says in one line, with the user's mistake as its status; what it has it does.
+// TestDeskRefusals: a build without cgo reports each missing feature in one line, with the status of a usage error, and its other features work.
 func TestDeskRefusals(t *testing.T) {
 	suite.Long(t)
 	desk, folder := deskBuild(t), t.TempDir()

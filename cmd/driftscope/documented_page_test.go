@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// documentedPage: clients/web/index.html, served as docs/howto/control.md says, shows the latents, reacts to an event and commands.
+// documentedPage: clients/web/index.html, served as in docs/howto/control.md, shows the latents, reacts to an event and sends commands.
 func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 	said := regexp.MustCompile(`publishing on (\S+) under`).FindStringSubmatch(strings.Join(told, "\n"))
 	if said == nil {
@@ -40,7 +40,7 @@ func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 		t.Fatal(err)
 	}
 	b.do(chromedp.Navigate(ownSite(t, dashboard)))
-	b.forget() // what the page before was refused
+	b.forget() // errors of the previous page
 	b.until(30*time.Second, "latents in the page", `/^-?\d\.\d{3}  -?\d\.\d{3}$/.test(document.querySelector('#z').textContent)`)
 	expect := func(what string) {
 		t.Helper()
@@ -62,7 +62,7 @@ func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 	b.clean(true)
 }
 
-// ownSite serves clients/web/index.html and its client, and passes /nats on to the dashboard; it returns its address.
+// ownSite serves clients/web/index.html and its client, forwards /nats to the dashboard, and returns its address.
 func ownSite(t *testing.T, dashboard string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../clients/web/index.html")
@@ -87,7 +87,7 @@ func ownSite(t *testing.T, dashboard string) string {
 	return site.URL + "/"
 }
 
-// natsClient builds the client as docs/howto/control.md has it, in the versions of the dashboard's lock file.
+// natsClient builds the client as in docs/howto/control.md, in the versions of the dashboard's lock file.
 func natsClient(t *testing.T) string {
 	t.Helper()
 	tool(t, "node")

@@ -17,7 +17,7 @@ import (
 // evalCmd compares a model with the truth or the object's intensity centroid, or tracks with the true tracks.
 type evalCmd struct {
 	Model     string  `help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
-	Video     string  `help:"Recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
+	Video     string  `help:"Recording to test the model on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
 	Truth     string  `help:"truth.csv from simulate, or centroid: the object's intensity centroid in pixels."`
 	Align     string  `enum:"isometry,affine" default:"isometry" help:"Map from latents to the truth: ${enum}."`
 	Frames    string  `help:"Test frames, A:B." placeholder:"A:B"`
@@ -27,8 +27,8 @@ type evalCmd struct {
 	FPS       float64 `name:"fps" help:"Frames per second; overrides the recording."`
 	Assets    string  `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 
-	Tracks string `help:"Judge tracks instead of a model. This is the true table, with the columns frame, particle, x, y in px, as simulate writes it. Rows with light 0 count neither as missed nor as false." placeholder:"TRUTH.csv"`
-	Result string `help:"With --tracks: the table to judge, with the same columns." placeholder:"TRACKS.csv"`
+	Tracks string `help:"Evaluate tracks instead of a model, against this table of true tracks from simulate, with the columns frame, particle, x, y in px. Rows with light 0 count neither as missed nor as false." placeholder:"TRUTH.csv"`
+	Result string `help:"With --tracks: the table to evaluate, with the same columns." placeholder:"TRACKS.csv"`
 }
 
 // Run prints one JSON object on standard output.
@@ -54,16 +54,16 @@ func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
 // judged is eval's result for tracks.
 type judged struct {
 	tracking.Score
-	Looks *tracking.Looks `json:"looks,omitempty"` // if the tables describe the objects' looks
+	Looks *tracking.Looks `json:"looks,omitempty"` // set if the tables describe the objects' appearance
 }
 
 // judgeTracks compares a table of tracks with the true ones.
 func (c *evalCmd) judgeTracks() (any, error) {
 	switch {
 	case c.Tracks == "" || c.Result == "":
-		return nil, console.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
+		return nil, console.Usage(errors.New("--tracks and --result: give both, the true tracks and the tracks to evaluate"))
 	case c.Model != "" || c.Video != "" || c.Truth != "":
-		return nil, console.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
+		return nil, console.Usage(errors.New("--tracks: tracks are evaluated without a model: leave --model, --video and --truth out"))
 	}
 	phases := console.NewPhases("reading " + c.Tracks)
 	defer phases.End()

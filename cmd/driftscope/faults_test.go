@@ -26,11 +26,11 @@ import (
 )
 
 const (
-	faulty    = bus.MaxAge + 700*time.Millisecond // how long a fault lasts: it is noticed, and longer than the queue of frames holds
+	faulty    = bus.MaxAge + 700*time.Millisecond // duration of a fault: long enough to be noticed, and longer than the queue of frames lasts
 	cameraRun = "stream: bead\nsource: {sim: {name: molecule}}\nqueue: 112\nsinks: [{jsonl: {path: %q}}]\nnats: %s\nonline: {state: %q}\n"
 )
 
-// liveCamera starts a run of a simulated camera whose stream bead is published as nats says, and returns when it tracks.
+// liveCamera starts a run of a simulated camera that publishes the stream bead with the settings nats, and returns when it tracks.
 func liveCamera(t *testing.T, nats, state string) *trial {
 	t.Helper()
 	folder := t.TempDir()
@@ -43,8 +43,8 @@ func liveCamera(t *testing.T, nats, state string) *trial {
 	return r
 }
 
-// captured ends the run, and wants every frame tracked, and none held up while the fault lasted: the queue holds two seconds of them. What
-// was lost on the way out is lost to NATS alone, and told in health and, with the reason, in the log.
+// captured ends the run. It checks that every frame was tracked and none delayed by the fault, because the queue holds two seconds of frames.
+// Only NATS may have lost messages, which health counts and the log reports with the reason.
 func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 	r.t.Helper()
 	account := r.end()
@@ -63,7 +63,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 			seconds, rate = seconds+1, rate+h.FPS
 		}
 	}
-	if rate == 0 || lost == 0 { // how fast is the affair of a machine that may be busy: what is held up for long is lost, see above
+	if rate == 0 || lost == 0 { // speed depends on the machine, which may be busy; frames delayed for long are lost, see above
 		r.t.Errorf("%.1f frames/s in %d seconds of the fault, %d messages lost in the end", rate, seconds, lost)
 	}
 	for _, reason := range reasons {
@@ -74,7 +74,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 	r.t.Logf("%d frames, %.1f/s of the camera's 56 while the fault lasted, %d messages lost to NATS", in, rate/float64(seconds), lost)
 }
 
-// records are those of the run's own file.
+// records returns the records of the run's own file.
 func (r *trial) records() (records []message.Record) {
 	r.t.Helper()
 	f, err := os.Open(filepath.Join(r.c.Dir, "bead.jsonl"))
@@ -95,7 +95,7 @@ func (r *trial) records() (records []message.Record) {
 	return records
 }
 
-// TestFrozenServer: a server that stands still takes nothing from the camera, and gets what is to be kept when it moves again.
+// TestFrozenServer: a frozen server costs the camera no frame, and gets all messages to store when it resumes.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
@@ -113,7 +113,7 @@ func TestFrozenServer(t *testing.T) {
 	}
 }
 
-// TestCutOff: where nothing is kept, a server out of reach costs what was published meanwhile, and nothing arrives late.
+// TestCutOff: without storage, an unreachable server loses the messages published during the fault, and no message arrives late.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "")
@@ -131,7 +131,7 @@ func TestCutOff(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		switch r := r.(type) { // those two say when they were made, a simulation's latents do not
+		switch r := r.(type) { // these two have the time of their creation, unlike a simulation's latents
 		case *message.HealthRecord:
 			got, oldest = got+1, max(oldest, time.Since(r.Time))
 		case *message.EventRecord:
@@ -158,7 +158,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestExpiredCredentials: they expire in use and are renewed in their file; the run comes back with them, and what was to be kept is.
+// TestExpiredCredentials: credentials expire in use and are renewed in their file. The run reconnects with them, and every message is stored.
 func TestExpiredCredentials(t *testing.T) {
 	t.Parallel()
 	server, operator := bustest.StartOperated(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
@@ -168,7 +168,7 @@ func TestExpiredCredentials(t *testing.T) {
 	r := liveCamera(t, fmt.Sprintf("{url: %q, creds: %q, durable: true, store: store}", server.URL(), rig), "")
 	operator.Credentials(rig, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(2 * time.Second).Unix() })
 	server.Kill()
-	server.Run() // who comes back shows the new ones
+	server.Run() // reconnecting clients present the new credentials
 	r.until("the credentials to expire", func() bool { return r.says("expired") })
 	begun := time.Now()
 	time.Sleep(faulty)
@@ -188,7 +188,7 @@ func TestExpiredCredentials(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what is to be kept, and the law's state, find no room; those who look on see every latent, and keeping goes on when there
+// TestFullDisk: stored messages and the law's state find no room. Subscribers still receive every latent, and storage resumes when there
 // is room again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
@@ -202,12 +202,12 @@ func TestFullDisk(t *testing.T) {
 	r := liveCamera(t, fmt.Sprintf("{url: %q, durable: true, store: %q}", server.URL(), disk), filepath.Join(disk, "law"))
 	begun := time.Now()
 	free := fill(t, filepath.Join(disk, "somebody's"))
-	time.Sleep(time.Second) // what was confirmed gives its room back once
+	time.Sleep(time.Second) // confirmed messages free their room once
 	m, err := nc.Request("driftscope.local.bead.cmd.checkpoint", nil, 10*time.Second)
 	if err != nil || !strings.Contains(string(m.Data), syscall.ENOSPC.Error()) {
 		t.Errorf("a checkpoint on a full disk: %v, %v", m, err)
 	}
-	server.Freeze() // nothing is confirmed, nothing gives room back
+	server.Freeze() // nothing is confirmed, so no room becomes free
 	time.Sleep(time.Second)
 	server.Thaw()
 	time.Sleep(time.Until(begun.Add(faulty)))
@@ -216,7 +216,7 @@ func TestFullDisk(t *testing.T) {
 	if m, err := nc.Request("driftscope.local.bead.cmd.checkpoint", nil, 10*time.Second); err != nil || string(m.Data) != "ok" {
 		t.Errorf("a checkpoint when there is room again: %v, %v", m, err)
 	}
-	time.Sleep(250 * time.Millisecond) // for frames whose latents find room
+	time.Sleep(250 * time.Millisecond) // time for frames whose latents find room
 	r.captured(begun, ended, syscall.ENOSPC.Error(), "cause=sink_nats", "the state was not saved")
 	seen, last := 0, uint64(0)
 	for m, err := live.NextMsg(time.Second); err == nil; m, err = live.NextMsg(time.Second) {
@@ -250,7 +250,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fill takes all the room that there is on a disk, and what others give back, until it is told to free it.
+// fill takes all free room on a disk, also room freed by others, until free is called.
 func fill(t *testing.T, path string) (free func()) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -280,7 +280,7 @@ func fill(t *testing.T, path string) (free func()) {
 	})
 }
 
-// TestDeadConsumer: somebody subscribes to everything and reads nothing. The server parts with them; camera and neighbours notice nothing.
+// TestDeadConsumer: a client subscribes to everything and reads nothing. The server disconnects it; the camera and other clients are not affected.
 func TestDeadConsumer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "max_pending: 1MB\nwrite_deadline: 1s")
@@ -322,7 +322,7 @@ func TestDeadConsumer(t *testing.T) {
 	}
 }
 
-// dead connects somebody who never reads.
+// dead connects a client that never reads.
 func dead(t *testing.T, port int) {
 	t.Helper()
 	narrow := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFieldJudged: a field of many objects is written with its tracks, which are perfect beside themselves, and worse with one of them left out.
+// TestFieldJudged: simulate writes a field of many objects with its tracks. They score perfectly against themselves, and worse with one left out.
 func TestFieldJudged(t *testing.T) {
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "vesicle", "--frames", "6", "--density", "20", "--size", "64", "--snr", "4", "--out", "field"); o.status != 0 || !strings.Contains(o.out, "6 frames of vesicle") {

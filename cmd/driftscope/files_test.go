@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestKilledRecordings: after kill -9 every file that has its name is whole, and the next run writes beside it.
+// TestKilledRecordings: after kill -9 every file with its final name is complete, and the next run writes new files next to it.
 func TestKilledRecordings(t *testing.T) {
 	folder := t.TempDir()
 	text := `stream: killed
@@ -46,7 +46,7 @@ sinks:
 			time.Sleep(50 * time.Millisecond)
 		}
 		c.Process.Kill()
-		c.Wait() // its error is that it was killed
+		c.Wait() // the error reports the kill
 		if whole = len(found("*.latent.parquet")); whole < before+2 {
 			t.Fatalf("found %d whole files, expected two more than %d\n%s", whole, before, problems.String())
 		}

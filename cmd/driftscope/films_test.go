@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFilms goes from three films to a model, and from it to figures and a stream. Thirty steps teach little, so only the form is held.
+// TestFilms trains a model on three films, evaluates it and runs it. Thirty steps teach little, so the test checks only the form of the results.
 func TestFilms(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestFilms(t *testing.T) {
 	}
 	jobtest.WriteTrajectories(t, filepath.Join(folder, "two"))
 	o = drive(t, folder, "eval", "--model", "m.onnx", "--video", "two", "--truth", "centroid", "--align", "affine", "--fit-frames", "0:8", "--frames", "8:16")
-	if o.status != 0 || !strings.Contains(o.errors, "warning: two has 2 trajectories, and m.onnx sees each around its own centre") {
+	if o.status != 0 || !strings.Contains(o.errors, "warning: two has 2 trajectories, but m.onnx centres each separately") {
 		t.Errorf("eval of two films: %s", o.errors)
 	}
 	if o := drive(t, folder, "run", "c.fits", "--model", "m.onnx", "--nats", "off", "--no-status"); o.status != 0 || !strings.Contains(o.out, "frames in 25, tracked 25") {

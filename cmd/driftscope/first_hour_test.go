@@ -18,8 +18,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFirstHour plays what a new user types in the first hour, in a folder of its own, and compares what the user sees. Each line was a
-// stumbling stone.
+// TestFirstHour types the commands of a new user's first hour, in a separate folder, and compares the output. Each line once confused a
+// user.
 func TestFirstHour(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -38,7 +38,7 @@ func TestFirstHour(t *testing.T) {
 		stumble string
 		args    []string
 		status  int
-		sees    []string // in what is printed on both outputs
+		sees    []string // texts in both outputs
 	}{
 		{"--version is a flag elsewhere", []string{"--version"}, 0, []string{"driftscope ", "commit "}},
 		{"help is a command elsewhere", []string{"help"}, 0, []string{"Usage: driftscope COMMAND"}},
@@ -86,7 +86,7 @@ func TestFirstHour(t *testing.T) {
 	}
 }
 
-// TestCtrlC: every command that waits ends in order with a line of its own.
+// TestCtrlC: every waiting command ends in order after Ctrl-C and prints a last line.
 func TestCtrlC(t *testing.T) {
 	suite.Long(t)
 	store := t.TempDir()
@@ -94,8 +94,8 @@ func TestCtrlC(t *testing.T) {
 	for _, step := range []struct {
 		args   []string
 		status int
-		sees   string // before Ctrl-C
-		line   string // the last one after it
+		sees   string // text to wait for before Ctrl-C
+		line   string // the last line after it
 	}{
 		{[]string{"server", "--store", store, "--listen", server}, 0, "NATS server on", "stopped"},
 		{[]string{"demo", "--nats-port", "0", "--dashboard", "127.0.0.1:0"}, 0, "dashboard at", "next, your own film"},
@@ -126,8 +126,8 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// TestServer: a site's server with users that keeps what site init makes, from the program alone. Its passwords survive a restart, and
-// nobody comes in without one.
+// TestServer: the program alone runs a site's server with users, which stores the resources of site init. Its passwords survive a restart,
+// and it refuses clients without a password.
 func TestServer(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -179,18 +179,18 @@ func TestServer(t *testing.T) {
 	drive(t, folder, "site", "init", "--nats", "nats://hall_admin:wrong@"+at).check(t, 1, "uthorization")
 	drive(t, folder, "server", "--store", "nats", "--listen", at).check(t, 1, "busy")
 	for want, args := range map[string][]string{
-		"add --users":    {"--camera", "bead"},
-		"small letter":   {"--users", "--camera", "a b"},
-		"give both":      {"--cert", "c.pem"},
-		"--store-gb":     {"--store-gb", "0"},
-		"no such file":   {"--users", "--cert", "c.pem", "--key", "k.pem"},
-		"found \"4222\"": {"--listen", "4222"},
+		"add --users":       {"--camera", "bead"},
+		"lower-case letter": {"--users", "--camera", "a b"},
+		"give both":         {"--cert", "c.pem"},
+		"--store-gb":        {"--store-gb", "0"},
+		"no such file":      {"--users", "--cert", "c.pem", "--key", "k.pem"},
+		"found \"4222\"":    {"--listen", "4222"},
 	} {
 		drive(t, folder, append([]string{"server", "--store", "other"}, args...)...).check(t, 2, want)
 	}
 }
 
-// TestExamples: every command's help has examples, and each of them can be typed.
+// TestExamples: every command's help has examples, and each example is a valid command line.
 func TestExamples(t *testing.T) {
 	k, err := kong.New(&commands{}, kong.Name("driftscope"), kong.Exit(func(int) {}))
 	if err != nil {

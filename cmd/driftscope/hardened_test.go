@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// What make builds lies at another address at every start, and its C and C++ end the process where a function's stack was written over.
+// TestTheProgramIsHardened: the program from make loads at a random address, and its C and C++ code ends the process after a stack overflow.
 func TestTheProgramIsHardened(t *testing.T) {
 	suite.Long(t)
 	if runtime.GOOS != "linux" {
@@ -47,7 +47,7 @@ func TestTheProgramIsHardened(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "libopencv_videoio.") }) {
 		t.Errorf("the program is linked with %q (%v), expected videoio", names, err)
 	}
-	for _, name := range names { // what Qt, and with it a third of all packages, comes by: decision 1
+	for _, name := range names { // libraries that would bring in Qt and a third of all packages: decision 1
 		for _, module := range []string{"highgui", "calib3d", "features2d", "objdetect", "photo", "video", "viz"} {
 			if strings.HasPrefix(name, "libopencv_"+module+".") {
 				t.Errorf("the program is linked with %s, of which it calls nothing", name)

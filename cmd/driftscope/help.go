@@ -10,7 +10,7 @@ import (
 // briefHelp fits the program's --help on one screen.
 var briefHelp = []kong.Option{kong.Help(help)}
 
-// help prints one line per command, by group; kong prints a command's own help.
+// help prints one line per command, by group. If a command is selected, kong prints its help and help adds examples.
 func help(o kong.HelpOptions, k *kong.Context) error {
 	if at := k.Selected(); at != nil {
 		if err := kong.DefaultHelpPrinter(o, k); err != nil || len(examples[at.Path()]) == 0 {

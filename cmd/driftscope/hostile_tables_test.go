@@ -12,8 +12,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestHostileTables: a table of strangers ends law, eval and view in a result or in one line that names the file and the line, within 1 GiB and 5 s of a
-// processor.
+// TestHostileTables: with an untrusted table law, eval and view give a result or one line that names the file and the line, within 1 GiB and 5 s of
+// processor time.
 func TestHostileTables(t *testing.T) {
 	suite.Long(t)
 	const head = "frame,particle,x,y\n"

@@ -23,10 +23,10 @@ import (
 	"driftscope/sinks/message"
 )
 
-// publishes is where a run says that it publishes.
+// publishes matches the line with the address on which a run publishes.
 var publishes = regexp.MustCompile(`publishing on nats://(\S+) under`)
 
-// TestHostile: whatever is sent to a run that whoever is on the machine may command, it is refused and counted, and no frame is lost to it.
+// TestHostile: any program on the machine may send commands to this run. Invalid ones are refused and counted, and cost no frame.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -75,7 +75,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %s", subject, m.Data)
 		}
 	}
-	if m, err := nc.Request(commands+"roi", make([]byte, 1<<20), 100*time.Millisecond); err == nil { // there is no room for so much
+	if m, err := nc.Request(commands+"roi", make([]byte, 1<<20), 100*time.Millisecond); err == nil { // the payload is too large
 		t.Errorf("a payload of 1 MiB: %s", m.Data)
 	}
 	refused["roi"]++
@@ -121,8 +121,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// flood sends thousands of requests at once, from several connections, and returns how many were refused. The others had no room, and no
-// answer.
+// flood sends thousands of requests at once, from several connections, and returns the number of refusals. The other requests found the
+// queue full and got no answer.
 func flood(t *testing.T, address, commands string) int {
 	t.Helper()
 	var refused atomic.Int64
@@ -158,7 +158,7 @@ func flood(t *testing.T, address, commands string) int {
 	return int(refused.Load())
 }
 
-// tooLarge announces a message of more bytes than the server takes, and returns what it says to that.
+// tooLarge announces a message larger than the server accepts, and returns the server's answer.
 func tooLarge(t *testing.T, address, subject string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", address)

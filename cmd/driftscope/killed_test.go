@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// witness sees what one run after the other publishes live, and has the state written as often as it can.
+// witness records the live messages of one run after another, and requests checkpoints without a pause.
 type witness struct {
 	t   *testing.T
 	nc  *nats.Conn
@@ -25,10 +25,10 @@ type witness struct {
 
 	mu    sync.Mutex
 	seen  [][]uint64 // numbers of the latents, run by run
-	knows uint64     // transitions that the last law rested on
-	kept  uint64     // of the last state that is known to be on the disk, at least
-	owed  uint64     // kept when this run began
-	first uint64     // transitions of this run's first law
+	knows uint64     // number of transitions in the last law
+	kept  uint64     // least number of transitions in the state on disk
+	owed  uint64     // value of kept when this run began
+	first uint64     // number of transitions in this run's first law
 }
 
 func newWitness(t *testing.T, at string) *witness {
@@ -53,10 +53,10 @@ func newWitness(t *testing.T, at string) *witness {
 	return w
 }
 
-// begins says that what comes from now on is another run's.
+// begins starts the records of another run.
 func (w *witness) begins() {
 	w.t.Helper()
-	if err := w.nc.Flush(); err != nil { // what the last one published is here
+	if err := w.nc.Flush(); err != nil { // all messages of the previous run have arrived
 		w.t.Fatal(err)
 	}
 	for n := 1; n > 0; time.Sleep(5 * time.Millisecond) {
@@ -67,7 +67,7 @@ func (w *witness) begins() {
 	w.seen, w.owed, w.first, w.knows = append(w.seen, nil), w.kept, 0, 0
 }
 
-// saw is how many latents of this run have come.
+// saw returns the number of latents received from this run.
 func (w *witness) saw() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *witness) look(m *nats.Msg) {
 	}
 }
 
-// checkpoint asks for the state to be written. What was known before the question is then on the disk.
+// checkpoint requests a checkpoint. The law that was known before the request is then on disk.
 func (w *witness) checkpoint() {
 	w.mu.Lock()
 	knows := w.knows
@@ -109,8 +109,8 @@ func (w *witness) checkpoint() {
 	}
 }
 
-// TestKilled: driftscope is killed again and again, and once the server before it. What was published is kept exactly once and in order;
-// of the frames nothing is missing that the messages do not say; the law goes on from the state that was on the disk.
+// TestKilled: driftscope is killed again and again, and once the server before it. Published messages are stored exactly once and in order.
+// The messages account for every missing frame. The law continues from the state on disk.
 func TestKilled(t *testing.T) {
 	for _, test := range []struct {
 		name, source string
@@ -136,7 +136,7 @@ func TestKilled(t *testing.T) {
 				time.Sleep(time.Duration(rng.Int64N(int64(700 * time.Millisecond))))
 				if kill == 1 {
 					server.Kill()
-					time.Sleep(100 * time.Millisecond) // what comes now is in the spool alone
+					time.Sleep(100 * time.Millisecond) // messages are now only in the spool
 				}
 				run.kill()
 				if kill == 1 {
@@ -163,7 +163,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// goesOn wants the first law of a run to rest on what was known when the state was last written, at least.
+// goesOn checks that the first law of a run includes at least all data in the last written state.
 func (w *witness) goesOn(run int) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -174,14 +174,14 @@ func (w *witness) goesOn(run int) {
 	w.t.Logf("run %d: %d latents seen, transitions from %d to %d, %d on the disk at its beginning", run, len(w.seen[run]), w.first, w.knows, w.owed)
 }
 
-// keptRun is what the server keeps of one run.
+// keptRun has the stored messages of one run.
 type keptRun struct {
 	id      string
-	made    []string // the number of each message, in order
+	made    []string // identity of each message, in order
 	latents []*message.LatentRecord
 }
 
-// keptRuns reads all that is kept of the stream bead, and splits it where another run wrote.
+// keptRuns reads all stored messages of the stream bead, and splits them by run.
 func keptRuns(t *testing.T, at string, access ...nats.Option) (runs []*keptRun) {
 	t.Helper()
 	js, err := jetstream.New(dial(t, at, access...))
@@ -218,8 +218,8 @@ func keptRuns(t *testing.T, at string, access ...nats.Option) (runs []*keptRun) 
 	return runs
 }
 
-// check wants every message that run i made, once and in order, all that was seen live among them, and no frame missing that the latents
-// do not tell of.
+// check checks that run i's messages are complete, each once and in order, that they include all live ones, and that the latents account
+// for every missing frame.
 func (k *keptRun) check(t *testing.T, i int, seen []uint64, lossless bool) {
 	t.Helper()
 	for n, made := range k.made {
@@ -230,7 +230,7 @@ func (k *keptRun) check(t *testing.T, i int, seen []uint64, lossless bool) {
 	kept := map[uint64]bool{}
 	for n, l := range k.latents {
 		kept[l.Seq] = true
-		before := l.Seq // of the first, all that came before it
+		before := l.Seq // for the first latent, all earlier frames
 		if n > 0 {
 			before = l.Seq - k.latents[n-1].Seq - 1
 		}

@@ -13,10 +13,10 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// diesInTrial has the process that tries a model end by a signal, as OpenCV would end it.
+// diesInTrial makes the process that tries a model end by a signal, as a crash of OpenCV would.
 const diesInTrial = "DRIFTSCOPE_TEST_TRIAL_DIES"
 
-// killer is a model of which OpenCV 4.6 writes beyond its memory while it reads it: CumSum(x, x).
+// killer returns a model that makes OpenCV 4.6 write out of bounds while loading: CumSum(x, x).
 func killer(t *testing.T) []byte {
 	t.Helper()
 	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
@@ -41,14 +41,14 @@ func killer(t *testing.T) []byte {
 	return data
 }
 
-// Models that kill, put to the server by somebody else, are refused by a running stream, which goes on with its own: the one that the list
-// knows, and one that only ends the process in which it is tried.
+// A running stream refuses models from others that crash, and continues with its own model: one model is on the list of known ones, and one
+// ends only the process that tries it.
 func TestSwapToAKiller(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	r := startSwapping(t, strings.ReplaceAll(molecules, "%[1]s", folder)+"nats: {port: 0, durable: true, store: "+folder+"}\n")
 	own := shipped(t)
-	r.put("good", plainModel(t, 2, 1, 64)) // makes the store
+	r.put("good", plainModel(t, 2, 1, 64)) // creates the store
 	js, err := jetstream.New(r.streams.Bus.NATS())
 	if err != nil {
 		t.Fatal(err)
@@ -67,14 +67,14 @@ func TestSwapToAKiller(t *testing.T) {
 	r.ask("model", `{"name": "hidden"}`, "409", "OpenCV ended the process in which it was tried (")
 	r.ask("model", `{"name": "good"}`, "409", "OpenCV ended the process in which it was tried (")
 	r.tracks("embedded:molecule", own.Digest, 2)
-	if err := os.Unsetenv(diesInTrial); err != nil { // which t.Setenv puts back
+	if err := os.Unsetenv(diesInTrial); err != nil { // t.Setenv restores it
 		t.Fatal(err)
 	}
 	r.ask("model", `{"name": "good"}`, "", "ok")
 	r.stop()
 }
 
-// A model that kills ends run and model put with a line: status 1, and nothing of a stack.
+// A model that crashes makes run and model put fail with one line: status 1, and no stack trace.
 func TestRunAKiller(t *testing.T) {
 	folder := t.TempDir()
 	for name, data := range map[string][]byte{"killer.onnx": killer(t), "hidden.onnx": plainModel(t, 3, 1, 64)} {
@@ -98,7 +98,7 @@ func TestRunAKiller(t *testing.T) {
 	}
 }
 
-// The shipped model needs no process of its own.
+// The shipped model is loaded without a trial process.
 func TestTheShippedModelIsReadAtOnce(t *testing.T) {
 	t.Setenv(diesInTrial, "yes")
 	if _, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel); err != nil {

@@ -23,10 +23,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// mostMemory is what a run may have resident at any time, whatever the pictures are.
+// mostMemory is the largest resident memory of a run, for any pictures.
 const mostMemory = 1 << 30
 
-// driveMeasured is drive, and the most memory that the command had resident, in bytes.
+// driveMeasured is like drive and also returns the command's peak resident memory in bytes.
 func driveMeasured(t *testing.T, folder string, args ...string) (o outcome, peak int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "peak")
@@ -44,13 +44,13 @@ func driveMeasured(t *testing.T, folder string, args ...string) (o outcome, peak
 	return o, peak
 }
 
-// blackPNG is a whole and valid one, of a few hundred kB whatever its size: every byte of a picture without light is 0.
+// blackPNG returns a valid PNG of a few hundred kB for any size, because every byte of a black picture is 0.
 func blackPNG(width, height uint32, depth, colour byte, pixelBytes int) []byte {
 	const run = 1 << 20
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)
 	w.Write(make([]byte, run))
-	w.Flush() // at a whole byte, so that what is written may be repeated
+	w.Flush() // at a byte boundary, so that the output can be repeated
 	zeros := int(height) * (1 + int(width)*pixelBytes)
 	data := []byte{0x78, 0xda}
 	for range zeros / run {
@@ -75,7 +75,7 @@ func blackPNG(width, height uint32, depth, colour byte, pixelBytes int) []byte {
 	return png
 }
 
-// hugeFITS is a cube of one picture of doubles, of which the file system keeps the header alone.
+// hugeFITS writes a cube of one picture of doubles as a sparse file: only the header uses disk space.
 func hugeFITS(t *testing.T, path string) {
 	var header strings.Builder
 	for _, card := range []string{"SIMPLE  = T", "BITPIX  = -64", "NAXIS   = 2", "NAXIS1  = 11500", "NAXIS2  = 11500", "END"} {
@@ -91,8 +91,8 @@ func hugeFITS(t *testing.T, path string) {
 	}
 }
 
-// TestLargePictures: one that would take more than is allowed is refused by its header, in one line; the largest that are allowed are tracked
-// within the bound on memory, all copies on the way together.
+// TestLargePictures: a picture above the limit is refused by its header, in one line. The largest allowed pictures are tracked within the memory
+// limit, including all copies.
 func TestLargePictures(t *testing.T) {
 	suite.Long(t)
 	run := []string{"--model", "embedded:molecule", "--dt", "1", "--nats", "off", "--dashboard", "off", "--no-status"}
@@ -133,11 +133,11 @@ func TestLargePictures(t *testing.T) {
 	t.Run("NATS", func(t *testing.T) { largestOverNATS(t, run) })
 }
 
-// TestHostileText: a megabyte of YAML, or a state that claims as much as it may, is refused in a few lines, soon and in bounded memory.
+// TestHostileText: a megabyte of YAML, or a state that claims the largest size, is refused in a few lines, quickly and in bounded memory.
 func TestHostileText(t *testing.T) {
 	suite.Long(t)
 	const mostLines = 13
-	const effort = 15 * time.Second // of the processor: three times what is promised, for slow machines; the keys took 28 s
+	const effort = 15 * time.Second // processor time, three times the promised value, for slow machines; the keys once took 28 s
 	folder := t.TempDir()
 	write := func(name string, data []byte) {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
@@ -184,14 +184,14 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// claiming is a file that begins like one of ours, says how long it is, and is as long, but nothing else.
+// claiming returns a file with our header and a size, which is the file's true size, but without valid content.
 func claiming(magic string, version uint32, size int) []byte {
 	head := binary.LittleEndian.AppendUint32([]byte(magic), version)
 	head = binary.LittleEndian.AppendUint64(head, uint64(size))
 	return append(head, make([]byte, size+32)...)
 }
 
-// largestOverNATS publishes the largest frames that are allowed, faster than they can be tracked, until the run has had enough.
+// largestOverNATS publishes the largest allowed frames, faster than the run can track them, until the run ends.
 func largestOverNATS(t *testing.T, run []string) {
 	server := bustest.Start(t, "max_payload: 8MB")
 	nc := dial(t, server.URL())
@@ -233,7 +233,7 @@ func largestOverNATS(t *testing.T, run []string) {
 	}
 }
 
-// largest writes film.tif, four pages like page, of slopes.
+// largest writes film.tif with four pages of the format of page, filled with slopes.
 func largest(t *testing.T, folder string, page tiff.Image) {
 	t.Helper()
 	page.Pix = make([]byte, page.Width*page.Height*page.Channels*page.Depth.Bytes())

@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLeafLink: a microscope publishes frames to be kept over a leaf node whose way to the site is cut three times meanwhile. The publisher waits, and every
-// frame is kept and tracked once.
+// TestLeafLink: a microscope publishes frames for storage over a leaf node, whose link to the site is cut three times. The publisher waits, and every frame
+// is stored and tracked once.
 func TestLeafLink(t *testing.T) {
 	suite.Long(t)
 	s := newTrialSite(t)

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// unfinishedFiles lists what is not whole in a folder.
+// unfinishedFiles lists the unfinished files in a folder.
 func unfinishedFiles(t *testing.T, folder string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(folder, "*"+system.Suffix))
@@ -21,8 +21,8 @@ func unfinishedFiles(t *testing.T, folder string) []string {
 	return found
 }
 
-// TestKilledRunIsSwept: a run that is killed leaves a file a table and may leave half a state; after the next one ends none of them is there, and
-// it has said so. A file that a user calls alike stays.
+// TestKilledRunIsSwept: a killed run leaves an unfinished file per table and perhaps an unfinished state. The next run removes them and reports
+// it. It keeps a user's file with a similar name.
 func TestKilledRunIsSwept(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

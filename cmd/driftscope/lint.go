@@ -11,8 +11,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// lintCmd checks a configuration: its keys and values, every stage's, and the model it names. It opens no camera, no
-// recording and no port.
+// lintCmd checks a configuration: all keys and values, the options of every stage, and the named model. It opens no camera,
+// no recording and no port.
 type lintCmd struct {
 	Config string `arg:"" help:"Configuration, a YAML file."`
 }

@@ -21,7 +21,7 @@ func execute(ctx context.Context, args []string) int {
 	return p.Execute(ctx, familiar(args))
 }
 
-// familiar returns the arguments with help and --version as people type them elsewhere turned into this program's own.
+// familiar translates help COMMAND and --version, which other programs accept, into this program's commands.
 func familiar(args []string) []string {
 	switch args[0] {
 	case "help":

@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
-// test drives in a process of its own, and for the processes that sources and models start.
+// TestMain fails the suite if a goroutine or, under -tags matprofile, a Mat outlives it. The same applies to every command that a
+// test runs in a separate process, and to the processes that sources and models start.
 func TestMain(m *testing.M) {
 	capture := len(os.Args) == 2 && os.Args[1] == "capture"
 	child := capture || len(os.Args) == 2 && os.Args[1] == infer.TrialCommand
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(suite.Mats(suite.Goroutines(status)))
 }
 
-// peakFile names the file in which a command leaves the most memory that it, or a child of it, had resident, in bytes. The account of a process that has ended
-// would not do: it begins with that of its parent.
+// peakFile names the environment variable with a file in which a command writes the peak resident memory of itself and its children, in bytes. The usage that
+// the system reports for an ended process is unsuitable, because it starts with the parent's memory.
 const peakFile = "DRIFTSCOPE_TEST_PEAK"
 
 func notePeak() {

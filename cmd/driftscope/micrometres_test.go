@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// The demo's molecule diffuses by 2 µm²/s in pixels of 0.1 µm: seen through the encoder, and given its length by the centroid.
+// The demo's molecule diffuses with 2 µm²/s in pixels of 0.1 µm. The encoder's latents get their scale from the centroid.
 func TestRunGivesMicrometres(t *testing.T) {
 	folder := t.TempDir()
 	out := filepath.Join(folder, "results.jsonl")

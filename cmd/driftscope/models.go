@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// modelCmd keeps models on a NATS server, one field per action.
+// modelCmd manages models on a NATS server, with one field per action.
 type modelCmd struct {
 	Put    putModelCmd    `cmd:"" help:"Put a model on the server; replaces a model of the same name."`
 	List   listModelsCmd  `cmd:"" help:"List the models on the server."`
@@ -27,7 +27,7 @@ type modelCmd struct {
 
 // modelServer selects the server and the owner of the models.
 type modelServer struct {
-	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server that keeps the models, or context:NAME." placeholder:"URL"`
+	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server that stores the models, or context:NAME." placeholder:"URL"`
 	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
 	CA     string `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
 	Prefix string `default:"driftscope" help:"First token of the NATS subjects of the runs that use the models."`
@@ -37,11 +37,11 @@ type modelServer struct {
 // use calls do with the models on that server.
 func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error {
 	if c.NATS == bus.Embedded {
-		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run printed another"))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
 	if errors.Is(err, bus.ErrNoServer) {
-		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
+		return fmt.Errorf("%s: %w: start a server or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}
 	if err != nil {
 		return console.Usage(err)
@@ -60,7 +60,7 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 type putModelCmd struct {
 	File     string `arg:"" help:"Model, an .onnx file from pretrain."`
 	Name     string `help:"Name on the server (default: the file's name)." placeholder:"NAME"`
-	Replicas int    `default:"1" help:"Copies of all models in a cluster, fixed by the first model: 3 for three servers."`
+	Replicas int    `default:"1" help:"Number of replicas of all models in a cluster, fixed by the first stored model: 3 for three servers."`
 	modelServer
 }
 
@@ -106,7 +106,7 @@ func (c *listModelsCmd) Run(ctx context.Context) error {
 			fmt.Printf("%-20s %s  %9d bytes  %s  %s\n", m.Name, m.Put.Local().Format("2006-01-02 15:04:05"), m.Size, m.SHA256, message.Printable(m.About))
 		}
 		if len(kept) == 0 {
-			fmt.Println("none: driftscope model put FILE.onnx keeps one")
+			fmt.Println("none: driftscope model put FILE.onnx stores one")
 		}
 		return nil
 	})
@@ -119,13 +119,13 @@ type getModelCmd struct {
 	modelServer
 }
 
-// Run verifies the whole model and then writes the file. It overwrites none.
+// Run verifies the whole model and then writes the file. It never overwrites a file.
 func (c *getModelCmd) Run(ctx context.Context) error {
 	if c.Out == "" {
 		c.Out = c.Name + ".onnx"
 	}
 	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		return console.Usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
+		return console.Usage(fmt.Errorf("%s: exists already or cannot be created: give another --out", c.Out))
 	}
 	return c.use(ctx, func(models *bus.Models) error {
 		data, err := models.Get(ctx, c.Name, card.MaxFile)

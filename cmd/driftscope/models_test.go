@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Models are put, listed, fetched and removed from the command line; no file is written over.
+// Models are put, listed, fetched and removed from the command line; no file is overwritten.
 func TestModelCommand(t *testing.T) {
 	folder := t.TempDir()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir()})
@@ -41,7 +41,7 @@ func TestModelCommand(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(folder, "bead-2.onnx")); err != nil || !bytes.Equal(got, shippedModel(t)) {
 		t.Errorf("fetched %d bytes: %v", len(got), err)
 	}
-	model("get", "bead-2").check(t, 2, "is there already")
+	model("get", "bead-2").check(t, 2, "exists already")
 	at := modelServer{NATS: conn.URL()}
 	t.Chdir(folder)
 	for _, test := range []struct {

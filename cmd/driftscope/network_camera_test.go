@@ -17,8 +17,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// TestNetworkCameraRestarts: a camera whose packets are lost now and then is switched off and on, twice, under a run. Each time it is told to be lost once and to be back
-// once, frames are numbered on, those that are missing are counted, times span the gap, and nothing is left of the connections before.
+// TestNetworkCameraRestarts: a camera that sometimes loses packets is switched off and on twice during a run. Each time the run reports the loss once and
+// the return once, frame numbers continue, missing frames are counted, times span the gap, and nothing remains of earlier connections.
 func TestNetworkCameraRestarts(t *testing.T) {
 	suite.Long(t)
 	const away, restarts = 300 * time.Millisecond, 2
@@ -37,7 +37,7 @@ func TestNetworkCameraRestarts(t *testing.T) {
 		r.until("results", func() bool { return resultsIn(t, out) >= before+more })
 	}
 	tracked(60)
-	var held []int // by the run, after each time
+	var held []int // open files of the run, after each restart
 	for n := range restarts {
 		camera.Off()
 		r.until("the loss", func() bool { return strings.Count(r.log.String(), "msg=source_lost") == n+1 })
@@ -57,8 +57,8 @@ func TestNetworkCameraRestarts(t *testing.T) {
 	restarted(t, records(t, out), account, restarts, away)
 }
 
-// TestUnreadablePictures runs an HTTP camera that sends nothing but pictures that cannot be read. Each is counted, published and logged from the first
-// on: the run does not wait for a better one.
+// TestUnreadablePictures runs an HTTP camera that sends only unreadable pictures. The run counts, publishes and logs each from the first on, without
+// waiting for a readable one.
 func TestUnreadablePictures(t *testing.T) {
 	const frames = 150
 	var begun atomic.Int64 // when the first was sent, Unix nanoseconds
@@ -102,7 +102,7 @@ func TestUnreadablePictures(t *testing.T) {
 	}
 }
 
-// TestCameraPassword: who gives a password on the command line does not read it in messages.
+// TestCameraPassword: a password from the command line does not appear in messages.
 func TestCameraPassword(t *testing.T) {
 	for _, args := range []string{"probe", "pretrain --latent 2 --out x.onnx"} {
 		o := drive(t, t.TempDir(), append(strings.Fields(args), "rtsp://guest:hidden@127.0.0.1:1/x?pwd=hidden")...)
@@ -112,7 +112,7 @@ func TestCameraPassword(t *testing.T) {
 	}
 }
 
-// restarted holds results and account to what the camera did.
+// restarted compares results and frame counts with the camera's restarts.
 func restarted(t *testing.T, all []message.Record, account string, restarts int, away time.Duration) {
 	t.Helper()
 	told := map[string]int{}
@@ -165,7 +165,7 @@ func resultsIn(t *testing.T, path string) int {
 	return strings.Count(string(data), `"kind":"latent"`)
 }
 
-// filesOpen counts those of a process.
+// filesOpen counts the open files of a process.
 func filesOpen(t *testing.T, pid int) int {
 	t.Helper()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -193,7 +193,7 @@ func childrenOf(t *testing.T, pid int) (n int) {
 		if _, err := fmt.Sscan(string(text[name+2:]), &state, &parent); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if parent == pid && state != "Z" { // which is nobody's to hold
+		if parent == pid && state != "Z" { // a zombie does not count
 			n++
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// TestRunObjects: every object of a film is followed without a model, into a table that is judged like any other (0.9 on 512 px, less where objects leave
-// a small picture), and into messages that say the same.
+// TestRunObjects: run follows every object of a film without a model and writes a table, whose score is checked (0.9 on 512 px, less if objects leave a
+// small picture). The messages agree with the table.
 func TestRunObjects(t *testing.T) {
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "vesicle", "--frames", "60", "--density", "20", "--size", "200", "--snr", "5", "--out", "film"); o.status != 0 {
@@ -70,8 +70,8 @@ func TestRunObjects(t *testing.T) {
 	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "is for a whole scene")
 }
 
-// TestPretrainObjects: a model of what objects look like, hardly trained, gives every object that is detected its latents, in the table and in messages, and the
-// one that is followed more than its place. It goes with objects alone, and is not made of objects that are alike.
+// TestPretrainObjects: a briefly trained model of objects' appearance gives every detected object latents, in the table and in messages, also the followed
+// object. The model works only with --objects, and pretrain refuses identical objects.
 func TestPretrainObjects(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -121,14 +121,14 @@ func TestPretrainObjects(t *testing.T) {
 		t.Errorf("%d places of objects, expected some 12 in 150 frames", seen)
 	}
 	drive(t, folder, "run", film, "--model", "look.onnx", "--nats", "off").check(t, 2, "is for objects: run it with --objects")
-	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is one of objects")
+	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is a model of objects")
 	alike := strings.Replace(film, "focus", "trapped", 1)
 	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike except for noise")
 	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object is visible")
 	drive(t, folder, "pretrain", film, "--objects", "--latent", "1", "--crop", "none", "--out", "no.onnx").check(t, 2, "leave --crop and --clahe out")
 }
 
-// TestObjectsLater: with a lag every frame's objects come once and in order to the film's end, behind the triggers of the same frame.
+// TestObjectsLater: with a lag the objects of every frame arrive once and in order to the film's end, after the triggers of the same frame.
 func TestObjectsLater(t *testing.T) {
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "vesicle", "--frames", "30", "--density", "8", "--size", "120", "--snr", "6", "--out", "film"); o.status != 0 {
@@ -172,7 +172,7 @@ func TestObjectsLater(t *testing.T) {
 	}
 }
 
-// TestObjectsGoOn: a second run goes on with the state of the first: births add up, and no number is used again.
+// TestObjectsGoOn: a second run continues the state of the first: births add up, and no object number is reused.
 func TestObjectsGoOn(t *testing.T) {
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "vesicle", "--frames", "40", "--density", "10", "--size", "120", "--snr", "6", "--out", "film"); o.status != 0 {
@@ -219,7 +219,7 @@ func TestObjectsGoOn(t *testing.T) {
 	}
 }
 
-// TestFollowObject: a live field's objects go out on NATS; one is chosen, and its latents and law come on the subjects of a single object until it is let go.
+// TestFollowObject: a live field publishes its objects on NATS. The command follow selects one, whose latents and law are published until unfollow.
 func TestFollowObject(t *testing.T) {
 	t.Parallel()
 	r := startSwapping(t, "stream: molecule\nsource: {sim: {name: trapped, density: 8, snr: 6, width: 160, height: 160, seed: 3}}\nobjects: {enabled: true, population_every: 5}\nnats: {port: 0}\ndashboard: {address: \"off\"}\n")
@@ -247,7 +247,7 @@ func TestFollowObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	var l message.LatentRecord
-	for end := time.Now().Add(patience); len(l.Z) == 0; { // objects live for half a second: the one that is chosen may have ended
+	for end := time.Now().Add(patience); len(l.Z) == 0; { // objects live for half a second, so the selected one may have ended
 		var o message.ObjectsRecord
 		if next("objects", &o); len(o.ID) == 0 {
 			continue
@@ -282,8 +282,8 @@ func TestFollowObject(t *testing.T) {
 	r.stop()
 }
 
-// TestSwapLooks: a model of objects takes over from none between two frames, and none from it, and the objects keep their numbers: from one message to the next
-// at least half are the same, of objects that live for 30 frames on average. One of a scene is refused.
+// TestSwapLooks: between two frames a run changes from no model to a model of objects, and back. The objects keep their numbers: at least half persist from
+// one message to the next, with an average life of 30 frames. The run refuses a model of a scene.
 func TestSwapLooks(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -303,7 +303,7 @@ func TestSwapLooks(t *testing.T) {
 	}
 	defer heard.Unsubscribe()
 	before := map[uint64]bool{}
-	until := func(latents int) { // reads on until objects have so many, and some frames of them
+	until := func(latents int) { // reads until objects have this number of latents, for some frames
 		t.Helper()
 		for seen := 0; seen < 20; {
 			m, err := heard.NextMsg(patience)

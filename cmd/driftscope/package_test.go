@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPackagedService: what the package configures is a configuration, the unit runs it, and systemd finds no fault with the unit.
+// TestPackagedService: the package's configuration is valid, the unit runs it, and systemd accepts the unit.
 func TestPackagedService(t *testing.T) {
 	const shipped, installed = "../../configs/package/driftscope.yaml", "/etc/driftscope/driftscope.yaml"
 	cfg, err := config.Load(shipped)
@@ -38,7 +38,7 @@ func TestPackagedService(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not there")
 	}
-	out, _ := exec.Command("systemd-analyze", "verify", path).CombinedOutput() // its status says that the program is not installed here
+	out, _ := exec.Command("systemd-analyze", "verify", path).CombinedOutput() // the exit status reports that the program is not installed here
 	for complaint := range strings.Lines(string(out)) {
 		if strings.Contains(complaint, "driftscope.service") && !strings.Contains(complaint, "is not executable") && !strings.Contains(complaint, "Command 'man") {
 			t.Errorf("%s", complaint)
@@ -46,8 +46,8 @@ func TestPackagedService(t *testing.T) {
 	}
 }
 
-// TestFirstMinutes: the name alone says what to do next, the manual page and the completions name every command that the help names, and the
-// film of the demo is tracked.
+// TestFirstMinutes: the program's name alone prints the next steps, the manual page and the completions list every command of the help, and
+// the demo tracks its film.
 func TestFirstMinutes(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()

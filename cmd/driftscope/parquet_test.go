@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// TestParquetReadBack: a run writes its results as JSON lines and as Parquet. Every value that another library reads from Parquet is that of the line.
+// TestParquetReadBack: a run writes its results as JSON lines and as Parquet. Another library reads the same values from Parquet.
 func TestParquetReadBack(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"bead.yaml": "stream: bead\nsource: {sim: {name: molecule, seed: 4, realtime: false}}\nmodel: embedded:molecule\nnats: {url: off}\ndashboard: {address: off}\n" +
@@ -65,7 +65,7 @@ func TestParquetReadBack(t *testing.T) {
 	t.Logf("%d values", values)
 }
 
-// same says whether a value of Parquet is what JSON says. JSON has no word for what is not finite, and leaves out what is zero.
+// same reports whether a value in Parquet equals the value in JSON. JSON cannot represent non-finite values, and omits zeros.
 func same(value, v any, said bool) bool {
 	switch v := v.(type) {
 	case nil:

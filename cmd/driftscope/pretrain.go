@@ -15,16 +15,16 @@ import (
 // pretrainCmd trains an encoder on recordings.
 type pretrainCmd struct {
 	Source         []string `arg:"" help:"One or several recordings of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
-	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Default: auto; with --from, as the model has." placeholder:"D"`
-	Objects        bool     `help:"Learn the look of a field's objects, one model for all, for run --objects."`
-	Out            string   `required:"" help:"Model file to write; the report is beside it, as .html." placeholder:"MODEL.onnx"`
-	From           string   `help:"Continue this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
-	TrainFrames    string   `name:"train-frames" help:"Training frames of a single recording, A:B; the others stay for eval." placeholder:"A:B"`
+	Latent         string   `help:"Number of latents, or auto: the smallest number that reconstructs the held-out frames. Default: auto; with --from, the model's number." placeholder:"D"`
+	Objects        bool     `help:"Train one model of the appearance of all objects in a field, for run --objects."`
+	Out            string   `required:"" help:"Model file to write; the report has the same name with .html." placeholder:"MODEL.onnx"`
+	From           string   `help:"Continue training this model, or embedded:molecule, in a single run with the model's preprocessing." placeholder:"MODEL.onnx"`
+	TrainFrames    string   `name:"train-frames" help:"Training frames of a single recording, A:B; the other frames remain for eval." placeholder:"A:B"`
 	Seed           uint64   `default:"1" help:"Random seed."`
 	Recipe         string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: the paper's batch, tau, decay and epochs."`
 	Crop           string   `default:"auto" help:"auto: the square that contains all motion. film or film,SIZE: a square around the object of each film, with that film's grey range. none: the whole frame. X,Y,SIZE: in pixels."`
 	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise contrast: ${enum}; auto does if it raises the signal above the noise."`
-	KeepLight      bool     `name:"keep-light" help:"Keep the lamp's changes of the whole picture; brightness may then be a latent."`
+	KeepLight      bool     `name:"keep-light" help:"Keep brightness changes of the whole picture, as from a lamp; brightness may then be a latent."`
 	Tau            float64  `help:"Observation noise on the summed squared error (default: from the clip)."`
 	Steps          int      `help:"Optimiser steps of the final run." placeholder:"N"`
 	Pairs          int      `help:"Pairs of frames per step." placeholder:"N"`
@@ -39,13 +39,13 @@ type pretrainCmd struct {
 	Clock          bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	SpriteSteps    int      `name:"sprite-steps" aliases:"follow" help:"Encoder steps on synthetic frames of located rigid objects (default: four times --steps, at most 1200); negative disables the search for objects." placeholder:"N"`
 	SyntheticSteps int      `name:"synthetic-steps" aliases:"sleep" help:"Final encoder steps on synthetic frames from the decoder (default: half of --steps); negative disables them." placeholder:"N"`
-	ReinitSteps    int      `name:"reinit-steps" aliases:"redraw" help:"Decoder steps after that, with latents re-initialised from the learnt features (default: as --synthetic-steps; none with --from)." placeholder:"N"`
+	ReinitSteps    int      `name:"reinit-steps" aliases:"redraw" help:"Decoder steps after the synthetic ones, with latents re-initialised from the learnt features (default: as --synthetic-steps; none with --from)." placeholder:"N"`
 	DT             float64  `name:"dt" help:"Seconds between frames; overrides the recording." placeholder:"S"`
 	FPS            float64  `name:"fps" help:"Frames per second; overrides the recording."`
 	Assets         string   `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 }
 
-// Run trains on all cores.
+// Run trains the encoder on all cores.
 func (c *pretrainCmd) Run(ctx context.Context) error {
 	for _, warning := range renamed(os.Args[1:]) {
 		console.Warn("%s", warning)
@@ -68,7 +68,7 @@ func renamed(args []string) (warnings []string) {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
 		if now, old := oldFlags[name]; old {
-			warnings = append(warnings, fmt.Sprintf("%s is %s now: the old name goes with the next release", name, now))
+			warnings = append(warnings, fmt.Sprintf("%s is now %s: the next release removes the old name", name, now))
 		}
 	}
 	return warnings

@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPretrainThenEval goes the whole way once: simulate, learn briefly, judge. Fifty steps teach little, so only the form of
-// the result is held; that the same command gives the same model is TestPretrainInterrupted's.
+// TestPretrainThenEval runs the whole chain once: simulate, train briefly, evaluate. Fifty steps teach little, so it checks only
+// the form of the result. TestPretrainInterrupted checks that the same command gives the same model.
 func TestPretrainThenEval(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestPretrainThenEval(t *testing.T) {
 	drive(t, folder, "pretrain", "balls", "--latent", "2", "--crop", "40,40,64", "--out", "x.onnx").check(t, 2, "do not lie inside the 64x64 frame")
 }
 
-// A model with a clock is trained on the beginning of a recording, and is judged on its end as the clock stands there.
+// A model with a clock is trained on the beginning of a recording and tested on its end, with the clock's value there.
 func TestPretrainClock(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()

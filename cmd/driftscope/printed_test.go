@@ -21,7 +21,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// tornVideo writes a video of noise, of which only what spoil leaves stands in the folder.
+// tornVideo writes a video of noise and replaces it by the bytes that spoil returns.
 func tornVideo(t *testing.T, folder, name, code string, spoil func(whole []byte) []byte) {
 	t.Helper()
 	path := filepath.Join(folder, name)
@@ -55,7 +55,7 @@ func writeTorn(t *testing.T, path string, data []byte) {
 	}
 }
 
-// flipped has a byte in 300 wrong behind the header.
+// flipped changes one byte in 300 after the header.
 func flipped(whole []byte) []byte {
 	at := rand.New(rand.NewPCG(3, 4))
 	for range len(whole) / 300 {
@@ -64,14 +64,14 @@ func flipped(whole []byte) []byte {
 	return whole
 }
 
-// beginning is what a writer that was killed leaves.
+// beginning returns the part that a killed writer leaves.
 func beginning(whole []byte) []byte { return whole[:len(whole)*6/10] }
 
-// foreign are lines that begin as OpenCV's, FFmpeg's, libpng's, libjpeg's and GLib's do.
+// foreign matches the beginnings of lines from OpenCV, FFmpeg, libpng, libjpeg and GLib.
 var foreign = regexp.MustCompile(`(?m)^(\[|libpng|Corrupt|Premature|Invalid|imdecode_|\(.*(CRITICAL|WARNING) \*\*).*$`)
 
-// TestLibrariesStayQuiet: what FFmpeg, OpenCV and the readers of pictures print of damaged files is not on standard error, and the program
-// says it itself, in a line that names the file.
+// TestLibrariesStayQuiet: messages of FFmpeg, OpenCV and the picture readers about damaged files do not reach standard error. The program
+// itself reports the damage in a line that names the file.
 func TestLibrariesStayQuiet(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestLibrariesStayQuiet(t *testing.T) {
 	for _, test := range []struct {
 		args   []string
 		status int
-		want   string // on standard output or in the program's own lines
+		want   string // text on standard output or in the program's own lines
 	}{
 		{[]string{"probe", "cut.mp4"}, 1, "cut.mp4 is torn, or no video that FFmpeg reads (moov atom not found)"},
 		{[]string{"probe", server.URL + "/cut.mp4"}, 1, "cannot be opened (moov atom not found)"},
@@ -127,7 +127,7 @@ func TestLibrariesStayQuiet(t *testing.T) {
 	}
 }
 
-// TestLibrariesAsked: who asks OpenCV for FFmpeg's lines gets them.
+// TestLibrariesAsked: FFmpeg's lines are printed if the user enables them in OpenCV.
 func TestLibrariesAsked(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -140,7 +140,7 @@ func TestLibrariesAsked(t *testing.T) {
 	}
 }
 
-// TestUnreadFramesLimited: of a folder of torn pictures the first ten are named, and the others counted.
+// TestUnreadFramesLimited: in a folder of damaged pictures the first ten are named and the others counted.
 func TestUnreadFramesLimited(t *testing.T) {
 	t.Parallel()
 	const n = 60

@@ -18,7 +18,7 @@ import (
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
 	Frames int     `default:"500" help:"Maximum number of frames to read."`
-	Out    string  `help:"Folder for preview.png, a picture of the first frame, and stream.yaml, a configuration to start from." placeholder:"DIR"`
+	Out    string  `help:"Folder for preview.png (the first frame) and stream.yaml (a configuration to start from)." placeholder:"DIR"`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
 	DT     float64 `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
 	FPS    float64 `name:"fps" help:"Frames per second; overrides the source."`
@@ -30,7 +30,7 @@ const maxProbe = 100_000
 // mostFollowed bounds the frames in which probe follows objects.
 const mostFollowed = 200
 
-// Run prints what the source holds.
+// Run prints the properties of the source.
 func (c *probeCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > maxProbe {
 		return console.Usage(fmt.Errorf("--frames: found %d, expected 1 to %d", c.Frames, maxProbe))
@@ -60,7 +60,7 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// look returns the objects of a recording, as run finds them, or nil for a camera or pictures that are too large.
+// look returns the objects that run would find in a recording, or nil for a camera or pictures that are too large.
 func (c *probeCmd) look(ctx context.Context, found *recording.Findings) (*finder.Finder, error) {
 	if found.Live {
 		return nil, nil

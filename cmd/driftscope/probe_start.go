@@ -71,9 +71,9 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 	}
 	if seen != nil && seen.Kind != finder.Nothing {
 		line("objects: {enabled: true, find: %s}", seen.Force())
-		line("# For a model of one scene, train it, take the # from model, and leave objects out:")
+		line("# To use a model of the whole scene, train it, remove the # before model, and delete the line of objects:")
 	} else {
-		line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
+		line("# The shipped encoder was trained on another specimen. Train your own, then remove the # before model:")
 	}
 	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", recording.ShellWord(source), c.interval(), recording.StreamName(c.Source))
 	line("# model: %s.onnx", recording.StreamName(c.Source))
@@ -88,7 +88,7 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component, 
 	return []byte(b.String()), nil
 }
 
-// interval returns the flag for a frame interval that the source does not give.
+// interval returns the flag that sets the frame interval, if the user gave one.
 func (c *probeCmd) interval() string {
 	switch {
 	case c.DT > 0:

@@ -19,10 +19,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
+// asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a user does.
 const asDriftscope = "DRIFTSCOPE_TEST_AS_MAIN"
 
-// patience bounds one command; the race detector and a busy machine make it long.
+// patience is the time limit of one command, long enough for the race detector and a busy machine.
 const patience = 10 * time.Minute
 
 // command prepares driftscope with its own working folder.
@@ -40,11 +40,11 @@ func command(t *testing.T, folder string, args ...string) *exec.Cmd {
 	return c
 }
 
-// outcome is what a finished command left.
+// outcome is the result of a finished command.
 type outcome struct {
 	status      int
 	out, errors string
-	worked      time.Duration // of the processor
+	worked      time.Duration // processor time
 }
 
 // drive runs driftscope to its end.
@@ -61,7 +61,7 @@ func drive(t *testing.T, folder string, args ...string) outcome {
 	return outcome{c.ProcessState.ExitCode(), out.String(), problems.String(), c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
 }
 
-// check holds a failed command to the house's rules: its status, one line that names what is wrong, no stack trace.
+// check checks that a failed command follows the house's rules: its status, one line that names the problem, no stack trace.
 func (o outcome) check(t *testing.T, status int, want string) {
 	t.Helper()
 	if o.status != status {
@@ -80,7 +80,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 	}
 }
 
-// The last line names the page that says more, and it is there.
+// The last line names a page with details, and the page exists.
 func TestMistakesNameTheirPage(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -162,7 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
 		{"no such model to continue", []string{"pretrain", "sim:molecule", "--from", "embedded:moon", "--out", "x.onnx"}, 2, "--from embedded:moon: "},
 		{"model in no folder", []string{"pretrain", "sim:molecule", "--latent", "2", "--out", "nodir/x.onnx"}, 2, "--out nodir/x.onnx: cannot create the file"},
-		{"frames to fit no map on", []string{"eval", "--model", "embedded:molecule", "--video", "sim:molecule", "--truth", "centroid", "--fit-frames", "0:5"}, 2, "--fit-frames 0:5: is for --align affine"},
+		{"frames to fit no map on", []string{"eval", "--model", "embedded:molecule", "--video", "sim:molecule", "--truth", "centroid", "--fit-frames", "0:5"}, 2, "--fit-frames 0:5: needs --align affine"},
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
@@ -174,7 +174,7 @@ func TestMistakes(t *testing.T) {
 		{"publishing to a word", []string{"publish", "text.tif", "--subject", "cam", "--url", "foo"}, 2, `found "foo"`},
 		{"dashboard of nothing", []string{"dashboard", "--dashboard", "off", "--websocket", "ws://127.0.0.1:1"}, 2, "--dashboard: off"},
 		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
-		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
+		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: works with one source"},
 		{"followed simulation", []string{"run", "sim:molecule", "--follow"}, 2, "sim:molecule is read as sim"},
 		{"idle without follow", []string{"run", "text.tif", "--until-idle", "3s"}, 2, "add follow"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
@@ -216,7 +216,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestSources: every kind has a line that says what to give, and cameras are looked for without hanging.
+// TestSources: every kind has a line that describes its argument, and the search for cameras does not hang.
 func TestSources(t *testing.T) {
 	o := drive(t, t.TempDir(), "sources")
 	if o.status != 0 {
@@ -251,13 +251,13 @@ func TestShippedConfigurations(t *testing.T) {
 			}
 			folder, want := t.TempDir(), "frames in 20, "
 			switch filepath.Base(file) {
-			case "tail.yaml": // what somebody else is writing
+			case "tail.yaml": // a recording that another process is writing
 				if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "recording"); o.status != 0 {
 					t.Fatal(o.errors)
 				}
 			case "camera.yaml":
 				suite.StartCamera(t)
-				want = "frames in " // those that were lost on the way, too
+				want = "frames in " // also if frames were lost
 			}
 			o := drive(t, folder, "run", path, "--frames", "20", "--nats-port", "0")
 			if o.status != 0 || !strings.Contains(o.out, want) {
@@ -267,7 +267,7 @@ func TestShippedConfigurations(t *testing.T) {
 	}
 }
 
-// A person presses Ctrl-C once and gets the account within the 5 s that the README promises.
+// After one Ctrl-C the frame counts are printed within the 5 s that the README promises.
 func TestInterrupt(t *testing.T) {
 	c := command(t, t.TempDir(), "run", "sim:molecule", "--nats", "off", "--no-status", "--out", "out.jsonl")
 	var out, problems bytes.Buffer
@@ -353,7 +353,7 @@ func latents(t *testing.T, path string) string {
 	return all.String()
 }
 
-// TestProbeStarts: what probe --out writes can be looked at, checked and run.
+// TestProbeStarts: the files from probe --out can be viewed, checked and run.
 func TestProbeStarts(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -379,7 +379,7 @@ func TestProbeStarts(t *testing.T) {
 	if hint := string(suite.Content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
 		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)
 	}
-	elsewhere := t.TempDir() // the source is named from the root
+	elsewhere := t.TempDir() // the source has an absolute path
 	start := filepath.Join(folder, "found", "stream.yaml")
 	if o := drive(t, elsewhere, "lint", start); o.status != 0 {
 		t.Errorf("lint: %s", o.errors)

@@ -22,7 +22,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// publishAgain is the delay before a recording's frame is sent again while the server is away.
+// publishAgain is the delay between attempts to send a recording's frame while the server is unreachable.
 const publishAgain = 250 * time.Millisecond
 
 // unfinished bounds the wait for confirmations after a publisher is stopped.
@@ -31,7 +31,7 @@ const unfinished = 5 * time.Second
 // publishCmd sends the frames of sources over NATS to runs elsewhere that read nats:SUBJECT.
 type publishCmd struct {
 	Source    []string      `arg:"" help:"Source of the frames, as for run."`
-	Subject   []string      `required:"" sep:"none" help:"Subject to publish on; once per source, in the same order." placeholder:"SUBJECT"`
+	Subject   []string      `required:"" sep:"none" help:"Subject to publish on; give one per source, in the same order." placeholder:"SUBJECT"`
 	URL       string        `name:"nats" aliases:"url" default:"nats://127.0.0.1:4222" help:"NATS server, or context:NAME." placeholder:"URL"`
 	Creds     string        `help:"Credentials for that server." placeholder:"FILE.creds"`
 	CA        string        `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
@@ -42,13 +42,13 @@ type publishCmd struct {
 	Rate      string        `enum:"realtime,fastest" default:"realtime" help:"Pace of a recording: ${enum} (realtime follows the frames' times)."`
 	Compress  string        `enum:"none,png,zstd" default:"none" help:"Lossless compression: ${enum}."`
 	PNG       bool          `name:"png" help:"The same as --compress png."`
-	Durable   bool          `help:"Keep the frames in JetStream, each once, even if the server is away meanwhile."`
-	MaxBytes  int64         `default:"17179869184" help:"With --durable: bytes to keep, if the stream is new." placeholder:"N"`
+	Durable   bool          `help:"Store each frame exactly once in JetStream, even if the server is unreachable for a while."`
+	MaxBytes  int64         `default:"17179869184" help:"With --durable: largest size of the stored frames in bytes; applies to a new stream." placeholder:"N"`
 	MaxAge    time.Duration `default:"1h" help:"With --durable: time to keep a frame."`
-	Replicas  int           `default:"1" help:"With --durable: copies of each frame in a cluster."`
+	Replicas  int           `default:"1" help:"With --durable: number of replicas of each frame in a cluster."`
 }
 
-// Run publishes until every source or ctx ends, and prints the accounts. If a source fails, the others continue.
+// Run publishes until every source or ctx ends, and prints the frame counts. If a source fails, the others continue.
 func (c *publishCmd) Run(ctx context.Context) error {
 	sources, err := c.check()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 			err := c.one(ctx, source, c.Subject[i], &mu)
 			if err != nil && len(sources) > 1 {
 				err = fmt.Errorf("%s: %w", c.Subject[i], err)
-				console.Say("%v", err) // the others may run for days
+				console.Say("%v", err) // report it now, because other sources may run for days
 			}
 			failures[i] = err
 		})
@@ -71,15 +71,15 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// check makes the sources and reports errors before it connects to a server.
+// check constructs the sources and reports errors before Run connects to a server.
 func (c *publishCmd) check() ([]pipeline.Source, error) {
 	switch {
 	case c.URL == bus.Embedded:
-		return nil, errors.New("--nats: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise")
+		return nil, errors.New("--nats: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run printed another")
 	case len(c.Subject) != len(c.Source):
-		return nil, fmt.Errorf("--subject: found %d for %d sources: give each its own", len(c.Subject), len(c.Source))
+		return nil, fmt.Errorf("--subject: found %d subjects for %d sources: give one per source", len(c.Subject), len(c.Source))
 	case c.PNG && c.Compress == "zstd":
-		return nil, errors.New("--png beside --compress zstd: give one of them")
+		return nil, errors.New("--png and --compress zstd: give one of them")
 	}
 	var sources []pipeline.Source
 	for i, name := range c.Source {
@@ -87,7 +87,7 @@ func (c *publishCmd) check() ([]pipeline.Source, error) {
 			return nil, fmt.Errorf("--%w", err)
 		}
 		if slices.Contains(c.Subject[:i], c.Subject[i]) {
-			return nil, fmt.Errorf("--subject: found %s twice: one publisher needs one subject", c.Subject[i])
+			return nil, fmt.Errorf("--subject: found %s twice: give each source its own subject", c.Subject[i])
 		}
 		component, err := recording.Source(name, c.DT, c.FPS)
 		if err != nil {
@@ -105,7 +105,7 @@ func (c *publishCmd) check() ([]pipeline.Source, error) {
 	return sources, nil
 }
 
-// durably returns the storage settings of a subject's frames, or nil without storage.
+// durably returns the storage settings of a subject's frames.
 func (c *publishCmd) durably(subject string) *natsource.Durably {
 	return &natsource.Durably{
 		Subject: subject, Encoding: c.encoding(), Warn: console.Warn,
@@ -124,11 +124,11 @@ func (c *publishCmd) encoding() wire.Encoding {
 	return wire.Raw
 }
 
-// one publishes a source on a subject over its own connection, and prints the account.
+// one publishes a source on a subject over its own connection, and prints the frame counts.
 func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience, Log: bus.Warnings().With("frames", subject)})
 	if errors.Is(err, bus.ErrNoServer) {
-		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.URL), bus.ErrNoServer)
+		return fmt.Errorf("%s: %w: start a server or driftscope run, or give --nats", bus.Redacted(c.URL), bus.ErrNoServer)
 	}
 	if err != nil {
 		return err
@@ -157,13 +157,13 @@ func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject st
 type publishing struct {
 	source    pipeline.Source
 	publisher *natsource.Publisher        // nil if frames are stored
-	durable   *natsource.DurablePublisher // otherwise nil
+	durable   *natsource.DurablePublisher // nil unless frames are stored
 	pace      pace
 	unread    int // frames that the source could not read
 	lost      int // frames of a live source lost while the server was away
 }
 
-// all opens the source and publishes to its end. The caller closes the source.
+// all opens the source and publishes all its frames. The caller closes the source.
 func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
 		return console.About(console.FramesPage, err)
@@ -196,7 +196,7 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 	}
 }
 
-// publish sends one frame. For a recording it retries until the server is back; a live source's frames are lost meanwhile.
+// publish sends one frame. While the server is unreachable, it retries a recording's frame but drops a live source's frame.
 func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) error {
 	if p.durable != nil {
 		return p.durable.Publish(ctx, f, patient)
@@ -216,7 +216,7 @@ func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) 
 	}
 }
 
-// finish waits until all stored frames are confirmed, or until it is stopped.
+// finish waits until the server has confirmed all stored frames. After ctx ends, it waits at most the time unfinished.
 func (p *publishing) finish(ctx context.Context, subject string) error {
 	if p.durable == nil {
 		return nil
@@ -232,10 +232,10 @@ func (p *publishing) finish(ctx context.Context, subject string) error {
 	if left == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d frames on %s are not known to be kept (%s): publish them again once the server is there", left, subject, problem)
+	return fmt.Errorf("%d frames on %s were not confirmed and may be lost (%s): publish them again when the server is reachable", left, subject, problem)
 }
 
-// account prints the number of sent frames.
+// account prints the numbers of sent, unreadable and lost frames.
 func (p *publishing) account(w io.Writer, subject, url string) {
 	verb, sent := "published", natsource.Sent{}
 	if p.durable != nil {
@@ -253,12 +253,12 @@ func (p *publishing) account(w io.Writer, subject, url string) {
 	}
 }
 
-// pace spaces frames as they were taken.
+// pace sends frames at the intervals at which they were taken.
 type pace struct {
 	begun      bool
 	trajectory uint64
 	taken      time.Time // when the trajectory's first frame was taken
-	went       time.Time // when it was sent
+	went       time.Time // when that frame was sent
 }
 
 // wait returns when f is due; the first frame of a trajectory is due at once.
@@ -269,7 +269,7 @@ func (p *pace) wait(ctx context.Context, f *frame.Frame) error {
 	return sleep(ctx, time.Until(p.went.Add(f.Time.Sub(p.taken))))
 }
 
-// sleep waits for d, or returns ctx's error when that ends first.
+// sleep waits for d. It returns ctx's error if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,8 +12,8 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// Two cameras are published by one process and kept, compressed; a run reads one of them later, whole and deterministically. A source that fails
-// ends alone, and the exit status tells.
+// One process publishes two cameras, compressed and stored; a run reads one of them later, completely and deterministically. A source that fails
+// does not end the other, and the exit status reports it.
 func TestPublishDurable(t *testing.T) {
 	folder := t.TempDir()
 	for name, frames := range map[string]string{"one": "40", "two": "8"} {
@@ -62,7 +62,7 @@ func TestPublishDurable(t *testing.T) {
 	}
 }
 
-// What is wrong is said before a server is looked for.
+// Usage errors are reported before a server is contacted.
 func TestPublishSeveralRefused(t *testing.T) {
 	folder := t.TempDir()
 	for _, c := range []struct {

@@ -42,7 +42,7 @@ func open(t *testing.T, kind string, options map[string]any) pipeline.Source {
 	return source
 }
 
-// sameFrame compares all that tracking sees of two frames.
+// sameFrame compares all data of two frames that tracking uses.
 func sameFrame(t *testing.T, got, want *frame.Frame) {
 	t.Helper()
 	if got.Seq != want.Seq || !got.Time.Equal(want.Time) || got.Meta.Trajectory != want.Meta.Trajectory || got.Meta.Dropped != want.Meta.Dropped {
@@ -96,7 +96,7 @@ func TestPublish(t *testing.T) {
 	drive(t, folder, "publish", "film", "--subject", "a", "--url", "embedded").check(t, 2, "give its address")
 }
 
-// publishMolecule publishes an endless simulation until told to stop.
+// publishMolecule publishes an endless simulation until stop is called.
 func publishMolecule(t *testing.T, url string) (stop func() string) {
 	t.Helper()
 	publisher := command(t, t.TempDir(), "publish", "sim:molecule", "--subject", "cam", "--url", url)
@@ -116,7 +116,7 @@ func publishMolecule(t *testing.T, url string) (stop func() string) {
 	}
 }
 
-// A run attaches to a publisher that is under way, tracks, and leaves; the publisher ends in order when it is told to.
+// A run attaches to a running publisher, tracks, and leaves. The publisher ends in order when it is stopped.
 func TestRunFromPublisher(t *testing.T) {
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
 	if err != nil {
@@ -137,7 +137,7 @@ func TestRunFromPublisher(t *testing.T) {
 	}
 }
 
-// A run's own server is there before the run looks for frames on it, also where a first one is needed to fit the shipped model.
+// A run starts its own server before it waits for frames there, also if it needs a first frame to adapt the shipped model.
 func TestRunOnItsOwnServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +168,7 @@ func TestRunOnItsOwnServer(t *testing.T) {
 	stop()
 }
 
-// Frames go as far apart as they were taken; a new trajectory goes at once.
+// Frames are sent at the intervals at which they were taken. A new trajectory starts at once.
 func TestPace(t *testing.T) {
 	var p pace
 	start := time.Now()
@@ -191,7 +191,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// While the server is away a camera's frames are lost and counted, and a recording waits.
+// While the server is unreachable a camera's frames are lost and counted, and a recording waits.
 func TestPublishServerAway(t *testing.T) {
 	server, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
 	if err != nil {
@@ -225,7 +225,7 @@ func TestPublishServerAway(t *testing.T) {
 	}
 }
 
-// The account names what was lost, and says nothing of what was not.
+// The printed counts mention losses only if there are any.
 func TestPublishAccount(t *testing.T) {
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"driftscope/internal/job/stream"
 )
 
-// flaky is a camera that loses every 17th frame, tells so, and cannot read every 29th.
+// flaky is a camera that loses every 17th frame and reports it, and cannot read every 29th.
 type flaky struct {
 	pipeline.Source
 	lost uint64
@@ -67,7 +67,7 @@ func (*busy) Close() error { return nil }
 
 const replayed = "online: {refine_lag: 20}\nnats: {url: \"off\"}\n"
 
-// trackLive tracks a live simulation that loses frames before the recorder and behind it, and returns the account.
+// trackLive tracks a live simulation that loses frames before and after the recorder, and returns the summary.
 func trackLive(t *testing.T, folder string) pipeline.Summary {
 	t.Helper()
 	text := "source: {sim: {name: molecule, seed: 1, frames: 260, realtime: true}}\nsinks: [jsonl: {path: " + folder + "/live.jsonl}]\n" + replayed
@@ -95,11 +95,11 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	return summary
 }
 
-// timings are the fields that say how fast the machine was, see docs/howto/replay.md.
+// timings matches the fields that depend on the machine's speed, see docs/howto/replay.md.
 var timings = regexp.MustCompile(`"latency_ms":[^,}]*`)
 
-// results are the lines of a file without their timings. Left out whole are health, which is nothing but timings and counts by cause, and
-// events about what the live run's machine lost.
+// results returns the lines of a file without their timings. It leaves out health, which is only timings and counts by cause, and events
+// about losses on the live run's machine.
 func results(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -122,7 +122,7 @@ func results(t *testing.T, path string) (lines []string) {
 	return lines
 }
 
-// A live run that was recorded beside tracking is replayed to the same lines, whatever was lost on the way.
+// A recording of a live run replays to the same lines, also if the live run lost frames.
 func TestReplayIsIdentical(t *testing.T) {
 	folder := t.TempDir()
 	summary := trackLive(t, folder)
@@ -150,7 +150,7 @@ func TestReplayIsIdentical(t *testing.T) {
 	}
 }
 
-// at is line i, or nothing behind the last.
+// at returns line i, or "" after the last line.
 func at(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
@@ -158,7 +158,7 @@ func at(lines []string, i int) string {
 	return "(none)"
 }
 
-// A run that is killed while it writes leaves every frame that it had tracked.
+// A run that is killed while it records leaves every frame that it had tracked.
 func TestRecordKilled(t *testing.T) {
 	folder := t.TempDir()
 	run := command(t, folder, "run", "sim:molecule", "--nats", "off", "--no-status", "--record", "raw")
@@ -199,7 +199,7 @@ func TestRecordKilled(t *testing.T) {
 	}
 }
 
-// What run --record keeps is what was tracked; a folder that is taken is refused, and a full one ends the recording alone.
+// run --record stores the tracked frames. It refuses a folder with files, and a full disk ends only the recording.
 func TestRunRecord(t *testing.T) {
 	folder := t.TempDir()
 	o := drive(t, folder, "run", "sim:balls-ou", "--frames", "20", "--nats", "off", "--no-status", "--record", "raw")
@@ -240,8 +240,8 @@ func TestRunRecord(t *testing.T) {
 	}
 }
 
-// TestRunRecordOnFullDisk wants of a recording whose disk is full that tracking goes on, that every frame which is not recorded is counted and published,
-// and that the run ends with status 1 and names the file.
+// TestRunRecordOnFullDisk: if the recording's disk is full, tracking continues, every unrecorded frame is counted and published, and the run ends with
+// status 1 and names the file.
 func TestRunRecordOnFullDisk(t *testing.T) {
 	disk, folder := bustest.SmallDisk(t, 4<<20), t.TempDir()
 	for _, name := range []string{"raw", "raw.zarr"} {

@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// A live run, whose refinements come when they are ready and whose frames may be dropped, is repeated from its own results.
+// A live run can be repeated from its own results, although its refinements are applied when ready and frames may be dropped.
 func TestRepeat(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -37,7 +37,7 @@ func TestRepeat(t *testing.T) {
 	if !bytes.Equal(want, got) {
 		t.Error("the estimates differ")
 	}
-	// A recording's run ends with the law of all of it, and so does its repetition.
+	// A run on a recording ends with the law of the whole recording, and so does its repetition.
 	for _, args := range [][]string{{"--out", "whole.jsonl"}, {"--out", "same.jsonl", "--repeat", "whole.jsonl"}} {
 		if o := drive(t, folder, append([]string{"run", "again.yaml"}, args...)...); o.status != 0 {
 			t.Fatal(o.errors)
@@ -50,7 +50,7 @@ func TestRepeat(t *testing.T) {
 	if !bytes.Equal(whole, estimates(t, filepath.Join(folder, "same.jsonl"))) {
 		t.Error("the estimates of the recording differ")
 	}
-	// What a run keeps is not gone on from by its repetition, and not counted twice.
+	// A repetition does not continue the run's stored state, and counts nothing twice.
 	var kept [2][]byte
 	for i, args := range [][]string{{"--out", "kept.jsonl"}, {"--out", "keptagain.jsonl", "--repeat", "kept.jsonl"}} {
 		if o := drive(t, folder, append([]string{"run", "again.yaml", "--state", "law"}, args...)...); o.status != 0 {
@@ -76,7 +76,7 @@ func TestRepeat(t *testing.T) {
 	o.check(t, 2, "torn.jsonl:1")
 }
 
-// A law that is kept goes on in the next run; a file that holds none is refused and left alone.
+// The next run continues a stored law. A file without a law is refused and not changed.
 func TestStateGoesOn(t *testing.T) {
 	folder := t.TempDir()
 	run := func(out string) outcome {
@@ -89,7 +89,7 @@ func TestStateGoesOn(t *testing.T) {
 	if o.status != 0 || !strings.Contains(o.out+o.errors, "continues from law") {
 		t.Fatalf("%+v", o)
 	}
-	if results := estimates(t, filepath.Join(folder, "second.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: the runs are not joined
+	if results := estimates(t, filepath.Join(folder, "second.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: no transition joins the runs
 		t.Error("the second run's law does not rest on both")
 	}
 	if err := os.WriteFile(filepath.Join(folder, "law"), []byte("mine"), 0o644); err != nil {
@@ -98,7 +98,7 @@ func TestStateGoesOn(t *testing.T) {
 	run("third.jsonl").check(t, 2, "online.state: law: unusable checkpoint")
 }
 
-// estimates are the latents and laws of a file of results, without what the machine's speed has a say in: latencies and drops.
+// estimates returns the latents and laws of a result file, without data that depends on the machine's speed: latencies and drops.
 func estimates(t *testing.T, path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPretrainInterrupted learns from two recordings in one go, and again with a kill and a Ctrl-C on the way: the same command
-// then gives the same model, byte for byte. What was chosen is not chosen again.
+// TestPretrainInterrupted trains on two recordings without interruption, and again with a kill and a Ctrl-C: the same command then
+// gives the same model, byte for byte. It does not repeat the choice of the preparation.
 func TestPretrainInterrupted(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestPretrainInterrupted(t *testing.T) {
 	continued(t, folders[0])
 }
 
-// continued takes the model further on one of the recordings.
+// continued continues the training of the model on one of the recordings.
 func continued(t *testing.T, folder string) {
 	o := drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--fps", "10", "--steps", "6", "--pairs", "8", "--out", "further.onnx")
 	if o.status != 0 {
@@ -86,7 +86,7 @@ func continued(t *testing.T, folder string) {
 	if !bytes.Equal(before, after) {
 		t.Errorf("prepared by %s, the model it continues by %s", after, before)
 	}
-	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, --latent asks for 3")
+	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, but --latent is 3")
 	for _, kept := range []string{"--crop=none", "--clahe=on", "--keep-light"} {
 		drive(t, folder, "pretrain", "b", "--from", "m.onnx", kept, "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --crop, --clahe and --keep-light out")
 	}
@@ -99,7 +99,7 @@ func continued(t *testing.T, folder string) {
 	drive(t, folder, "pretrain", "b", "--latent", "2", "--fps", "10", "--out", "x.onnx").check(t, 2, "x.onnx.training: unusable checkpoint: it does not begin with the right signature: delete it or give another --out")
 }
 
-// stop starts driftscope, sends it the signal after so many looks at the held-out frames, and gives what it said.
+// stop starts driftscope, sends it the signal after the given number of evaluations of the held-out frames, and returns its output.
 func stop(t *testing.T, folder string, signal syscall.Signal, looks int, args []string) string {
 	t.Helper()
 	c := command(t, folder, args...)

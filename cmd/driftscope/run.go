@@ -25,28 +25,28 @@ type runCmd struct {
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
 	FPS       float64       `name:"fps" help:"Frames per second; overrides the source."`
-	PixelUM   float64       `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is in µm²/s then." placeholder:"UM"`
+	PixelUM   float64       `name:"pixel-um" help:"Pixel size in the specimen, µm; D is then in µm²/s." placeholder:"UM"`
 	Follow    bool          `help:"Wait for more frames at the end of a recording that still grows, until Ctrl-C."`
 	UntilIdle time.Duration `help:"With --follow: end after this time without a frame, such as 30s." placeholder:"TIME"`
 	NATS      string        `name:"nats" help:"NATS server to publish on: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
-	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
+	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 selects a free port." placeholder:"PORT"`
 	Dashboard string        `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 	Stream    string        `help:"Name of the stream in every message." placeholder:"NAME"`
-	Out       string        `help:"Write the results to this file: every message in a .jsonl; the places in a .csv, .parquet, .geff (graph of tracks) or .xml (TrackMate)." placeholder:"RESULTS.jsonl"`
-	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model of pretrain --objects adds latents of their look."`
-	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and a model, run looks at the film or camera first and decides."`
+	Out       string        `help:"Write the results to this file: every message to .jsonl; positions to .csv, .parquet, .geff (graph of tracks) or .xml (TrackMate)." placeholder:"RESULTS.jsonl"`
+	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; a model from pretrain --objects adds latents of their appearance."`
+	One       bool          `help:"The film shows one object. Without --one, --bodies, --objects and --model, run decides after a first look at the film or camera."`
 	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
-	Places    bool          `help:"The messages on nats:SUBJECT hold places of objects, from another program, instead of pictures."`
-	State     string        `help:"File that keeps the law; the run continues from it if it exists." placeholder:"FILE"`
+	Places    bool          `help:"The messages on nats:SUBJECT contain object positions from another program instead of pictures."`
+	State     string        `help:"File that stores the law; if it exists, the run continues from it." placeholder:"FILE"`
 	Record    string        `help:"New or empty folder for a copy of every raw frame: OME-Zarr if its name ends in .zarr, else TIFF." placeholder:"DIR"`
-	Repeat    string        `help:"Repeat an earlier run from its --out file: the same frames, refinements and estimates." placeholder:"RESULTS.jsonl"`
-	Stay      bool          `help:"Keep ended streams until Ctrl-C; the command start runs them again."`
+	Repeat    string        `help:"Repeat an earlier run from its --out file, with the same frames, refinements and estimates." placeholder:"RESULTS.jsonl"`
+	Stay      bool          `help:"Keep running until Ctrl-C when streams end; the command start restarts a stream."`
 	Mode      string        `help:"If tracking is slower than the source: latest drops the oldest frames, lossless drops none (default: latest for live sources)." placeholder:"MODE"`
-	Seed      *uint64       `help:"Random seed, also of a simulated source."`
+	Seed      *uint64       `help:"Random seed, also for a simulated source."`
 	NoStatus  bool          `help:"Hide the live status."`
 }
 
-// Run tracks, and prints the account at the end.
+// Run tracks the sources and prints the frame counts at the end.
 func (c *runCmd) Run(ctx context.Context) error {
 	cfgs, err := c.configs()
 	if err != nil {
@@ -85,20 +85,20 @@ func (c *runCmd) configs() ([]config.Config, error) {
 	return cfgs, c.staying(cfgs)
 }
 
-// staying refuses --stay if no client could start a stream again.
+// staying refuses --stay if no client could restart a stream.
 func (c *runCmd) staying(cfgs []config.Config) error {
 	switch {
 	case !c.Stay:
 		return nil
 	case c.Repeat != "":
-		return errors.New("--stay: what --repeat does is done once: leave one of them out")
+		return errors.New("--stay: a repetition runs only once: leave --stay or --repeat out")
 	case cfgs[0].NATS.URL == config.NATSOff:
-		return errors.New("--stay: nats.url is off, so that no command can start a stream again: leave one of them out")
+		return errors.New("--stay: nats.url is off, so no command can restart a stream: set nats.url, or leave --stay out")
 	}
 	return nil
 }
 
-// forOne refuses flags for a single stream if there are several.
+// forOne refuses single-stream flags if there are several sources.
 func (c *runCmd) forOne() error {
 	if len(c.Sources) < 2 {
 		return nil
@@ -111,13 +111,13 @@ func (c *runCmd) forOne() error {
 		{"--repeat", c.Repeat, "repeat one at a time"},
 	} {
 		if flag.value != "" {
-			return fmt.Errorf("%s %s: is for one source, and %d were given: %s", flag.name, flag.value, len(c.Sources), flag.instead)
+			return fmt.Errorf("%s %s: works with one source, but %d were given: %s", flag.name, flag.value, len(c.Sources), flag.instead)
 		}
 	}
 	return nil
 }
 
-// config returns the configuration of the file or of the source's name, with the flags applied.
+// config returns the configuration from a file or implied by a source's name, with the flags applied.
 func (c *runCmd) config(source string) (config.Config, error) {
 	cfg, err := c.base(source)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects || c.Places
 	if c.Places {
 		if cfg.Source, err = cfg.Source.With("places", true); err != nil || cfg.Source.Kind != recording.NatsSource {
-			return cfg, errors.Join(err, errors.New("--places: only a source nats:SUBJECT sends places"))
+			return cfg, errors.Join(err, errors.New("--places: only a source nats:SUBJECT can send positions"))
 		}
 	}
 	if err := c.find(&cfg, source); err != nil {
@@ -166,13 +166,13 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	return cfg, cfg.Validate()
 }
 
-// find sets what to find if the user does not say: a source without a model gets a first look.
+// find sets the objects to find. If no flag, configuration or model sets them, run takes a first look at the source.
 func (c *runCmd) find(cfg *config.Config, source string) error {
 	switch {
 	case c.One && c.Bodies, c.One && c.Objects, c.Bodies && c.Objects:
 		return errors.New("--one, --bodies and --objects: give one of them")
 	case (c.One || c.Bodies) && cfg.Model != "":
-		return fmt.Errorf("--one and --bodies: need no model, and model is %s: leave one of them out", cfg.Model)
+		return fmt.Errorf("--one and --bodies work without a model, but model is %s: leave one of them out", cfg.Model)
 	case c.One:
 		cfg.Objects.Enabled, cfg.Objects.Find = true, "one"
 	case c.Bodies:
@@ -190,7 +190,7 @@ func (c *runCmd) find(cfg *config.Config, source string) error {
 	return nil
 }
 
-// out returns the sink for --out by the ending of its name.
+// out returns the sink for --out, selected by the file extension.
 func (c *runCmd) out() (config.Component, error) {
 	switch ending := strings.ToLower(filepath.Ext(c.Out)); ending {
 	case ".jsonl", ".geff":
@@ -204,7 +204,7 @@ func (c *runCmd) out() (config.Component, error) {
 		}
 		return config.NewComponent(ending[1:], options)
 	default:
-		return config.Component{}, fmt.Errorf("--out %s: the ending %q is not known: end the name in .jsonl (every message), .csv or .parquet (a table of places), .geff (a graph of tracks) or .xml (TrackMate)", c.Out, ending)
+		return config.Component{}, fmt.Errorf("--out %s: the ending %q is not known: end the name in .jsonl (every message), .csv or .parquet (a table of positions), .geff (a graph of tracks) or .xml (TrackMate)", c.Out, ending)
 	}
 }
 

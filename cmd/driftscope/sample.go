@@ -30,27 +30,27 @@ import (
 	"driftscope/online/drift"
 )
 
-// sampleCmd draws new paths from a model's law of motion and renders them with its decoder.
+// sampleCmd samples new paths from a model's law of motion and renders them with its decoder.
 type sampleCmd struct {
 	Model   string  `required:"" help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
-	Frames  int     `help:"Number of frames (default: 1000; of a bridge the recording's from A to B)." placeholder:"N"`
+	Frames  int     `help:"Number of frames (default: 1000; for a bridge, the frames of the recording from A to B)." placeholder:"N"`
 	Seed    uint64  `default:"1" help:"Seed of the path; the same seed gives the same bytes." placeholder:"S"`
-	Out     string  `required:"" help:"New or empty folder; an overview of some frames is beside it, as DIR-sheet.png." placeholder:"DIR" type:"path"`
+	Out     string  `required:"" help:"New or empty folder. DIR-sheet.png, next to the folder, shows some of the frames." placeholder:"DIR" type:"path"`
 	DT      float64 `name:"dt" help:"Seconds between frames (default: as in the model's training)." placeholder:"S"`
-	Video   string  `help:"Recording in which paths begin (--start) or which a bridge connects (--between)." placeholder:"VIDEO"`
-	Start   *uint64 `help:"Begin at this frame of --video (default: the training's mean)." placeholder:"K"`
+	Video   string  `help:"Recording with the frame for --start or the two frames for --between." placeholder:"VIDEO"`
+	Start   *uint64 `help:"Begin at this frame of --video (default: at the mean latents of the training)." placeholder:"K"`
 	Between string  `help:"Begin exactly at frame A of --video and end at frame B." placeholder:"A,B"`
-	Bridge  string  `enum:"learned,brownian" default:"learned" help:"Path between the two frames, the model's law or a Brownian motion with its sigma: ${enum}."`
+	Bridge  string  `enum:"learned,brownian" default:"learned" help:"Law of the path between the two frames, the model's or Brownian motion with the model's sigma: ${enum}."`
 	Assets  string  `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
 }
 
-// Help describes the pictures, under the command's own help.
+// Help describes the written folder, below the command's summary.
 func (c *sampleCmd) Help() string {
-	return "The model's decoder draws the frames, with the size and grey levels that its encoder gets after preprocessing: 8 bits from 0 to 1. " +
-		"The folder has the form of simulate's: pictures, frames.csv, and truth.csv with the latents in the model's units and, except for a bridge, their drift."
+	return "The model's decoder renders the frames with the size and grey levels of its preprocessed input: 8 bits for 0 to 1. " +
+		"The folder has the same files as from simulate: pictures, frames.csv, and truth.csv with the latents in the model's units and, except for a bridge, their drift."
 }
 
-// Run draws the path, decodes it into the folder, and writes the sheet beside it.
+// Run samples the path, decodes it into the folder, and writes the sheet next to the folder.
 func (c *sampleCmd) Run(ctx context.Context) error {
 	ends, err := c.check()
 	if err != nil {
@@ -87,9 +87,9 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	}
 	sheet := filepath.Clean(c.Out) + "-sheet.png"
 	if err := film.sheet.write(sheet); err != nil {
-		return fmt.Errorf("the frames are whole, their sheet is not: %w", err)
+		return fmt.Errorf("all frames were written, but not their overview: %w", err)
 	}
-	_, err = fmt.Fprintf(os.Stdout, "%s: %d frames, %.6g s apart, in the model's own coordinates; %s to look at\n", c.Out, c.Frames, film.dt, sheet)
+	_, err = fmt.Fprintf(os.Stdout, "%s: %d frames, %.6g s apart, in the model's own coordinates; overview in %s\n", c.Out, c.Frames, film.dt, sheet)
 	return err
 }
 
@@ -133,16 +133,16 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 	return ends, vacant(c.Out)
 }
 
-// brownian is the value of --bridge for zero drift.
+// brownian is the value of --bridge that selects zero drift.
 const brownian = "brownian"
 
-// law returns the model's law, which must support drawing.
+// law returns the model's law. It refuses a law that cannot be sampled.
 func (c *sampleCmd) law(model *infer.Model) (*drift.Law, error) {
 	k := &model.Card
 	law := &drift.Law{Sigma: k.Sigma, Step: k.DT}
 	switch {
 	case !model.HasDecoder():
-		return nil, errors.New("the model has no decoder, so nothing can be drawn: give a model from pretrain")
+		return nil, errors.New("the model has no decoder, so it cannot render frames: give a model from pretrain")
 	case c.Bridge == brownian:
 		return law, nil
 	case k.Drift == nil:
@@ -154,8 +154,8 @@ func (c *sampleCmd) law(model *infer.Model) (*drift.Law, error) {
 	return law, nil
 }
 
-// encode returns the latents at frames of --video, or the training mean if none are requested. The encoder sees every frame
-// up to the last of them, because preprocessing has state and a model's clock starts with its first frame.
+// encode returns the latents at frames of --video, or the training mean if none are requested. The encoder processes every frame
+// up to the last requested one, because preprocessing has state and a model's clock starts with its first frame.
 func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *infer.Encoder, frames []uint64) ([][]float64, error) {
 	if len(frames) == 0 {
 		return [][]float64{model.Card.Mean}, nil
@@ -178,13 +178,13 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 	}
 	for i, z := range at {
 		if z == nil {
-			return nil, console.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
+			return nil, console.Usage(fmt.Errorf("%s has %d readable frames, but not frame %d: give another frame, counted from 0", c.Video, read, frames[i]))
 		}
 	}
 	return at, nil
 }
 
-// film draws the path.
+// film samples the path.
 func (c *sampleCmd) film(law *drift.Law, at [][]float64) (*sampled, error) {
 	f := &sampled{dt: c.DT}
 	if f.dt == 0 {
@@ -231,11 +231,11 @@ func (s *sampled) judge(k *card.Card) {
 		}
 	}
 	if far > 0 {
-		console.Warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are unreliable", far, n, unseen)
+		console.Warn("%d of %d latents lie more than %d standard deviations from the training mean: their pictures and drift are unreliable", far, n, unseen)
 	}
 }
 
-// Next draws the next frame.
+// Next renders the next frame.
 func (s *sampled) Next(dst *sim.Picture) (sim.Truth, error) {
 	n, _ := s.z.Dims()
 	if s.at == n {
@@ -256,7 +256,7 @@ func (s *sampled) Next(dst *sim.Picture) (sim.Truth, error) {
 	}
 	for i, v := range s.pixels {
 		if v != v {
-			return truth, fmt.Errorf("frame %d: the decoder drew values that are not finite, from latents %.4g: draw a shorter path, or check the model", k, truth.Z)
+			return truth, fmt.Errorf("frame %d: the decoder returned values that are not finite for latents %.4g: sample a shorter path, or check the model", k, truth.Z)
 		}
 		dst.F32[i%area*in.Channels+in.Channels-1-i/area] = v
 	}

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// sampleWith films with the shipped model and gives the folder and its truth.
+// sampleWith samples a film with the shipped model and returns the folder and its truth.
 func sampleWith(t *testing.T, c sampleCmd) (string, *evaluation.Truth) {
 	t.Helper()
 	c.Model, c.Out = "embedded:molecule", filepath.Join(t.TempDir(), "film")
@@ -65,7 +65,7 @@ func TestSample(t *testing.T) {
 			return err
 		}
 		g, err := recording.Grey(f)
-		for i, v := range g.Pixels { // one channel, so that both are in one order
+		for i, v := range g.Pixels { // one channel, so that both have the same order
 			if math.Abs(float64(v-255*want[i])) > 0.501 {
 				t.Fatalf("frame %d, pixel %d: %g of 255, the decoder says %g", f.Seq, i, v, 255*want[i])
 			}
@@ -158,21 +158,21 @@ func TestSampleMistakes(t *testing.T) {
 		t.Fatal(o.errors)
 	}
 	for want, args := range map[string][]string{
-		`expected two frame numbers A,B`:          {"--video", "sim:molecule", "--between", "3"},
-		`that differ`:                             {"--video", "sim:molecule", "--between", "3,3"},
-		"give it with --video":                    {"--start", "3"},
-		"which of its frames":                     {"--video", "sim:molecule"},
-		"both set the beginning":                  {"--video", "sim:molecule", "--start", "3", "--between", "3,4"},
-		"a bridge has two ends":                   {"--bridge", "brownian"},
-		"--frames: found 1,":                      {"--frames", "1"},
-		"--dt: found -1":                          {"--dt=-1"},
-		"give a shorter interval":                 {"--dt", "1e9"},
-		"gave 3 frames and no frame 7":            {"--video", "three", "--start", "7"},
-		"values are drawn, give fewer latents":    {"--video", "three", "--between", "0,2", "--frames", "1000000"},
-		"--bridge must be one of":                 {"--bridge", "golden"},
-		"three is not empty":                      {"--out", "three"},
-		"none.onnx":                               {"--model", "none.onnx"},
-		"three is a recording, only a simulation": {"--video", "three", "--start", "0", "--assets", "."},
+		`expected two frame numbers A,B`:              {"--video", "sim:molecule", "--between", "3"},
+		`that differ`:                                 {"--video", "sim:molecule", "--between", "3,3"},
+		"give it with --video":                        {"--start", "3"},
+		"which of its frames":                         {"--video", "sim:molecule"},
+		"both set the beginning":                      {"--video", "sim:molecule", "--start", "3", "--between", "3,4"},
+		"a bridge has two ends":                       {"--bridge", "brownian"},
+		"--frames: found 1,":                          {"--frames", "1"},
+		"--dt: found -1":                              {"--dt=-1"},
+		"give a shorter interval":                     {"--dt", "1e9"},
+		"has 3 readable frames, but not frame 7":      {"--video", "three", "--start", "7"},
+		"values are drawn, give fewer latents":        {"--video", "three", "--between", "0,2", "--frames", "1000000"},
+		"--bridge must be one of":                     {"--bridge", "golden"},
+		"three is not empty":                          {"--out", "three"},
+		"none.onnx":                                   {"--model", "none.onnx"},
+		"three is a recording, but only a simulation": {"--video", "three", "--start", "0", "--assets", "."},
 	} {
 		if !slices.Contains(args, "--model") {
 			args = append(args, "--model", "embedded:molecule")

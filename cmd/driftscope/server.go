@@ -22,14 +22,14 @@ import (
 
 // serverCmd runs the NATS server of a site in this process.
 type serverCmd struct {
-	Store     string   `required:"" help:"Folder of what the site keeps, and of the passwords." placeholder:"DIR" type:"path"`
-	StoreGB   int64    `name:"store-gb" default:"100" help:"GB that the site may keep; a camera's frames take 17."`
-	Listen    string   `default:"127.0.0.1:4222" help:"Address for clients; one that others can reach has users." placeholder:"HOST:PORT"`
+	Store     string   `required:"" help:"Folder for the site's data and the passwords." placeholder:"DIR" type:"path"`
+	StoreGB   int64    `name:"store-gb" default:"100" help:"Largest size of the site's data, GB; the frames of one camera take 17."`
+	Listen    string   `default:"127.0.0.1:4222" help:"Address for clients. If other machines can reach it, clients need a user name and password." placeholder:"HOST:PORT"`
 	WebSocket string   `name:"websocket" help:"Address for dashboards." placeholder:"HOST:PORT"`
-	Users     bool     `help:"Ask clients for a password, also on 127.0.0.1."`
-	Camera    []string `help:"Camera of the site, with a user of its own that publishes on camera.NAME." placeholder:"NAME"`
-	Cert      string   `help:"Certificate of the server: connections are encrypted." placeholder:"FILE.pem" type:"path"`
-	Key       string   `help:"Its key." placeholder:"FILE.pem" type:"path"`
+	Users     bool     `help:"Require a password from clients, also on 127.0.0.1."`
+	Camera    []string `help:"Name of a camera of the site. Its own user publishes on camera.NAME." placeholder:"NAME"`
+	Cert      string   `help:"Certificate of the server; encrypts the connections." placeholder:"FILE.pem" type:"path"`
+	Key       string   `help:"Private key of the certificate." placeholder:"FILE.pem" type:"path"`
 }
 
 // Run serves until ctx ends.
@@ -53,7 +53,7 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// asks reports whether clients need a password: always if other machines, or the pages of a browser, reach the server.
+// asks reports whether clients need a password: always if other machines or browser pages can reach the server.
 func (c *serverCmd) asks() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return c.Users || c.WebSocket != "" || err == nil && !bus.Loopback(host)
@@ -65,7 +65,7 @@ var cameraName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 func (c *serverCmd) check() error {
 	for _, name := range c.Camera {
 		if !cameraName.MatchString(name) {
-			return fmt.Errorf("--camera: found %.40q, expected a small letter, then small letters, digits and _", name)
+			return fmt.Errorf("--camera: found %.40q, expected a lower-case letter, then lower-case letters, digits and _", name)
 		}
 	}
 	switch {
@@ -74,36 +74,36 @@ func (c *serverCmd) check() error {
 	case (c.Cert == "") != (c.Key == ""):
 		return errors.New("--cert and --key: give both, or none")
 	case len(c.Camera) > 0 && !c.asks():
-		return errors.New("--camera: is a user, and this server has none: add --users, or leave it out")
+		return errors.New("--camera adds a user, but this server has no users: add --users, or leave --camera out")
 	}
 	return nil
 }
 
-// introduce says where the server is and how to use it.
+// introduce prints the server's address and how to use it.
 func (c *serverCmd) introduce(users []string) {
 	console.Say("NATS server on nats://%s, store %s: Ctrl-C ends it", c.Listen, c.Store)
 	if c.WebSocket != "" {
 		console.Say("dashboards: --websocket %s://%s", map[bool]string{false: "ws", true: "wss"}[c.Cert != ""], c.WebSocket)
 	}
 	if !c.asks() {
-		console.Say("every program of this machine may use it; for others: --listen 0.0.0.0:4222")
+		console.Say("every program on this machine may use the server; for other machines, give --listen 0.0.0.0:4222")
 		return
 	}
 	console.Say("users %s; passwords in %s: --nats nats://USER:PASSWORD@HOST:PORT", strings.Join(users, ", "), c.passwords())
 	if c.Cert == "" {
-		console.Warn("connections are not encrypted: give --cert and --key on a network that you do not trust")
+		console.Warn("connections are not encrypted: on an untrusted network, give --cert and --key")
 	}
 }
 
 func (c *serverCmd) passwords() string { return filepath.Join(c.Store, "passwords") }
 
-// mostPasswords bounds the file of passwords, bytes.
+// mostPasswords is the largest size of the password file in bytes.
 const mostPasswords = 1 << 20
 
-// secret is a password's name in the accounts.
+// secret matches the name of a password in the accounts.
 var secret = regexp.MustCompile(`\$[A-Z0-9_]+_PASSWORD`)
 
-// accounts returns the shipped accounts with passwords, and the users. Passwords that the file lacks are drawn and added.
+// accounts returns the shipped accounts with passwords, and the users. It generates missing passwords and adds them to the file.
 func (c *serverCmd) accounts() (text string, users []string, err error) {
 	text = configs.SiteAccounts()
 	at := strings.Index(text, "HALL_BEAD {")

@@ -26,7 +26,7 @@ type sheet struct {
 	shown int
 }
 
-// add puts frame k of n on the sheet if it is one of the shown frames. Pixels are channel by channel, in [0, 1].
+// add puts frame k of n on the sheet if it is one of the shown frames. Pixels are stored channel by channel, in [0, 1].
 func (s *sheet) add(k, n int, pixels []float32, in card.Input) {
 	count := min(n, sheetPictures)
 	if s.img == nil {

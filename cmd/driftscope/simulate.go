@@ -22,12 +22,12 @@ type simulateCmd struct {
 	Out     string  `required:"" help:"New or empty folder to write." placeholder:"DIR" type:"path"`
 	Render  string  `enum:"subpixel,integer" default:"subpixel" help:"Positions of balls and digits: ${enum} (integer truncates them, as in the published data)."`
 	Density int     `default:"100" help:"Field: objects per picture." placeholder:"N"`
-	SNR     float64 `name:"snr" default:"4" help:"Field: (peak - background) / root of the peak." placeholder:"SNR"`
+	SNR     float64 `name:"snr" default:"4" help:"Field: (peak - background) / square root of the peak." placeholder:"SNR"`
 	Size    int     `default:"512" help:"Field: side of the pictures, px." placeholder:"PX"`
-	Assets  string  `help:"Folder with MNIST's digits or COIL-20's objects, or with folders mnist and coil20, for the scenes that draw them; the seed selects. Without it these scenes draw substitutes." placeholder:"DIR" type:"path"`
+	Assets  string  `help:"Folder with MNIST digits or COIL-20 objects, or with folders mnist and coil20, for the scenes that show them; the seed selects the picture. Without the folder these scenes show substitutes." placeholder:"DIR" type:"path"`
 }
 
-// Help lists the scenes under the command's own help.
+// Help lists the scenes below the command's summary.
 func (c *simulateCmd) Help() string {
 	fields := make([]string, len(field.Scenarios))
 	for i, s := range field.Scenarios {
@@ -91,7 +91,7 @@ func vacant(folder string) error {
 	case err != nil:
 		return fmt.Errorf("--out: %w: give an empty or a new folder", err)
 	case len(entries) > 0:
-		return fmt.Errorf("--out: %s is not empty (it holds %s): give an empty or a new folder", folder, entries[0].Name())
+		return fmt.Errorf("--out: %s is not empty (it contains %s): give an empty or a new folder", folder, entries[0].Name())
 	}
 	return nil
 }

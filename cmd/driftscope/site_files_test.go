@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// parses wants that the program understands a command line.
+// parses checks that the program accepts a command line.
 func parses(t *testing.T, args []string) {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.Help(help))
@@ -26,11 +26,11 @@ func parses(t *testing.T, args []string) {
 	}
 }
 
-// made are the files that a person makes beside the shipped ones, as docs/howto/deployment.md says.
+// made lists the files that a user makes in addition to the shipped ones, according to docs/howto/deployment.md.
 var made = []string{"./certs", "./certs/ca.pem", "./admin.json", "./worker.json", "server.env"}
 
-// TestSiteCompose: the compose file is well formed, mounts and builds from what is there, and its commands are the program's. It is not run: the machines of
-// these tests have no container engine.
+// TestSiteCompose: the compose file is well formed, mounts and builds from existing files, and has valid commands of the program. The test does not run it,
+// because test machines have no container engine.
 func TestSiteCompose(t *testing.T) {
 	var file struct {
 		Services map[string]struct {
@@ -76,14 +76,14 @@ func TestSiteCompose(t *testing.T) {
 			t.Errorf("%s has its passwords from %q", name, s.EnvFile)
 		}
 		for _, v := range variables {
-			if s.Environment[v[1]] == "" && v[1] != "NATS_ROUTES" { // which is in server.env
+			if s.Environment[v[1]] == "" && v[1] != "NATS_ROUTES" { // this one is in server.env
 				t.Errorf("%s does not say %s", name, v[1])
 			}
 		}
 	}
 }
 
-// TestSiteUnits: the units are well formed, as far as systemd says without the programs, and the worker's command is the program's.
+// TestSiteUnits: the units are well formed, as far as systemd can check without the programs, and the worker's command is valid.
 func TestSiteUnits(t *testing.T) {
 	const work = "ExecStart=/usr/local/bin/driftscope "
 	_, line, found := strings.Cut(shippedSite(t, "driftscope-work.service"), work)
@@ -96,7 +96,7 @@ func TestSiteUnits(t *testing.T) {
 		t.Skip("systemd-analyze is not there")
 	}
 	for _, unit := range []string{"nats-server", "driftscope-work"} {
-		// Its status says that the programs are not installed here; what it says of the unit's own lines names them.
+		// Its status reports that the programs are not installed here. Its messages about lines of the unit name the unit.
 		out, _ := exec.Command("systemd-analyze", "verify", "../../configs/site/"+unit+".service").CombinedOutput()
 		for complaint := range strings.Lines(string(out)) {
 			if strings.Contains(complaint, unit+".service") && !strings.Contains(complaint, "is not executable") {

@@ -27,7 +27,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// trialSite is the site hall as docs/howto/deployment.md sets it up, beside another, lab, on three servers with a leaf node: the shipped files with other ports.
+// trialSite is the site hall of docs/howto/deployment.md, together with a second site, lab, on three servers with a leaf node. It uses the shipped files with
+// other ports.
 type trialSite struct {
 	t       *testing.T
 	folder  string // of certificates and contexts
@@ -36,7 +37,7 @@ type trialSite struct {
 	uplinks []*suite.Link // from the leaf node to the first two servers
 }
 
-// trialPassword is everybody's.
+// trialPassword is the password of all users.
 const trialPassword = "hunter2"
 
 func newTrialSite(t *testing.T) *trialSite {
@@ -88,7 +89,7 @@ func newTrialSite(t *testing.T) *trialSite {
 	return s
 }
 
-// shippedSite is a file of configs/site.
+// shippedSite returns the text of a file in configs/site.
 func shippedSite(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../configs/site", name))
@@ -98,7 +99,7 @@ func shippedSite(t *testing.T, name string) string {
 	return string(text)
 }
 
-// ports are some that nobody listens on now.
+// ports returns n free ports.
 func ports(t *testing.T, n int) (free []int) {
 	t.Helper()
 	for range n {
@@ -112,7 +113,7 @@ func ports(t *testing.T, n int) (free []int) {
 	return free
 }
 
-// context writes one, as people keep theirs.
+// context writes a NATS context, as users store them.
 func (s *trialSite) context(name, user, url string) {
 	s.t.Helper()
 	text, err := json.Marshal(map[string]string{"url": url, "user": user, "password": trialPassword, "ca": filepath.Join(s.folder, "ca.pem")})
@@ -128,7 +129,7 @@ func (s *trialSite) context(name, user, url string) {
 	}
 }
 
-// write writes a file beside the contexts.
+// write writes a file into the folder of the contexts.
 func (s *trialSite) write(name, text string) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
@@ -136,7 +137,7 @@ func (s *trialSite) write(name, text string) {
 	}
 }
 
-// as connects by a context.
+// as connects with a context.
 func (s *trialSite) as(name string) *bus.Conn {
 	s.t.Helper()
 	conn, err := bus.Connect(s.t.Context(), bus.Options{URL: "context:" + name})
@@ -147,7 +148,7 @@ func (s *trialSite) as(name string) *bus.Conn {
 	return conn
 }
 
-// ready waits until the cluster keeps streams on all its servers.
+// ready waits until the cluster can store streams on all its servers.
 func (s *trialSite) ready() {
 	s.t.Helper()
 	js, err := jetstream.New(s.as("hall_admin").NATS())
@@ -160,7 +161,7 @@ func (s *trialSite) ready() {
 	})
 }
 
-// eventually waits for what a busy machine and a cluster that elects may take.
+// eventually waits for a condition, with time for a busy machine and elections in the cluster.
 func (s *trialSite) eventually(what string, is func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
@@ -170,7 +171,7 @@ func (s *trialSite) eventually(what string, is func() bool) {
 	}
 }
 
-// violations are what the servers have refused by permission.
+// violations returns the requests that the servers refused because of permissions.
 func (s *trialSite) violations() (all []string) {
 	for _, server := range append(s.servers[:3:3], s.leaf) {
 		for line := range strings.Lines(server.Log()) {
@@ -182,8 +183,8 @@ func (s *trialSite) violations() (all []string) {
 	return all
 }
 
-// kept waits until n latents of a stream are kept, and gives all. It asks for them one by one: the servers of a cluster need a while to tell each other of a new
-// consumer.
+// kept waits until n latents of a stream are stored, and returns all. It requests them one by one, because the servers of a cluster need time to learn of a
+// new consumer.
 func (s *trialSite) kept(stream string, n int) (all []*message.LatentRecord) {
 	s.t.Helper()
 	admin := s.as("hall_admin")
@@ -217,7 +218,7 @@ func (s *trialSite) kept(stream string, n int) (all []*message.LatentRecord) {
 	return all
 }
 
-// driven runs driftscope, which has to succeed, and gives what it printed.
+// driven runs driftscope, which must succeed, and returns its output.
 func (s *trialSite) driven(args ...string) string {
 	s.t.Helper()
 	o := drive(s.t, s.folder, args...)
@@ -227,7 +228,7 @@ func (s *trialSite) driven(args ...string) string {
 	return o.out
 }
 
-// says runs driftscope until it has said something, and ends it by Ctrl-C.
+// says runs driftscope until it has printed want, and ends it by Ctrl-C.
 func (s *trialSite) says(want string, args ...string) {
 	s.t.Helper()
 	out, err := os.Create(filepath.Join(s.t.TempDir(), "said"))
@@ -250,7 +251,7 @@ func (s *trialSite) says(want string, args ...string) {
 	}
 }
 
-// work runs a worker until end, which is Ctrl-C.
+// work runs a worker until end is called, which acts like Ctrl-C.
 func (s *trialSite) work(name, context string) (end func()) {
 	s.t.Helper()
 	c := command(s.t, s.folder, "work", "--nats", "context:"+context, "--name", name, "--replicas", "3", "--cores", "2", "--store", filepath.Join(s.t.TempDir(), name))
@@ -277,8 +278,8 @@ func (s *trialSite) work(name, context string) (end func()) {
 	return end
 }
 
-// TestSite: the site that configs/site describes, by the program's own commands: an operator adds a stream, a worker runs it, a microscope's frames come over
-// TLS and a leaf node, each kept once, also while a server is killed; a viewer lists; nobody asked for anything that is refused. Another site sees nothing of it.
+// TestSite: the program's own commands set up the site in configs/site. An operator adds a stream, a worker runs it, and a microscope's frames arrive over TLS
+// and a leaf node. Each is stored once, even though a server is killed. A viewer lists the streams. The servers refuse no request. Another site sees no data.
 func TestSite(t *testing.T) {
 	suite.Long(t)
 	s := newTrialSite(t)
@@ -306,7 +307,7 @@ func TestSite(t *testing.T) {
 	s.driven("model", "put", model, "--name", "spot", "--nats", "context:hall_operator", "--replicas", "3")
 	s.driven("stream", "add", "bead.yaml", "--nats", "context:hall_operator", "--replicas", "3")
 	viewer := s.as("hall_viewer")
-	heard, err := viewer.NATS().SubscribeSync("driftscope.*.*.worker") // as the dashboard's page does
+	heard, err := viewer.NATS().SubscribeSync("driftscope.*.*.worker") // like the dashboard's page
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +357,7 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.kept("bead", 220)
-	s.servers[0].Kill() // to which the leaf node is connected, or the worker, or neither
+	s.servers[0].Kill() // the leaf node, the worker or neither is connected to it
 	if err := going.Wait(); err != nil || !strings.Contains(account.String(), "kept 200 frames") {
 		t.Errorf("published while a server was killed: %v\n%s", err, account.String())
 	}
@@ -377,13 +378,13 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestCertificates: certificates.sh makes certificates that servers may show to clients and to each other, for the names that were given and no others.
+// TestCertificates: certificates.sh makes certificates that servers can present to clients and to each other, only for the given names.
 func TestCertificates(t *testing.T) {
 	if _, err := exec.LookPath("openssl"); err != nil {
 		t.Skip("openssl is not there")
 	}
 	folder := t.TempDir()
-	for _, names := range [][]string{{"n1.lab", "n2.lab"}, {"n3.lab"}} { // the authority stays
+	for _, names := range [][]string{{"n1.lab", "n2.lab"}, {"n3.lab"}} { // the certificate authority is kept
 		if out, err := exec.Command("../../configs/site/certificates.sh", append([]string{folder}, names...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -4,7 +4,7 @@ package main
 
 import "context"
 
-// steps returns nil: without OpenCV there are none.
+// steps returns nil, because there are no steps without OpenCV.
 func steps() []string { return nil }
 
 // machine describes this build.

@@ -24,7 +24,7 @@ func machine(ctx context.Context) []string {
 	lines = append(lines, "cameras found")
 	found := camera.Cameras(ctx)
 	if len(found) == 0 {
-		return append(lines, "  none; "+console.Located("docs/howto/cameras.md")+" says where to look, driftscope doctor what is missing")
+		return append(lines, "  none; "+console.Located("docs/howto/cameras.md")+" lists checks, and driftscope doctor reports missing parts")
 	}
 	for _, camera := range found {
 		lines = append(lines, "  "+camera)

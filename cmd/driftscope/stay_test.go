@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/job/stream"
 )
 
-// staying is a driftscope that was started to stay, and a client of its server.
+// staying is a driftscope process with --stay, and a client of its server.
 type staying struct {
 	t             *testing.T
 	process       *exec.Cmd
@@ -27,7 +27,7 @@ type staying struct {
 	nats          *nats.Conn
 }
 
-// stayHere starts run --stay in folder, on a server that is there.
+// stayHere starts run --stay in folder, on a running server.
 func stayHere(t *testing.T, folder, at string, args ...string) *staying {
 	t.Helper()
 	s := &staying{t: t, process: command(t, folder, append([]string{"run", "--stay"}, args...)...)}
@@ -43,7 +43,7 @@ func stayHere(t *testing.T, folder, at string, args ...string) *staying {
 	return s
 }
 
-// ask sends a command until the stream is there to answer, and wants this code and text.
+// ask repeats a command until the stream answers, and checks the code and text.
 func (s *staying) ask(stream, name, payload, code, want string) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -58,7 +58,7 @@ func (s *staying) ask(stream, name, payload, code, want string) {
 	}
 }
 
-// wait returns the stream's health once that is as wanted.
+// wait returns the stream's health once is accepts it.
 func (s *staying) wait(stream string, is func(health) bool) health {
 	s.t.Helper()
 	var h health
@@ -71,7 +71,7 @@ func (s *staying) wait(stream string, is func(health) bool) health {
 	return h
 }
 
-// health is what a test looks at.
+// health has the fields that a test checks.
 type health struct {
 	State   string `json:"state"`
 	Problem string `json:"problem"`
@@ -80,7 +80,7 @@ type health struct {
 
 func stopped(h health) bool { return h.State == "stopped" }
 
-// interrupt ends the process in order, and wants it to do so within what the README promises.
+// interrupt ends the process in order, and checks that it ends within the time that the README promises.
 func (s *staying) interrupt() {
 	s.t.Helper()
 	asked := time.Now()
@@ -109,7 +109,7 @@ func (s *staying) bucket() jetstream.KeyValue {
 	return kv
 }
 
-// keptLatents counts what is kept of a stream, and wants every identity once.
+// keptLatents counts the stored latents of a stream, and checks that every identity occurs once.
 func (s *staying) keptLatents(stream string) (latents int) {
 	s.t.Helper()
 	js, err := jetstream.New(s.nats)
@@ -150,11 +150,11 @@ func put(t *testing.T, kv jetstream.KeyValue, stream, text string) {
 	}
 }
 
-// jetStream is the configuration of a server that keeps.
+// jetStream returns the configuration of a server with storage.
 func jetStream(t *testing.T) string { return fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()) }
 
-// TestStay: streams end, fail, are stopped, and run again in the same process, from the configuration that they had or one that was put
-// into KV; the law continues, and nothing that is kept is lost or doubled.
+// TestStay: streams end, fail, are stopped, and run again in the same process, with their last configuration or one from KV. The law
+// continues, and no stored message is lost or doubled.
 func TestStay(t *testing.T) {
 	t.Parallel()
 	folder, at := t.TempDir(), bustest.Start(t, jetStream(t)).URL()
@@ -208,7 +208,7 @@ func TestStay(t *testing.T) {
 	}
 
 	s.ask("live", "stop", "", "", "ok")
-	s.ask("live", "start", "", "", "ok") // at once: it waits for the end
+	s.ask("live", "start", "", "", "ok") // the command waits for the end of the run
 	s.wait("live", func(h health) bool { return h.State == "tracking" })
 
 	s.wait("film", stopped)
@@ -249,7 +249,7 @@ func TestStay(t *testing.T) {
 	}
 }
 
-// TestNotToStay: without --stay a stream cannot be started; and with it nobody writes a configuration who need not say who he is.
+// TestNotToStay: without --stay a stream cannot be started. With --stay a configuration from KV is refused if clients need no login.
 func TestNotToStay(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -300,8 +300,8 @@ func TestNotToStay(t *testing.T) {
 	}
 }
 
-// TestLawFromKV: another machine goes on with the law that is kept in KV; a file of its own comes first, and what is no state of this
-// model costs a warning.
+// TestLawFromKV: another machine continues the law from KV. A state file of its own has priority, and a state that is not of this model
+// causes a warning.
 func TestLawFromKV(t *testing.T) {
 	t.Parallel()
 	at := bustest.Start(t, jetStream(t)).URL()
@@ -360,7 +360,7 @@ func TestLawFromKV(t *testing.T) {
 	}
 }
 
-// damaged has some bytes in the middle changed.
+// damaged returns a copy with some changed bytes in the middle.
 func damaged(whole []byte) []byte {
 	value := bytes.Clone(whole)
 	for i := range 64 {

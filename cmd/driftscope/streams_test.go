@@ -49,12 +49,12 @@ func TestSideBySide(t *testing.T) {
 		{"two buses", runCmd{Sources: []string{"sim:molecule", "a.yaml", "bus.yaml"}}, "a.yaml and bus.yaml: their nats settings differ, "},
 		{"two dashboards", runCmd{Sources: []string{"a.yaml", "look.yaml"}}, "a.yaml and look.yaml: their dashboard settings differ, "},
 		{"one bus by flag", runCmd{Sources: []string{"b.yaml", "bus.yaml"}, NATS: "off"}, ""},
-		{"out", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Out: "o.jsonl"}, "--out o.jsonl: is for one source, and 2 were given: "},
-		{"state", runCmd{Sources: []string{"a.yaml", "b.yaml"}, State: "s"}, "--state s: is for one source"},
-		{"stream", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Stream: "x"}, "--stream x: is for one source"},
-		{"repeat", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Repeat: "o.jsonl"}, "--repeat o.jsonl: is for one source"},
+		{"out", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Out: "o.jsonl"}, "--out o.jsonl: works with one source, but 2 were given: "},
+		{"state", runCmd{Sources: []string{"a.yaml", "b.yaml"}, State: "s"}, "--state s: works with one source"},
+		{"stream", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Stream: "x"}, "--stream x: works with one source"},
+		{"repeat", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Repeat: "o.jsonl"}, "--repeat o.jsonl: works with one source"},
 		{"stay without a bus", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Stay: true}, "--stay: nats.url is off, "},
-		{"stay and repeat", runCmd{Sources: []string{"a.yaml"}, Stay: true, Repeat: "o.jsonl"}, "--stay: what --repeat does is done once: "},
+		{"stay and repeat", runCmd{Sources: []string{"a.yaml"}, Stay: true, Repeat: "o.jsonl"}, "--stay: a repetition runs only once: "},
 		{"unknown mode", runCmd{Sources: []string{"a.yaml"}, Mode: "newest"}, "mode: found \"newest\""},
 	} {
 		cfgs, err := test.run.configs()
@@ -69,7 +69,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// One stream's failure is told and is the process's, but the others end by themselves.
+// The failure of one stream is reported and fails the process, but the other streams end by themselves.
 func TestFailureOfOneStream(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{

@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/job/reach"
 )
 
-// shippedModel is the file of the model inside the program.
+// shippedModel returns the file of the model in the program.
 func shippedModel(t *testing.T) []byte {
 	t.Helper()
 	data, err := configs.Model(reach.DefaultModel)
@@ -29,7 +29,7 @@ func shippedModel(t *testing.T) []byte {
 	return data
 }
 
-// shipped is the model inside the program.
+// shipped returns the model in the program.
 func shipped(t *testing.T) *infer.Model {
 	t.Helper()
 	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
@@ -39,7 +39,7 @@ func shipped(t *testing.T) *infer.Model {
 	return m
 }
 
-// spun is the shipped model with other weights in one layer: its latents lie elsewhere.
+// spun returns the shipped model with other weights in one layer, so that it gives other latents.
 func spun(t *testing.T) []byte {
 	t.Helper()
 	data := slices.Clone(shippedModel(t))
@@ -65,7 +65,7 @@ func spun(t *testing.T) []byte {
 	return data
 }
 
-// ownSteps is the shipped model's preprocessing as a configuration has it.
+// ownSteps returns the shipped model's preprocessing in the form of a configuration.
 func ownSteps(t *testing.T) string {
 	t.Helper()
 	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
@@ -83,8 +83,8 @@ func ownSteps(t *testing.T) string {
 	return string(text)
 }
 
-// plainModel is an encoder that weighs pixels, for square pictures of so many channels that are prepared as the shipped model's, but for
-// their size.
+// plainModel returns an encoder that is a weighted sum of pixels, for square pictures with the given channels. The preprocessing is the shipped
+// model's, except for the size.
 func plainModel(t *testing.T, latents, channels, side int) []byte {
 	t.Helper()
 	m, err := reach.OpenModel(reach.EmbeddedModel + reach.DefaultModel)
@@ -117,7 +117,7 @@ func plainModel(t *testing.T, latents, channels, side int) []byte {
 	return data
 }
 
-// spoil puts what is no model, or no longer whole.
+// spoil puts invalid and damaged models on the server.
 func (r *swapping) spoil(whole []byte) {
 	r.t.Helper()
 	js, err := jetstream.New(r.streams.Bus.NATS())

@@ -48,7 +48,7 @@ func startSwapping(t *testing.T, text string) *swapping {
 	return r
 }
 
-// put keeps a model on the run's server.
+// put stores a model on the run's server.
 func (r *swapping) put(name string, data []byte) (digest string) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), name+".onnx")
@@ -65,7 +65,7 @@ func (r *swapping) put(name string, data []byte) (digest string) {
 	return m.Digest
 }
 
-// ask sends a command, and wants an answer with this code, empty for none, and text.
+// ask sends a command, and checks the answer's code (empty for none) and text.
 func (r *swapping) ask(name, payload, code, want string) []byte {
 	r.t.Helper()
 	m, err := r.streams.Bus.NATS().Request("driftscope.local.molecule.cmd."+name, []byte(payload), 20*time.Second)
@@ -78,7 +78,7 @@ func (r *swapping) ask(name, payload, code, want string) []byte {
 	return m.Data
 }
 
-// tracks wants info to name this model, and waits for frames of it.
+// tracks checks that info names this model, and waits for frames tracked with it.
 func (r *swapping) tracks(model, digest string, latents int) {
 	r.t.Helper()
 	var info struct{ natsink.About }
@@ -113,8 +113,8 @@ func (r *swapping) close() {
 
 const molecules = "source: {sim: {name: molecule, seed: 1, realtime: false}}\nonline: {refine_lag: 20, state: %[1]s/law}\ndashboard: {address: \"off\"}\nsinks: [jsonl: {path: %[1]s/results.jsonl}]\n"
 
-// A run changes its model and goes back. Every latent is, bit for bit, what a run of its model alone gives; laws go on as they were left; what
-// cannot be put to use is refused, and nothing changes.
+// A run changes its model and returns to the previous one. Every latent is, bit for bit, equal to a run with that model alone, and laws continue
+// where they stopped. An unusable model is refused and changes nothing.
 func TestSwapModels(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -199,7 +199,7 @@ func TestSwapModels(t *testing.T) {
 	goesOn(t, folder, spotDigest)
 }
 
-// goesOn starts from what the server and the disk kept.
+// goesOn starts a run from the states on the server and the disk.
 func goesOn(t *testing.T, folder, digest string) {
 	t.Helper()
 	run := func(model, state string) outcome {
@@ -230,7 +230,7 @@ func goesOn(t *testing.T, folder, digest string) {
 	}
 }
 
-// Where the server keeps nothing, a run says what would, and goes on.
+// On a server without storage, a run refuses the command, names the setting that enables storage, and continues.
 func TestSwapWithoutStore(t *testing.T) {
 	folder := t.TempDir()
 	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0}\n")
@@ -239,14 +239,14 @@ func TestSwapWithoutStore(t *testing.T) {
 	r.stop()
 }
 
-// part is what one model gave.
+// part has the latents of one model.
 type part struct {
 	event string
 	z     map[uint64]string // by frame: the latents and their sds
 	laws  []*message.SDERecord
 }
 
-// byModel takes the results of a run apart at every change of its model.
+// byModel splits the results of a run at every change of the model.
 func byModel(t *testing.T, path string) []part {
 	t.Helper()
 	f, err := os.Open(path)
@@ -281,7 +281,7 @@ func byModel(t *testing.T, path string) []part {
 	return parts
 }
 
-// alone are the latents that a run of one model gives.
+// alone returns the latents of a run with one model.
 func alone(t *testing.T, model []byte, frames int) map[uint64]string {
 	t.Helper()
 	folder := t.TempDir()

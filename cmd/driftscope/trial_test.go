@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/suite"
 )
 
-// trial is driftscope under way, put to the test by what happens around it.
+// trial is a running driftscope process, tested under faults around it.
 type trial struct {
 	t        *testing.T
 	c        *exec.Cmd
 	out, log suite.Transcript
 }
 
-// begin starts driftscope in folder; it ends with the test at the latest.
+// begin starts driftscope in folder. The process ends with the test at the latest.
 func begin(t *testing.T, folder string, args ...string) *trial {
 	t.Helper()
 	r := &trial{t: t, c: command(t, folder, args...)}
@@ -31,15 +31,15 @@ func begin(t *testing.T, folder string, args ...string) *trial {
 	return r
 }
 
-// kill ends it as nothing else does: at once, with nothing written any more.
+// kill ends the process at once, so that it writes nothing more.
 func (r *trial) kill() {
 	if r.c.ProcessState == nil {
 		r.c.Process.Kill()
-		r.c.Wait() // its error is that it was killed
+		r.c.Wait() // the error reports the kill
 	}
 }
 
-// end ends it as Ctrl-C does, wants it to end well, and returns its account.
+// end ends the process as Ctrl-C does, checks that it ends without an error, and returns its output.
 func (r *trial) end() string {
 	r.t.Helper()
 	if err := r.c.Process.Signal(syscall.SIGINT); err != nil {
@@ -51,10 +51,10 @@ func (r *trial) end() string {
 	return r.out.String()
 }
 
-// says tells whether text stands in what it has written to standard error.
+// says reports whether the process has written text to standard error.
 func (r *trial) says(text string) bool { return strings.Contains(r.log.String(), text) }
 
-// until waits for what the test expects of it.
+// until waits for a condition.
 func (r *trial) until(what string, ok func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -64,7 +64,7 @@ func (r *trial) until(what string, ok func() bool) {
 	}
 }
 
-// dial connects to a server that may go away and come back.
+// dial connects to a server that may become unreachable and return.
 func dial(t *testing.T, at string, more ...nats.Option) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(at, append(more, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)

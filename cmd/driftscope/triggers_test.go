@@ -22,7 +22,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// TestTriggerOfNoDimension: a rule on a dimension that the model does not have is refused before anything runs.
+// TestTriggerOfNoDimension: a rule on a dimension that the model lacks is refused before anything runs.
 func TestTriggerOfNoDimension(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"a.yaml": "source: {sim: {name: molecule}}\ntriggers: [{zone: {name: a, box: {z3: [0, 1]}}}]\nnats: {url: \"off\"}\n"})
@@ -31,7 +31,7 @@ func TestTriggerOfNoDimension(t *testing.T) {
 	}
 }
 
-// assembled is the only stream of a configuration, with a subscription of another client to everything that it publishes.
+// assembled returns the only stream of a configuration, and another client's subscription to all its messages.
 func assembled(t testing.TB, text string) (*stream.Stream, chan *nats.Msg) {
 	t.Helper()
 	cfg, err := config.Parse("triggers.yaml", []byte(text))
@@ -58,7 +58,7 @@ func assembled(t testing.TB, text string) (*stream.Stream, chan *nats.Msg) {
 	return all.Streams[0], messages
 }
 
-// readTrigger reads a message that should be one.
+// readTrigger decodes a message that must be a trigger.
 func readTrigger(t testing.TB, m *nats.Msg) *message.TriggerRecord {
 	t.Helper()
 	r, err := message.Decode(latent.KindTrigger, m.Data)
@@ -68,8 +68,8 @@ func readTrigger(t testing.TB, m *nats.Msg) *message.TriggerRecord {
 	return r.(*message.TriggerRecord)
 }
 
-// TestTriggersReachASubscriber: another client of a real server is told of the right frames, before it gets their latents, and what runs is
-// told by name.
+// TestTriggersReachASubscriber: another client of a real server receives the triggers of the right frames, before their latents. info lists
+// the rules by name.
 func TestTriggersReachASubscriber(t *testing.T) {
 	t.Parallel()
 	s, messages := assembled(t, `{stream: bead, source: {sim: {name: molecule, seed: 1, frames: 150, realtime: false}}, nats: {port: 0}, dashboard: {address: "off"},
@@ -78,7 +78,7 @@ func TestTriggersReachASubscriber(t *testing.T) {
 		t.Fatal(err)
 	}
 	on, turns, latents := false, 0, 0
-	var before *message.TriggerRecord // the latest trigger, until its frame's latent has come
+	var before *message.TriggerRecord // the latest trigger, until its frame's latent has arrived
 	for latents < 150 {
 		m := <-messages
 		switch kind := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]; kind {
@@ -146,7 +146,7 @@ func TestSameTriggers(t *testing.T) {
 	}
 }
 
-// TestDocumentedRules: the rules that docs/reference/triggers.md shows are accepted as they stand there.
+// TestDocumentedRules: the rules in docs/reference/triggers.md are accepted without a change.
 func TestDocumentedRules(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/reference/triggers.md")
@@ -165,7 +165,7 @@ func TestDocumentedRules(t *testing.T) {
 	}
 }
 
-// arrivals is a source that notes when each frame was there.
+// arrivals is a source that records the arrival time of each frame.
 type arrivals struct {
 	pipeline.Source
 	mu   sync.Mutex
@@ -190,8 +190,8 @@ func (a *arrivals) of(seq uint64) time.Time {
 	return a.when[seq]
 }
 
-// BenchmarkTriggerLatency is the time from a frame's capture until another client of a real server on loopback has its trigger in its
-// hands, with the demo's molecule at its 56 frames a second and rules enough that one fires in most frames.
+// BenchmarkTriggerLatency measures the time from a frame's capture until another client of a real server on loopback receives its
+// trigger, with the demo's molecule at its 56 frames per second and enough rules that one fires in most frames.
 func BenchmarkTriggerLatency(b *testing.B) {
 	var rules strings.Builder
 	for i := range 32 {

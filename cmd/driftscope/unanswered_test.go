@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestUnanswered: a server that is there and does not say in time what it keeps, as one that has just been started, is no mistake of the
-// configuration. Its subscriber here takes the questions and gives no answer.
+// TestUnanswered: a server that is reachable but does not answer requests about its storage in time, such as after its start, is not a
+// configuration error. Here a subscriber receives the requests and never answers.
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "")

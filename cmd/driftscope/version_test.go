@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// A program that go build makes in a checkout names the commit that is checked out.
+// A program built by go build in a checkout names the checked-out commit.
 func TestVersion(t *testing.T) {
 	suite.Long(t) // it builds the program
 	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()

@@ -9,13 +9,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// viewCmd shows the results of a run over its film. Its server uses a free port, so that stages that listen to a run on the
-// usual port do not receive an old run.
+// viewCmd shows the results of a run over its film. Its server uses a free port, so clients of a live run on the usual port
+// never receive the replay.
 type viewCmd struct {
 	Results   string  `arg:"" help:"Results of run --out (JSON Lines), or a .csv table of tracks with the columns frame, particle, x and y in px."`
-	Film      string  `help:"The tracked recording, for the pictures." placeholder:"SOURCE"`
-	Speed     float64 `default:"1" help:"Speed relative to the film's own pace."`
-	FPS       float64 `name:"fps" help:"Frames per second; overrides the times."`
+	Film      string  `help:"Recording that was tracked, for the pictures." placeholder:"SOURCE"`
+	Speed     float64 `default:"1" help:"Playback speed relative to the original."`
+	FPS       float64 `name:"fps" help:"Frames per second; overrides the recorded times."`
 	From      uint64  `help:"First frame to show." placeholder:"FRAME"`
 	Frames    uint64  `help:"Stop after this many frames." placeholder:"N"`
 	Loop      bool    `help:"Restart at the end."`
@@ -24,7 +24,7 @@ type viewCmd struct {
 	Dashboard string  `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 }
 
-// Run shows until the end of the film or of ctx.
+// Run shows the results until the film or ctx ends.
 func (c *viewCmd) Run(ctx context.Context) error {
 	shown, err := replay.Open(ctx, replay.Options{Results: c.Results, Film: c.Film, Speed: c.Speed, FPS: c.FPS, From: c.From, Frames: c.Frames, Loop: c.Loop, Exit: c.Exit})
 	if err != nil {

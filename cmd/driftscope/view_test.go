@@ -19,7 +19,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// TestView: what run wrote of a field comes again as it was written, with pictures of the film; a table of tracks as the same places.
+// TestView: the results of run on a field are published again unchanged, with pictures of the film. A table of tracks gives the same positions.
 func TestView(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -54,7 +54,7 @@ func TestView(t *testing.T) {
 	drive(t, folder, "view", "film").check(t, 2, "film")
 }
 
-// viewed are the objects messages of one whole showing of results that are shown again and again; pictures of the film come with them.
+// viewed returns the objects messages of one complete pass of a looping replay, and checks that pictures of the film arrive too.
 func viewed(t *testing.T, results, film, stream string) (objects []string) {
 	t.Helper()
 	run, _, told := introduced(t, "view", results, "--film", film, "--loop", "--dashboard", "127.0.0.1:0")
@@ -104,7 +104,7 @@ func viewed(t *testing.T, results, film, stream string) (objects []string) {
 	}
 }
 
-// wantRows wants the rows of a table in messages, a message a frame in the order of frames, each place once.
+// wantRows checks that messages contain the rows of a table, one message per frame in the order of frames, and each position once.
 func wantRows(t *testing.T, path string, objects []string) {
 	t.Helper()
 	f, err := os.Open(path)

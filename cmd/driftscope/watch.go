@@ -38,10 +38,10 @@ type watchCmd struct {
 	Prefix string  `default:"driftscope" help:"First token of the NATS subjects."`
 	Stream string  `default:">" help:"Name of the stream; > for all."`
 	JSON   bool    `name:"json" help:"Print one JSON object per line, without pictures."`
-	Rate   float64 `default:"10" help:"Frames per second to print of each stream; 0 for all."`
+	Rate   float64 `default:"10" help:"Largest number of frames per second to print for each stream; 0 prints all."`
 }
 
-// Run prints until ctx ends.
+// Run prints messages until ctx ends.
 func (c *watchCmd) Run(ctx context.Context) error {
 	err := c.watch(ctx, os.Stdout, os.Stderr)
 	if err == nil {
@@ -50,17 +50,17 @@ func (c *watchCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// watch subscribes, prints messages on out, and problems on notes.
+// watch subscribes and prints messages on out and problems on notes.
 func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	subject, err := c.subject()
 	if err != nil {
 		return console.Usage(err)
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) {
-		return console.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
+		return console.Usage(fmt.Errorf("--rate: found %g, expected 0 (every frame) or a positive number of frames per second", c.Rate))
 	}
 	if c.NATS == bus.Embedded {
-		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run printed another"))
 	}
 	conn, err := c.connect(ctx)
 	if err != nil || conn == nil {
@@ -82,7 +82,7 @@ func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 		case errors.Is(err, context.DeadlineExceeded):
 			err = w.silence(conn, subject)
 		case errors.Is(err, nats.ErrSlowConsumer):
-			_, err = fmt.Fprintln(notes, "messages come faster than they can be printed: some were left out")
+			_, err = fmt.Fprintln(notes, "messages come faster than they can be printed: some were skipped")
 		}
 		if err == nil {
 			err = w.silent(time.Now())
@@ -147,7 +147,7 @@ type watcher struct {
 func (w *watcher) silence(conn *bus.Conn, subject string) error {
 	why := "connected, but nothing is published under " + subject + ": is the stream running?"
 	if !conn.Connected() {
-		why = "the server is away: waiting until it is back"
+		why = "cannot reach the server: waiting for a connection"
 	}
 	_, err := fmt.Fprintf(w.notes, "%s: %s\n", conn.URL(), why)
 	return err
@@ -169,9 +169,9 @@ func (w *watcher) message(subject string, data []byte) error {
 	}
 	of, now := subject[:strings.LastIndexByte(subject, '.')], time.Now()
 	if newest, fine := w.newest.Counts(of, message.EpochOf(r), now); !fine {
-		delete(w.printed, subject) // this message does not count as a latent
+		delete(w.printed, subject) // this message does not count towards the rate limit
 		if w.due("late "+of, 1./60) {
-			_, err = fmt.Fprintf(w.notes, "%s: left out: epoch %d, and a worker runs the stream at epoch %d\n", message.Printable(subject), message.EpochOf(r), newest)
+			_, err = fmt.Fprintf(w.notes, "%s: left out: its epoch is %d, but the stream's worker has epoch %d\n", message.Printable(subject), message.EpochOf(r), newest)
 		}
 		return err
 	}
@@ -209,7 +209,7 @@ func frequent(kind latent.Kind) bool {
 	return kind == latent.KindLatent || kind == latent.KindObjects || kind == latent.KindTrack
 }
 
-// mostObjects is the number of objects of a frame that watch prints one by one.
+// mostObjects is the largest number of objects per frame that watch lists.
 const mostObjects = 4
 
 // printObjects writes the objects of a frame.
@@ -225,7 +225,7 @@ func printObjects(line *bytes.Buffer, r *message.ObjectsRecord) {
 	fmt.Fprintf(line, "  %.2f ms", r.LatencyMS)
 }
 
-// printRecord writes a readable record. Health is for machines and leaves the line empty.
+// printRecord writes a record as text. Health is for programs and leaves the line empty.
 func printRecord(line *bytes.Buffer, r message.Record) {
 	switch r := r.(type) {
 	case *message.LatentRecord:
@@ -271,7 +271,7 @@ func printRecord(line *bytes.Buffer, r message.Record) {
 	}
 }
 
-// workers holds the last print of each worker, by subject.
+// workers maps a subject to the state that was last printed for its worker.
 type workers map[string]*heardWorker
 
 type heardWorker struct {
@@ -297,11 +297,11 @@ func (k workers) print(line *bytes.Buffer, subject string, r *message.WorkerReco
 	}
 	before.text, before.heard, before.silent = text, now, false
 	if r.Draining && len(r.Streams) == 0 {
-		delete(k, subject) // the worker said goodbye: it is not missing
+		delete(k, subject) // the worker signed off, so it is not missing
 	}
 }
 
-// silent prints, once, which workers have fallen silent.
+// silent reports each worker once when its messages stop.
 func (w *watcher) silent(now time.Time) error {
 	if w.json || !w.due("silent workers", 1) {
 		return nil

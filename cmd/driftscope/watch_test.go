@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks"
 )
 
-// watching runs watch against url and returns what it prints, and its end.
+// watching runs watch and returns its outputs and its end.
 func watching(t *testing.T, c watchCmd) (out, notes *io.PipeReader, ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +57,7 @@ func publisher(t *testing.T) (*bus.Conn, sinks.Sink) {
 	return b, s
 }
 
-// subscribed waits until the server knows of a subscription of another client.
+// subscribed waits until the server knows another client's subscription.
 func subscribed(t *testing.T, b *bus.Conn, subject string) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -72,7 +72,7 @@ func subscribed(t *testing.T, b *bus.Conn, subject string) {
 	}
 }
 
-// read returns what r gives until it has printed a line with text.
+// read reads from r until a line contains text, and returns everything read.
 func read(t *testing.T, r io.Reader, text string) string {
 	t.Helper()
 	got := make(chan string, 1)
@@ -135,7 +135,7 @@ func TestWatchPrints(t *testing.T) {
 		"bead law 1  σ 1 [0.9, 1.1]  active 1 of 1  drift bound (CRLB) 0.4  observed 2.5 s\n" +
 		"bead #3 trigger well begins: zone  0.25 of 0 latent  2.50 ms\n" +
 		"bead warning torn: page 3 [2J (4 times)\n"
-	if got != want { // at one latent a second, the other 49 come too soon
+	if got != want { // at one latent per second, the other 49 exceed the rate
 		t.Errorf("found\n%sexpected\n%s", got, want)
 	}
 }
@@ -144,7 +144,7 @@ func TestWatchJSONOfOneStream(t *testing.T) {
 	b, s := publisher(t)
 	out, notes, _ := watching(t, watchCmd{NATS: b.URL(), Prefix: "driftscope", Stream: "bead", JSON: true})
 	subscribed(t, b, "driftscope.local.bead.probe")
-	read(t, notes, "left out") // the probe is no message
+	read(t, notes, "left out") // the probe is not a valid message
 	for _, subject := range []string{"driftscope.local.other.latent", "driftscope.local.bead.latent"} {
 		if err := b.NATS().Publish(subject, []byte("{\"v\":1,\"kind\":\"latent\",\n\"z\":[7]}")); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// watched is a watcher and what it has printed.
+// watched is a watcher with its output.
 type watched struct {
 	*watcher
 	t          *testing.T
@@ -25,7 +25,7 @@ func newWatched(t *testing.T, asJSON bool) *watched {
 	return w
 }
 
-// hear takes a record as it travels.
+// hear passes a record to the watcher in its encoded form.
 func (w *watched) hear(name string, kind latent.Kind, r message.Record) {
 	w.t.Helper()
 	data, err := json.Marshal(r)
@@ -37,7 +37,7 @@ func (w *watched) hear(name string, kind latent.Kind, r message.Record) {
 	}
 }
 
-// wants compares what was printed since it was asked before with these lines.
+// wants compares the lines printed since its last call with the given lines.
 func (w *watched) wants(lines ...string) {
 	w.t.Helper()
 	var want string
@@ -50,7 +50,7 @@ func (w *watched) wants(lines ...string) {
 	w.out.Reset()
 }
 
-// TestWatchWorkers: a worker has a line when something changes, and none while it only goes on; that it is silent is told once.
+// TestWatchWorkers: a worker gets a line when something changes, and none otherwise. Its silence is reported once.
 func TestWatchWorkers(t *testing.T) {
 	w := newWatched(t, false)
 	r := workerRecord("hall-1", "1.2", runningAt("bead", 17))
@@ -99,7 +99,7 @@ func TestWatchWorkers(t *testing.T) {
 	w.wants("worker hall-1 (1.2): 0 of 8 cores taken; it runs nothing")
 }
 
-// TestWatchLeases: what comes under an older lease is left out, of every kind, and told on the other side once a minute at most.
+// TestWatchLeases: watch leaves out messages of every kind from an older lease, and reports them on notes at most once a minute.
 func TestWatchLeases(t *testing.T) {
 	w := newWatched(t, false)
 	event := func(epoch uint64, text string) {
@@ -115,7 +115,7 @@ func TestWatchLeases(t *testing.T) {
 	event(0, "a run of the same name")
 	event(20, "second again")
 	w.wants("bead info taken_over: first", "bead info taken_over: second", "bead info taken_over: second again")
-	if got := w.notes.String(); got != "driftscope.local.bead.event: left out: epoch 17, and a worker runs the stream at epoch 20\n" {
+	if got := w.notes.String(); got != "driftscope.local.bead.event: left out: its epoch is 17, but the stream's worker has epoch 20\n" {
 		t.Errorf("notes are %q", got)
 	}
 	machine := newWatched(t, true)
@@ -127,7 +127,7 @@ func TestWatchLeases(t *testing.T) {
 	}
 }
 
-// TestWorkersAreBounded: whoever names workers without end is not remembered without end.
+// TestWorkersAreBounded: watch remembers a bounded number of workers, even if a client invents names without end.
 func TestWorkersAreBounded(t *testing.T) {
 	k, now := workers{}, time.Now()
 	for i := range 3 * watchStreams {

@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestWorkWithoutUsers: a worker on a server without users says once what to do, and works; on one with users it says nothing.
+// TestWorkWithoutUsers: a worker on a server without users warns once and works. On a server with users it does not warn.
 func TestWorkWithoutUsers(t *testing.T) {
 	for users, warnings := range map[string]int{"": 1, "authorization {users: [{user: worker, password: p1}]}\n": 0} {
 		at := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}\n%s", t.TempDir(), users)).URL()

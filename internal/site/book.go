@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	lookEvery = 2 * time.Second // whether the bucket is still the same
-	mostBad   = 100             // bad records that are named; all are counted
+	lookEvery = 2 * time.Second // interval at which a book checks whether its bucket was replaced
+	mostBad   = 100             // largest number of bad records that are named; all are counted
 )
 
-// entry is one record and when it was seen to change.
+// entry is one record with the time of its last observed change.
 type entry[T any] struct {
 	record   T
 	revision uint64
-	at       time.Time // time, with a reading of Go's monotonic clock
+	at       time.Time // includes a reading of Go's monotonic clock
 }
 
 // Bad is an unreadable record.
@@ -38,22 +38,22 @@ type book[T any] struct {
 	log    *slog.Logger
 	most   int // records
 	decode func(key string, value []byte, revision uint64) (T, error)
-	keeps  bool // entries that vanish with the bucket were not removed
+	keeps  bool // remember entries that vanish with the bucket, because no user removed them
 
 	mu       sync.Mutex
-	made     time.Time // of the bucket
-	read     bool      // all there was has been shown
-	last     uint64    // revision
+	made     time.Time // creation of the bucket
+	read     bool      // all existing records have been read
+	last     uint64    // latest revision
 	entries  map[string]entry[T]
 	vanished map[string]entry[T]
-	bad      map[string]string // why, by key
+	bad      map[string]string // reasons, by key
 	badCount uint64
 	remade   uint64
 	told     bus.Seldom
 	changed  chan struct{} // holds a token after a change
 }
 
-// open begins to read a bucket.
+// open starts to read a bucket.
 func (b *book[T]) open(ctx context.Context, js jetstream.JetStream, is bus.Resource, h how) error {
 	b.name, b.vanished, b.changed = is.Bucket.Bucket, map[string]entry[T]{}, make(chan struct{}, 1)
 	b.bucket = &store.Bucket{JS: js, Is: func() bus.Resource { return is }, Makes: h == writes, Every: lookEvery, Reader: b, Log: b.log}
@@ -63,14 +63,14 @@ func (b *book[T]) open(ctx context.Context, js jetstream.JetStream, is bus.Resou
 	return nil
 }
 
-// Begin reads the bucket again: the entries of the earlier bucket have vanished.
+// Begin starts to read a new bucket. Entries of the previous bucket have vanished.
 func (b *book[T]) Begin(info *jetstream.StreamInfo) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if made := info.Created; !b.made.IsZero() && !b.made.Equal(made) {
 		b.vanish(func(entry[T]) bool { return true })
 		b.remade++
-		b.log.Error("a KV bucket was deleted, and is made again", "bucket", b.name, "vanished", len(b.vanished))
+		b.log.Error("a KV bucket was deleted and is being made again", "bucket", b.name, "vanished", len(b.vanished))
 	}
 	b.made, b.read, b.last, b.entries, b.bad = info.Created, false, 0, map[string]entry[T]{}, map[string]string{}
 	b.tell()
@@ -113,7 +113,7 @@ func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	return !info.Created.Equal(b.made)
 }
 
-// Take records one entry; nil means that all existing entries have been shown.
+// Take records one entry; nil means that all existing entries have been read.
 func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *book[T]) Take(e jetstream.KeyValueEntry) {
 		err = fmt.Errorf("there are %d already, the maximum", b.most)
 	}
 	if err != nil {
-		b.wrong(key, err) // existing entries stay
+		b.wrong(key, err) // the previous entry stays
 		return
 	}
 	delete(b.vanished, key)
@@ -149,7 +149,7 @@ func (b *book[T]) wrong(key string, err error) {
 		b.bad[fmt.Sprintf("%.70s", key)] = fmt.Sprintf("%.200s", err.Error())
 	}
 	if _, due := b.told.Due(""); due {
-		b.log.Warn("a record is left out", "bucket", b.name, "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
+		b.log.Warn("a record is unreadable and ignored", "bucket", b.name, "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
 	}
 }
 
@@ -180,7 +180,7 @@ type page[T any] struct {
 	read              bool
 }
 
-// copied returns the records that changed within an age, or all if that is 0.
+// copied returns the records that changed within the last age, or all if age is 0.
 func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,7 +195,7 @@ func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	return p
 }
 
-// listed returns the matching records by key.
+// listed returns the matching records, sorted by key.
 func listed[T any](entries map[string]entry[T], is func(entry[T]) bool) (out []T) {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		if e := entries[key]; is(e) {
@@ -205,7 +205,7 @@ func listed[T any](entries map[string]entry[T], is func(entry[T]) bool) (out []T
 	return out
 }
 
-// close ends the following.
+// close stops following the bucket.
 func (b *book[T]) close() {
 	if b.bucket != nil {
 		b.bucket.Close()

@@ -9,24 +9,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// handOver is how long a free lease waits for the worker that it names: several loops of that worker.
+// handOver is how long a free lease is reserved for the worker that it names: several loops of that worker.
 const handOver = 3 * time.Second
 
-// ErrEpoch reports a claim that was given back, because its epoch is not beyond one already in use.
-var ErrEpoch = errors.New("the epoch would not be beyond the last")
+// ErrEpoch reports a claim that was given back, because its epoch is not larger than one already in use.
+var ErrEpoch = errors.New("the epoch would not be larger than the last")
 
 // Wait reports that a lease is not available yet.
 type Wait struct {
 	Stream string
 	Holder Record        // zero if unknown
-	Again  time.Duration // time of the next attempt, unless Changed comes sooner
+	Again  time.Duration // time until the next attempt, unless Changed closes sooner
 	Why    string
 }
 
 func (w *Wait) Error() string { return fmt.Sprintf("lease of %s: %s", w.Stream, w.Why) }
 
-// Claim tries once to take the lease of a stream, with an epoch beyond after, the largest known epoch of the stream's results and laws. A *Wait says when
-// to try again.
+// Claim tries once to take the lease of a stream, with an epoch larger than after, the largest known epoch of the stream's results and laws. If the error
+// is a *Wait, it gives the time to try again.
 func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held, error) {
 	switch {
 	case !b.bucket.Makes:
@@ -47,7 +47,7 @@ func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	end := b.fence() + of.ttl/2
 	revision, err := b.insist(ctx, w, end, of.ttl/6)
 	var other newer
-	if errors.As(err, &other) && other.last == 0 && may.absent && may.over != 0 { // forgotten meanwhile
+	if errors.As(err, &other) && other.last == 0 && may.absent && may.over != 0 { // the server has forgotten the key meanwhile
 		w = &write{key: stream, value: r.bytes()}
 		revision, err = b.insist(ctx, w, end, of.ttl/6)
 	}
@@ -69,10 +69,10 @@ func (b *Leases) done(stream string) {
 	b.tell()
 }
 
-// leave says how a lease may be claimed.
+// leave describes how a lease may be claimed.
 type leave struct {
-	over   uint64 // the expected revision; 0: no key
-	absent bool   // a missing key is also accepted: the key has not changed for a TTL
+	over   uint64 // the expected revision; 0 expects no key
+	absent bool   // a missing key is accepted too, because the key has not changed for a TTL
 	of     generation
 }
 
@@ -101,7 +101,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 	}
 	if s == nil {
 		if rest := b.since + ttl - now; rest > 0 {
-			return to, wait(Record{}, rest, "no worker is seen to hold it, but the bucket has been watched for less than a TTL (%v)", ttl)
+			return to, wait(Record{}, rest, "no worker seems to hold it, but this process has watched the bucket for less than a TTL (%v)", ttl)
 		}
 		return leave{0, true, b.is}, nil
 	}
@@ -110,7 +110,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 	switch {
 	case s.what == free && s.trusted:
 		if next := s.record.To; next != "" && next != b.o.Worker && age < handOver {
-			return to, wait(s.record, handOver-age, "it is handed over to %s", next)
+			return to, wait(s.record, handOver-age, "it is reserved for %s", next)
 		}
 		return over, nil
 	case s.what == taken && s.record.ID == b.id && b.lost[stream] == (was{b.is.made, s.record.Epoch}):
@@ -118,12 +118,12 @@ func (b *Leases) may(stream string) (to leave, err error) {
 	case age < ttl && s.what == taken:
 		return to, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
 	case age < ttl:
-		return to, wait(Record{}, ttl-age, "its holder cannot be read")
+		return to, wait(Record{}, ttl-age, "its record is unreadable")
 	}
 	return over, nil
 }
 
-// insist sends a write until it is answered, or the fence's clock shows end.
+// insist repeats a write until the server answers or the fence's clock reaches end.
 func (b *Leases) insist(ctx context.Context, w *write, end, within time.Duration) (revision uint64, err error) {
 	for {
 		revision, err = b.put(ctx, w, within)
@@ -140,7 +140,7 @@ func (b *Leases) insist(ctx context.Context, w *write, end, within time.Duration
 	}
 }
 
-// late records the actual revision of a key instead of the expected one.
+// late records the actual revision of a key, which is not the expected one, and returns a Wait.
 func (b *Leases) late(stream string, revision uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +149,7 @@ func (b *Leases) late(stream string, revision uint64) error {
 		s = &sight{revision: revision, at: b.still()}
 		b.note(stream, s)
 	}
-	w := &Wait{Stream: stream, Again: b.is.ttl / 20, Why: "another was faster, or the server has not forgotten it yet"}
+	w := &Wait{Stream: stream, Again: b.is.ttl / 20, Why: "another worker was faster, or the server has not expired the old lease yet"}
 	if s != nil {
 		w.Holder = s.record
 	}
@@ -162,10 +162,10 @@ type claim struct {
 	record   Record
 	revision uint64
 	started  time.Duration
-	of       generation // the bucket watched before
+	of       generation // the bucket watched before the claim
 }
 
-// sure finds the generation of a claim, and holds the claim from now on.
+// sure checks that the claim is in the bucket watched before, and then holds the lease.
 func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error) {
 	g, err := b.askUntil(ctx, c.started+valid(c.of.ttl))
 	if err != nil || !g.made.Equal(c.of.made) {
@@ -173,7 +173,7 @@ func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 		if err == nil {
 			err = ErrRemade
 		}
-		// The claim may lie in another bucket than the lease that is still valid: it is not given back, so that all wait for a TTL.
+		// The claim may be in a new bucket, while a lease in the old one is still valid. It is not given back, so that all workers wait for a TTL.
 		return nil, fmt.Errorf("lease of %s: %w", c.stream, err)
 	}
 	epoch := c.of.epoch(c.revision)
@@ -183,13 +183,13 @@ func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 	if epoch <= after || epoch > mostEpoch {
 		b.giveBack(c)
 		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store restored from a copy? "+
-			"Delete the bucket %s: it is made again, with larger epochs", c.stream, epoch, after, ErrEpoch, b.name)
+			"Delete the bucket %s: a worker makes it again, with larger epochs", c.stream, epoch, after, ErrEpoch, b.name)
 	}
 	c.record.Epoch = epoch
 	return b.hold(c)
 }
 
-// askUntil asks for the generation until the server answers, or until the fence's clock shows then.
+// askUntil asks for the generation until the server answers or the fence's clock reaches then.
 func (b *Leases) askUntil(ctx context.Context, then time.Duration) (generation, error) {
 	for {
 		rest := max(then-b.fence(), time.Millisecond)
@@ -212,7 +212,7 @@ func (b *Leases) giveBack(c *claim) {
 	_, _ = b.put(b.ctx, &write{key: c.stream, value: r.bytes(), expected: c.revision}, c.of.ttl/6)
 }
 
-// Await claims until it holds, or ctx ends: err is then why it did not last.
+// Await repeats Claim until it succeeds or ctx ends. err then includes the reason of the last attempt.
 func (b *Leases) Await(ctx context.Context, stream string, after uint64) (*Held, error) {
 	for {
 		changed := b.Changed()

@@ -4,5 +4,5 @@ import "time"
 
 var started = time.Now()
 
-// awake is time by the clock that stands while the machine is suspended: who waits for others waits rather longer.
+// awake reads a clock that stops while the machine is suspended. A process that waits for others then waits longer, which is safe.
 func awake() time.Duration { return time.Since(started) }

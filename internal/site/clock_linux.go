@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// elapsed reads a clock that counts suspended time, unlike Go's own: a worker on a closed notebook holds no lease when it wakes.
+// elapsed reads a clock that includes suspended time, unlike Go's own. A worker on a closed notebook thus has no lease when it wakes.
 func elapsed() time.Duration {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {

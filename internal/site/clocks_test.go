@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestForgottenEarly: a server whose clock leaps ahead forgets leases that are held, as purging does. Neither a worker that has watched them nor one that
-// comes just then takes one while its holder counts on it.
+// TestForgottenEarly: a server whose clock jumps ahead forgets leases that are held, as after a purge. Neither a worker that has watched them nor a new
+// worker takes a lease while its holder considers it valid.
 func TestForgottenEarly(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
@@ -41,7 +41,7 @@ func TestForgottenEarly(t *testing.T) {
 	all.Wait()
 }
 
-// TestClocksApart: workers whose clocks are a minute apart take over from each other as others do.
+// TestClocksApart: workers whose clocks differ by a minute take over from each other as usual.
 func TestClocksApart(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	apart := func(by time.Duration) func(*Options) {

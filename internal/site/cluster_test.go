@@ -12,8 +12,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCluster: three servers, leases in three replicas. While the server that leads the bucket is killed, again and again, every stream has a worker again
-// soon, never two, and larger epochs.
+// TestCluster: three servers, leases in three replicas. The leader of the bucket's stream is killed again and again. Every stream soon has a
+// worker again, with a larger epoch, and never two.
 func TestCluster(t *testing.T) {
 	suite.Long(t)
 	servers := bustest.Cluster(t, 3)

@@ -1,17 +1,17 @@
-// Two never hold one lease
+// Two workers never hold one lease
 //
 // A holder counts a lease as valid for two thirds of a TTL from the beginning of the last renewal that succeeded, by its own monotonic clock, which also
-// counts a suspended machine. After that it is lost for good, whatever the server says later.
+// counts suspended time. After that the lease is lost for good, whatever the server answers later.
 //
-// Another takes a key only when, by its own monotonic clock,
-//   - it has seen the key's revision stand still for a TTL, and an Update of that revision succeeds, or a Create where the server has forgotten the key; or
-//   - the holder itself wrote that it is free; or
+// Another process takes a key only if one of these is true, by its own monotonic clock:
+//   - it has seen no change of the key's revision for a TTL, and an Update of that revision succeeds, or a Create if the server has forgotten the key; or
+//   - the holder itself wrote that the lease is free; or
 //   - it was the holder, has lost the lease, and an Update of its own revision succeeds; or
 //   - it has watched the bucket for a TTL and has never seen the key.
 //
-// The server accepted the holder's last renewal after that call began, and others saw its revision later still. So they wait longer than the holder's lease is
-// valid, and a third of a TTL remains for messages in flight. No machine's clock time matters: the server's clock decides when a key is
-// forgotten, but no process acts on that sooner than by its own clock. A deleted key is treated like a vanished one.
+// The server accepted the holder's last renewal after that call began, and other processes saw its revision even later. So they wait longer than the
+// holder's lease is valid, and a third of a TTL remains for messages in flight. The time of day on a machine does not matter: the server's clock decides
+// when it forgets a key, but every process also waits by its own clock. A deleted key is treated like a vanished one.
 
 package site
 
@@ -26,8 +26,8 @@ import (
 
 // Why a lease is lost.
 var (
-	ErrFenced   = errors.New("it was not renewed for two thirds of a TTL: this process or the server was away")
-	ErrStolen   = errors.New("another wrote to it")
+	ErrFenced   = errors.New("it was not renewed for two thirds of a TTL: this process was suspended or could not reach the server")
+	ErrStolen   = errors.New("another process wrote to it")
 	ErrRemade   = errors.New("the bucket of leases was deleted and made again")
 	ErrReleased = errors.New("it was released")
 )
@@ -39,22 +39,22 @@ type Held struct {
 	stream string
 	of     generation
 
-	until atomic.Int64 // of validity, by the fence's clock, ns; 0: lost
-	guard *time.Timer  // looks whether until has passed
+	until atomic.Int64 // end of validity, by the fence's clock, ns; 0 means lost
+	guard *time.Timer  // checks whether until has passed
 
 	end    sync.Once
 	lost   chan struct{} // closed when it is lost
-	err    error         // why; before lost is closed
-	hasten chan struct{} // holds a token when the next renewal should be now
+	err    error         // reason; set before lost is closed
+	hasten chan struct{} // has a token if the next renewal is due now
 	ended  chan struct{} // closed when renewals have ended
 
-	revision uint64 // the renewing goroutine's, then Release's
-	pending  *write // renewal without an answer yet; a revision
+	revision uint64 // used by the renewing goroutine, then by Release
+	pending  *write // renewal without an answer; used like revision
 }
 
 // was is a lease that this process has held.
 type was struct {
-	made  time.Time // of the bucket
+	made  time.Time // creation of the bucket
 	epoch uint64
 }
 
@@ -73,24 +73,24 @@ func (b *Leases) hold(c *claim) (*Held, error) {
 	}
 	b.held[c.stream], b.lost[c.stream] = h, was{c.of.made, c.record.Epoch}
 	h.guard = time.AfterFunc(MostTTL, h.look)
-	h.guard.Reset(valid(c.of.ttl)) // not before it has its name
+	h.guard.Reset(valid(c.of.ttl)) // only after guard is set
 	b.work.Go(func() { h.renew(c.started) })
 	return h, nil
 }
 
-// valid returns the validity of a renewal: others wait for at least a TTL, and the rest is for messages in flight.
+// valid returns how long a renewal is valid. Other processes wait for at least a TTL; the difference allows for messages in flight.
 func valid(ttl time.Duration) time.Duration { return ttl * 2 / 3 }
 
 // Stream returns the stream of the lease.
 func (h *Held) Stream() string { return h.stream }
 
-// Epoch returns the epoch of the claim: larger than every one before, and unique.
+// Epoch returns the epoch of the claim, which is unique and larger than all earlier ones.
 func (h *Held) Epoch() uint64 { return h.record.Epoch }
 
 // Record returns the value of the lease.
 func (h *Held) Record() Record { return h.record }
 
-// Lost returns a channel that closes when the lease is lost, for good.
+// Lost returns a channel that closes when the lease is lost. A lost lease never becomes valid again.
 func (h *Held) Lost() <-chan struct{} { return h.lost }
 
 // Err returns why the lease is lost; nil while it is held.
@@ -103,7 +103,7 @@ func (h *Held) Err() error {
 	}
 }
 
-// Valid reports whether this process may publish. It takes no lock. A process that slept through its lease has false at once, and for ever.
+// Valid reports whether this process may publish. It takes no lock. After the process slept through its lease, it returns false at once and for ever.
 func (h *Held) Valid() bool {
 	for {
 		until := h.until.Load()
@@ -120,7 +120,7 @@ func (h *Held) Valid() bool {
 	}
 }
 
-// extend counts a renewal that began then. It is false if that comes too late.
+// extend applies a renewal that began at started. It returns false if the renewal is too late.
 func (h *Held) extend(started time.Duration) bool {
 	until := h.until.Load()
 	return h.Valid() && h.until.CompareAndSwap(until, max(until, int64(started+valid(h.of.ttl))))
@@ -142,7 +142,7 @@ func (h *Held) lose(why error) {
 	})
 }
 
-// hurry renews the lease now, to learn whether it is still held.
+// hurry requests a renewal now, to find out whether the lease is still held.
 func (h *Held) hurry() {
 	select {
 	case h.hasten <- struct{}{}:
@@ -150,8 +150,8 @@ func (h *Held) hurry() {
 	}
 }
 
-// Release frees the lease for the worker called to, or for any if to is empty. The caller has published everything. Others can claim at once,
-// or after a TTL if the server does not confirm before ctx or the lease ends.
+// Release frees the lease for the worker called to, or for any worker if to is empty. The caller must have published everything. Other workers
+// can claim at once, or after a TTL if the server does not confirm before ctx or the lease ends.
 func (h *Held) Release(ctx context.Context, to string) error {
 	if to != "" && !token(to) {
 		return fmt.Errorf("lease of %s: to: found %.70q, expected a worker's name", h.stream, to)
@@ -171,7 +171,7 @@ func (h *Held) Release(ctx context.Context, to string) error {
 	select {
 	case <-h.ended:
 	case <-ctx.Done():
-		return fmt.Errorf("lease of %s: a renewal has no answer: %w", h.stream, ctx.Err())
+		return fmt.Errorf("lease of %s: the server has not answered a renewal: %w", h.stream, ctx.Err())
 	}
 	if h.pending != nil {
 		revision, err := h.b.put(ctx, h.pending, h.of.ttl/3)
@@ -218,7 +218,7 @@ func (h *Held) renew(started time.Duration) {
 	}
 }
 
-// attempt sends the pending renewal once. It is false if the answer is not that it was accepted.
+// attempt sends the pending renewal once. It returns whether the server accepted it.
 func (h *Held) attempt() bool {
 	revision, err := h.b.put(h.b.ctx, h.pending, h.of.ttl/6)
 	if errors.As(err, new(newer)) {

@@ -1,8 +1,8 @@
 // The holder of a lease
 //
-// The results of compare-and-set decide, never a Get: replicas answer late. Every write expects the revision that the writer knows (0: no key). A write whose
-// answer did not come is sent again with the same Nats-Msg-Id: the server answers as before, or refuses it for a revision, and the message of that revision has
-// the id where it is this write. Per-key TTLs are not used: an Update drops them (nats.go #1994).
+// Only the result of a compare-and-set decides, never a Get, because replicas answer late. Every write expects the revision that the writer knows (0: no
+// key). A write without an answer is sent again with the same Nats-Msg-Id. The server then repeats its answer, or refuses the write because of a newer
+// revision; if the message of that revision has the id, it is this write. Per-key TTLs are not used, because an Update drops them (nats.go #1994).
 
 package site
 
@@ -19,20 +19,20 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// The TTL of a lease: how long a stream may be without a worker after one has died. Renewals go every third of it over the network.
+// Default and bounds of the TTL of a lease, which is how long a stream may lack a worker after its worker died. A lease is renewed every third of the TTL.
 const (
 	DefaultTTL = 5 * time.Second
 	LeastTTL   = time.Second
 	MostTTL    = 10 * time.Minute
 )
 
-// mostKeys bounds what is remembered: twice the streams of a site.
+// mostKeys is the largest number of remembered keys: twice the streams of a site.
 const mostKeys = 2 * MostStreams
 
 // ErrClosed reports a lease lost or refused because the process ends.
 var ErrClosed = errors.New("this process ends")
 
-// Leases are all leases of a site as this process sees and holds them. They may be used from any goroutine.
+// Leases is this process's view of all leases of a site, with the leases that it holds. It may be used from any goroutine.
 type Leases struct {
 	js     jetstream.JetStream
 	o      Options
@@ -41,7 +41,7 @@ type Leases struct {
 	bucket *store.Bucket
 	fence  func() time.Duration
 	still  func() time.Duration
-	hinder func(context.Context, *write) error // a test's hook before every write
+	hinder func(context.Context, *write) error // a test hook called before every write
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -49,7 +49,7 @@ type Leases struct {
 
 	mu      sync.Mutex
 	is      generation
-	since   time.Duration // time at which the watch had shown all existing keys; -1 before
+	since   time.Duration // time at which all existing keys had been read; -1 before
 	seen    map[string]*sight
 	held    map[string]*Held
 	busy    map[string]bool // keys that this process is claiming or releasing
@@ -60,7 +60,7 @@ type Leases struct {
 	changed chan struct{} // closed with the next change
 }
 
-// openLeases reads the bucket of that name, and follows it unless it is read once.
+// openLeases reads the bucket of that name, and follows it if h is writes.
 func openLeases(ctx context.Context, js jetstream.JetStream, name string, o Options, h how) (*Leases, error) {
 	b := &Leases{js: js, o: o, name: name, id: rand.Text(), fence: elapsed, still: awake,
 		held: map[string]*Held{}, busy: map[string]bool{}, lost: map[string]was{}, changed: make(chan struct{})}
@@ -74,12 +74,12 @@ func openLeases(ctx context.Context, js jetstream.JetStream, name string, o Opti
 		return nil, fmt.Errorf("leases in KV %s: %w", name, err)
 	}
 	if ttl := b.TTL(); ttl != o.TTL && h == writes {
-		o.Log.Warn("the bucket of leases has another TTL, which applies", "bucket", name, "ttl", ttl, "asked", o.TTL)
+		o.Log.Warn("the bucket of leases has a different TTL, which is used", "bucket", name, "ttl", ttl, "asked", o.TTL)
 	}
 	return b, nil
 }
 
-// Begin forgets the entries of an earlier bucket; all leases held there are lost.
+// Begin forgets the entries of the previous bucket. All leases held there are lost.
 func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 	g, err := generationOf(info)
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *Leases) Begin(info *jetstream.StreamInfo) error {
 		h.lose(ErrRemade)
 	}
 	if again {
-		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: held leases are lost, and claimed again", "bucket", b.name)
+		b.o.Log.Warn("the KV bucket of leases was deleted and is being made again: this worker loses its leases and claims them again", "bucket", b.name)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (b *Leases) TTL() time.Duration {
 // ID returns the random identity of this process.
 func (b *Leases) ID() string { return b.id }
 
-// Close ends renewals and watching. Leases still held are lost here, and free for others after a TTL; to free them sooner, call Release first.
+// Close ends renewals and watching. It loses the leases still held, which are free for others after a TTL. To free them sooner, call Release first.
 func (b *Leases) Close() {
 	b.mu.Lock()
 	for _, h := range b.held {

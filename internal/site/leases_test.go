@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestOneWinner: of forty that claim one lease, one has it; each that lets go is followed by another at once, with a larger epoch, and never two hold it.
+// TestOneWinner: of forty claimants of one lease, one gets it. After each release another gets it at once, with a larger epoch. Never two hold it.
 func TestOneWinner(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	var (
@@ -60,7 +60,7 @@ func TestOneWinner(t *testing.T) {
 	if len(epochs) != workers*each || !slices.IsSorted(epochs) || len(slices.Compact(epochs)) != workers*each {
 		t.Errorf("found epochs %v, expected %d that grow", epochs, workers*each)
 	}
-	// A TTL of watching comes first; then nobody waits for one again.
+	// The first claim waits for a TTL of watching; later ones do not.
 	if took := time.Since(begun); took > time.Second+slack {
 		t.Errorf("%d hand-overs took %v", workers*each, took)
 	} else {
@@ -68,7 +68,7 @@ func TestOneWinner(t *testing.T) {
 	}
 }
 
-// TestKilled: when a holder dies without a word another has its lease within a TTL and a second.
+// TestKilled: after a holder dies without a release, another gets its lease within a TTL and a second.
 func TestKilled(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	next := worker(t, js, "next")
@@ -78,7 +78,7 @@ func TestKilled(t *testing.T) {
 		stream := fmt.Sprint("bead", i)
 		h := awaited(t, b, stream, 0)
 		time.Sleep(time.Duration(i) * 150 * time.Millisecond)
-		b.Close() // says nothing to the server
+		b.Close() // sends nothing to the server
 		died := time.Now()
 		if h.Valid() {
 			t.Error("a lease is valid after Close")
@@ -96,13 +96,13 @@ func TestKilled(t *testing.T) {
 	t.Logf("taken over after %v at most", worst)
 }
 
-// TestFrozen: a holder whose renewals stop at any moment, for any time, finds its lease invalid before another has it. Sixty trials side by side.
+// TestFrozen: if a holder's renewals stop at any moment, for any time, its lease becomes invalid before another gets it. Sixty parallel trials.
 func TestFrozen(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
 	const trials, seed = 60, 34
 	random := rand.New(rand.NewPCG(seed, 0))
-	var frozen sync.Map // stream: channel that is closed when it goes on
+	var frozen sync.Map // by stream, a channel that closes when the holder resumes
 	a.hinder = func(ctx context.Context, w *write) error {
 		if thaw, ok := frozen.Load(w.key); ok {
 			<-thaw.(chan struct{})
@@ -141,7 +141,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestAnswerLost: a claim, renewals and a release of which the first answer is lost are sent again, and count once.
+// TestAnswerLost: a claim, renewals and a release whose first answers are lost are sent again, and take effect once.
 func TestAnswerLost(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a")
@@ -173,7 +173,7 @@ func TestAnswerLost(t *testing.T) {
 	}
 }
 
-// TestOwnAgain: a holder that was cut off, and whose lease nobody took, has it again at once with a larger epoch.
+// TestOwnAgain: a holder that was disconnected gets its lease again at once, with a larger epoch, if no other took it.
 func TestOwnAgain(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a", func(o *Options) { o.TTL = 6 * time.Second })
@@ -198,7 +198,7 @@ func TestOwnAgain(t *testing.T) {
 	}
 }
 
-// TestHandOver: the worker that a lease is handed to has it, though others ask first; where it does not come, others have it after some seconds.
+// TestHandOver: the worker to which a lease is handed over gets it, even if others claim first. If it does not claim, others get the lease after some seconds.
 func TestHandOver(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a, b, c := worker(t, js, "a"), worker(t, js, "b"), worker(t, js, "c")
@@ -229,7 +229,7 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestForgotten: a key that the server forgets to forget is taken when its revision has stood still for a TTL, not before; also one that is no record.
+// TestForgotten: a key that the server does not expire is taken once its revision has not changed for a TTL, not before. This includes an invalid record.
 func TestForgotten(t *testing.T) {
 	for name, value := range map[string]string{
 		"record": `{"worker":"x","id":"ABC","since":"2099-01-01T00:00:00Z","epoch":9007199254740991}`, "garbage": "{{{", "empty": "",
@@ -262,8 +262,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestForged: who writes over a lease, or deletes it, ends it within a renewal; the holder has it again, with a larger epoch, and meanwhile nobody thinks
-// that it is valid.
+// TestForged: a client that overwrites or deletes a lease ends it within one renewal. The holder gets it again, with a larger epoch. In between no process
+// considers it valid.
 func TestForged(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
@@ -309,7 +309,7 @@ func TestForged(t *testing.T) {
 	suite.Until(t, func() bool { return bad(a) >= 2 })
 }
 
-// TestDeleted: a bucket that is deleted while leases are held is made again; they are lost, claimed anew with larger epochs, and never held twice.
+// TestDeleted: a bucket that is deleted while leases are held is made again. The leases are lost and claimed again with larger epochs, and never held twice.
 func TestDeleted(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	workers := []*Leases{worker(t, js, "a"), worker(t, js, "b")}
@@ -327,13 +327,13 @@ func TestDeleted(t *testing.T) {
 		}
 		h = n
 	}
-	if n := remade(workers[0]) + remade(workers[1]); n < 3 { // one may miss what the other made and was deleted
+	if n := remade(workers[0]) + remade(workers[1]); n < 3 { // one may miss a bucket that the other made and that was deleted
 		t.Errorf("made again %d times, expected 3 at least", n)
 	}
 	for _, b := range workers {
 		b.Close()
 	}
-	if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil { // and nobody lives who knows of it
+	if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil { // and no running process knows the bucket
 		t.Fatal(err)
 	}
 	if n := awaited(t, worker(t, js, "c"), "bead", 0); n.Epoch() <= h.Epoch() {
@@ -341,7 +341,7 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// TestEpochBeyond: an epoch that is not beyond the last is refused, and the bucket when made again begins beyond it, whatever the server's clock says.
+// TestEpochBeyond: an epoch that is not larger than the last is refused. A new bucket begins with larger epochs, for any time of the server's clock.
 func TestEpochBeyond(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a")
@@ -361,7 +361,7 @@ func TestEpochBeyond(t *testing.T) {
 	}
 }
 
-// TestRefusedLeases: what cannot be meant, and buckets on which leases cannot be had.
+// TestRefusedLeases: invalid settings, and buckets that are unfit for leases.
 func TestRefusedLeases(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	for _, o := range []Options{
@@ -397,7 +397,7 @@ func TestRefusedLeases(t *testing.T) {
 	}
 }
 
-// TestReadLeases: who may have no consumer made reads what was there, and claims nothing.
+// TestReadLeases: a user without the right to make a consumer reads the existing leases, and cannot claim.
 func TestReadLeases(t *testing.T) {
 	js := jetStream(t, embedded(t))
 	if _, err := leases(t, js, options(t, ""), reads); !errors.Is(err, jetstream.ErrStreamNotFound) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLiving: a worker is left out of plans once it has not renewed a lease for a TTL and is not heard: its record is there for longer. One that is heard has
-// only lost a lease, and one without leases may be late.
+// TestLiving: plans exclude a worker that has renewed neither a lease for a TTL nor its record recently, although the record exists for longer. A worker with
+// a recent record has only lost a lease, and one without leases may be late.
 func TestLiving(t *testing.T) {
 	there := []Worker{{Name: "dead", ID: "A"}, {Name: "heard", ID: "B"}, {Name: "late", ID: "C"}, {Name: "dead", ID: "D"}}
 	leases := []Lease{
@@ -23,7 +23,7 @@ func TestLiving(t *testing.T) {
 	}
 }
 
-// TestNewer: a record of a worker of a later build, with fields that this one does not know, is read.
+// TestNewer: the record of a worker of a later build, with unknown fields, can be read.
 func TestNewer(t *testing.T) {
 	w, err := readWorker("hall-1", []byte(`{"name":"hall-1","id":"A","cores":4,"version":"v99","gpus":{"count":2},"streams":[{"stream":"bead","epoch":7,"since":"2031"}]}`), 1)
 	if err != nil || w.Cores != 4 || w.Version != "v99" || len(w.Streams) != 1 || w.Streams[0].Epoch != 7 {

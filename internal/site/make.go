@@ -14,25 +14,25 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// makeWait is how long the server may take to make one resource: a cluster first chooses servers for it.
+// makeWait is how long the server may take to make one resource. A cluster first chooses servers for it.
 const makeWait = 15 * time.Second
 
-// ErrResources reports a plan of a site that cannot be meant.
-var ErrResources = errors.New("these settings make no site")
+// ErrResources reports invalid settings of a site.
+var ErrResources = errors.New("invalid settings of a site")
 
-// Resources says which resources Make makes.
+// Resources selects the resources that Make makes.
 type Resources struct {
-	Replicas int           // of each
+	Replicas int           // of each resource
 	TTL      time.Duration // of leases
-	Cameras  []string      // cameras that publish on camera.NAME; the stream of the results of NAME is made, too
-	Streams  []string      // streams whose results are kept
+	Cameras  []string      // cameras that publish on camera.NAME; Make also makes the results stream of NAME
+	Streams  []string      // streams whose results are stored
 }
 
 // Made is one stream, bucket or object store of a site.
 type Made struct {
 	Name, Holds string
 	New         bool     // it was missing
-	Differs     []string // difference from the plan: the existing resource stays as it is
+	Differs     []string // differences from the plan; an existing resource is not changed
 }
 
 // check refuses contradictory options.
@@ -52,7 +52,7 @@ func (p *Resources) check() error {
 }
 
 // Make makes every missing resource of a site: its buckets, the streams of p, and the resources of the desired streams. It changes no existing
-// one. left names the records for which Make could not make everything.
+// resource. left names the records for which Make could not make everything.
 func Make(ctx context.Context, conn *bus.Conn, p Resources) (made []Made, left []string, err error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func buckets(names bus.Subject, ttl time.Duration, replicas int) []bus.Resource 
 	return []bus.Resource{bus.Leases(names.BucketOf("leases"), ttl, replicas), names.Workers(ttl, replicas), names.Desired(replicas)}
 }
 
-// ensure makes the missing ones.
+// ensure makes the missing resources.
 func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (made []Made, err error) {
 	for i := range all {
 		r := &all[i]
@@ -90,7 +90,7 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 			return made, err
 		}
 		if err != nil {
-			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user use its API?", r.Name(), r.Holds, err)
+			return made, fmt.Errorf("%s (%s): %w: check that the server has JetStream with enough room and that this user may use its API", r.Name(), r.Holds, err)
 		}
 		m := Made{Name: r.Name(), Holds: r.Holds, New: is}
 		if !is {
@@ -110,7 +110,7 @@ func (p *Resources) streams(ctx context.Context, conn *bus.Conn) (all []bus.Reso
 	defer s.Close()
 	now := s.Now()
 	for _, bad := range now.Bad {
-		left = append(left, fmt.Sprintf("%s in %s is no record: %s", bad.Key, bad.Bucket, bad.Why))
+		left = append(left, fmt.Sprintf("%s in %s is not a valid record: %s", bad.Key, bad.Bucket, bad.Why))
 	}
 	seen := map[string]bool{}
 	add := func(r bus.Resource) {
@@ -142,7 +142,7 @@ func (p *Resources) streams(ctx context.Context, conn *bus.Conn) (all []bus.Reso
 	return all, left, nil
 }
 
-// results returns the stream of a stream's results.
+// results returns the JetStream stream for the results of a stream.
 func (p *Resources) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Resource, error) {
 	names, err := conn.Subject(stream)
 	if err != nil {
@@ -151,8 +151,8 @@ func (p *Resources) results(conn *bus.Conn, stream string, kept config.NATS) (bu
 	return names.Results(kept.MaxAge, kept.MaxBytes, p.Replicas), nil
 }
 
-// desired lists the resources of one desired stream. The operator wrote its configuration, and the admin makes these: so a subject that the program
-// or the server uses gets no stream.
+// desired lists the resources of one desired stream. An operator wrote its configuration, but an admin makes the resources. So desired refuses a frame
+// subject that the program or the server uses.
 func (p *Resources) desired(conn *bus.Conn, d *Stream) ([]bus.Resource, error) {
 	cfg, err := config.Parse(d.Name+".yaml", []byte(d.Config))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"driftscope/internal/flow/bus/bustest"
 )
 
-// TestMake: everything that a site and its streams keep is made once, what differs is named and stays, and a user who may make no stream works with it then.
+// TestMake: all resources of a site and its streams are made once. Differing ones are named and not changed. A user without the right to make streams can
+// then work with them.
 func TestMake(t *testing.T) {
 	server := bustest.Start(t, fmt.Sprintf(`jetstream {store_dir: %q}
 authorization {users: [
@@ -113,7 +114,7 @@ authorization {users: [
 	}
 }
 
-// TestPlans: what cannot be meant is refused before anything is made.
+// TestPlans: invalid settings are refused before anything is made.
 func TestPlans(t *testing.T) {
 	c := embedded(t)
 	for says, p := range map[string]Resources{

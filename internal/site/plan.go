@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MostCores bounds a worker's cores and a stream's.
+	// MostCores is the largest number of cores of a worker or a stream.
 	MostCores = 1024
 
 	milli  = 1000      // cores are counted in thousandths, so that every machine compares the same numbers
@@ -18,18 +18,18 @@ const (
 	margin = whole / 20
 )
 
-// Plan says which worker should run which stream. It depends on a snapshot alone: workers that see the same records make the same plan, so
-// there is no leader.
+// Plan assigns streams to workers. It depends on a snapshot alone: workers that see the same records make the same plan, so there is no
+// leader.
 //
-// Streams stay where they run. A stream without a worker, or on an overfull one, goes to a worker that has its labels, the one with the
-// smallest part of its cores taken. A stream moves to the worker it was pinned to. It also moves to level the load, if that lowers the fullest
-// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on the holders: a carried-out
-// plan reproduces itself, and workers that carry it out one by one, each by its own snapshot, take the same kind of steps.
+// Streams stay where they run. A stream without a worker, or on an overfull one, goes to a worker that has its labels and the smallest share
+// of its cores in use. A stream moves to the worker it was pinned to. It also moves to level the load, if that lowers the fullest
+// worker's share by more than a twentieth. Every such step lowers the sorted list of shares, so the steps end. They depend only on the holders. So a
+// snapshot after all steps gives the same plan, and workers that act one by one, each on its own snapshot, take the same kind of steps.
 type Plan struct {
-	Places  map[string]string // by stream: its worker. Streams that have none are not in it
-	Moves   []Move            // of streams that have a holder now, by stream
-	Waiting []Waiting         // streams that no worker can run, by stream
-	Notes   []Waiting         // streams that run elsewhere than where they are pinned, by stream
+	Places  map[string]string // worker by stream; streams without a worker are missing
+	Moves   []Move            // of streams that have a holder now, sorted by stream
+	Waiting []Waiting         // streams that no worker can run, sorted by stream
+	Notes   []Waiting         // streams that do not run on their pinned worker, sorted by stream
 
 	workers []*planned
 	streams map[string]*placed
@@ -38,24 +38,24 @@ type Plan struct {
 // Move moves a stream from a live worker to another.
 type Move struct{ Stream, From, To string }
 
-// Waiting is a stream that does not run, or does not run where it is pinned, with the reason.
+// Waiting is a stream that does not run, or not on its pinned worker, with the reason.
 type Waiting struct{ Stream, Why string }
 
-// planned is a worker with its streams so far.
+// planned is a worker with the streams assigned so far.
 type planned struct {
 	is          *Worker
 	cores, load int64 // in thousandths
 	has         []*placed
 }
 
-// placed is a stream with its place.
+// placed is a stream with its worker.
 type placed struct {
 	is      *Stream
 	cores   int64    // in thousandths; -1 for an invalid number of cores
-	at, was *planned // nil: nowhere
+	at, was *planned // planned and present worker; nil if none
 }
 
-// share returns the fraction of a worker's cores in use after adding so many more.
+// share returns the fraction of a worker's cores in use, in millionths, after adding more cores.
 func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.cores }
 
 // may reports whether w could run x on its own.
@@ -63,7 +63,7 @@ func (w *planned) may(x *placed) bool {
 	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
 }
 
-// fits reports whether x may come to w, which has room.
+// fits reports whether x may move to w and w has room for it.
 func (w *planned) fits(x *placed) bool { return w != x.at && w.load+x.cores <= w.cores && w.may(x) }
 
 // to moves x to w.
@@ -88,7 +88,7 @@ func thousandths(cores float64) int64 {
 	return int64(math.Round(cores * milli))
 }
 
-// Plan plans. The order of the records does not matter.
+// Plan makes the plan for a snapshot. The order of the records does not matter.
 func (s *Snapshot) Plan() *Plan {
 	p := &Plan{Places: map[string]string{}, streams: map[string]*placed{}}
 	named := map[string]*planned{}
@@ -135,7 +135,7 @@ func (p *Plan) tell(all []*placed, named map[string]*planned) {
 	}
 }
 
-// pin moves streams to the workers they were moved to, if there is room.
+// pin moves streams to their pinned workers, if there is room.
 func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	for _, x := range all {
 		if w := named[x.is.Worker]; w != nil && w.fits(x) {
@@ -146,7 +146,7 @@ func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	return changed
 }
 
-// relieve moves streams off overfull workers if others have room: the smallest stream that is enough, or the largest.
+// relieve moves a stream off an overfull worker if another has room: the smallest stream that is enough, or the largest.
 func (p *Plan) relieve(all []*placed) bool {
 	for _, w := range p.workers {
 		if w.load <= w.cores {
@@ -166,7 +166,7 @@ func (p *Plan) relieve(all []*placed) bool {
 	return false
 }
 
-// place finds workers for streams that have none, the largest first.
+// place assigns workers to streams without one, the largest stream first.
 func (p *Plan) place(all []*placed) (changed bool) {
 	for _, x := range all {
 		if x.at != nil {
@@ -180,7 +180,7 @@ func (p *Plan) place(all []*placed) (changed bool) {
 	return changed
 }
 
-// best returns the worker with room for x whose cores are then used least, or nil if none has room.
+// best returns the worker that has the smallest share in use with x, or nil if none has room for x.
 func (p *Plan) best(x *placed) (best *planned) {
 	for _, w := range p.workers {
 		if w.fits(x) && (best == nil || w.share(x.cores) < best.share(x.cores)) {
@@ -190,7 +190,7 @@ func (p *Plan) best(x *placed) (best *planned) {
 	return best
 }
 
-// level moves one stream off the fullest worker if that levels the load; it returns false if no such move is left.
+// level moves one stream off the fullest worker if that levels the load. It returns false if no such move exists.
 func (p *Plan) level() bool {
 	full := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return len(w.has) == 0 })
 	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
@@ -236,8 +236,8 @@ func (w *planned) sorted() []*placed {
 	return all
 }
 
-// Turn returns a worker's place in the queue for a stream: 0 is the planned worker, the others follow by their fraction of free cores. They wait that
-// many times some time before they claim in its stead. -1 where the worker may not run it.
+// Turn returns a worker's position in the queue for a stream: 0 is the planned worker, the others follow by their fraction of free cores. A worker at
+// position n waits n times a fixed time before it claims the stream instead of the planned one. Turn returns -1 if the worker may not run the stream.
 func (p *Plan) Turn(name, of string) int {
 	x := p.streams[of]
 	i := slices.IndexFunc(p.workers, func(w *planned) bool { return w.is.Name == name })
@@ -264,7 +264,7 @@ func (p *Plan) Turn(name, of string) int {
 // why returns the reason why no worker runs x.
 func (p *Plan) why(x *placed) string {
 	if x.cores < 0 {
-		return fmt.Sprintf("%g cores wanted, expected 0 to %d", x.is.Cores, MostCores)
+		return fmt.Sprintf("it needs %g cores, expected 0 to %d", x.is.Cores, MostCores)
 	}
 	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.is.Draining || w.cores <= 0 })
 	free, fit := int64(0), false
@@ -281,7 +281,7 @@ func (p *Plan) why(x *placed) string {
 	case !fit:
 		return "no worker has " + missing(x.is.Labels, there)
 	}
-	return fmt.Sprintf("%s cores wanted, the largest free number is %s", inCores(x.cores), inCores(free))
+	return fmt.Sprintf("it needs %s cores, but the largest free number is %s", inCores(x.cores), inCores(free))
 }
 
 // missing returns the labels that no worker has.
@@ -294,7 +294,7 @@ func missing(labels []string, workers []*planned) string {
 	return "all of the labels " + strings.Join(labels, ", ")
 }
 
-// whyNot returns the reason why x is not on w, where it is pinned.
+// whyNot returns the reason why x is not on its pinned worker w.
 func whyNot(x *placed, w *planned) string {
 	switch {
 	case w == nil:
@@ -304,10 +304,10 @@ func whyNot(x *placed, w *planned) string {
 	case w.cores > 0 && !w.may(x):
 		return fmt.Sprintf("worker %s: it lacks %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
 	}
-	return fmt.Sprintf("%s cores wanted, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
+	return fmt.Sprintf("it needs %s cores, but worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
 }
 
-// inCores writes thousandths.
+// inCores formats thousandths of a core as cores.
 func inCores(thousandths int64) string {
 	return strconv.FormatFloat(float64(thousandths)/milli, 'f', -1, 64)
 }

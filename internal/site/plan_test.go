@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// runs is a stream with who holds it.
+// runs is a stream with its holder.
 type runs struct {
 	Name           string
 	Cores          float64
@@ -19,7 +19,7 @@ type runs struct {
 	Pinned, Holder string
 }
 
-// planOf is the plan where streams are held so.
+// planOf returns the plan for streams with the given holders.
 func planOf(workers []Worker, streams []runs) *Plan {
 	s := Snapshot{Workers: workers}
 	for _, x := range streams {
@@ -31,7 +31,7 @@ func planOf(workers []Worker, streams []runs) *Plan {
 	return s.Plan()
 }
 
-// even are n workers of as many cores.
+// even returns n workers with an equal number of cores.
 func even(n int, cores float64) (workers []Worker) {
 	for i := range n {
 		workers = append(workers, Worker{Name: fmt.Sprint("w", i), Cores: cores})
@@ -39,7 +39,7 @@ func even(n int, cores float64) (workers []Worker) {
 	return workers
 }
 
-// ones are n streams of one core.
+// ones returns n streams of one core.
 func ones(n int) (streams []runs) {
 	for i := range n {
 		streams = append(streams, runs{Name: fmt.Sprint("s", i), Cores: 1})
@@ -47,7 +47,7 @@ func ones(n int) (streams []runs) {
 	return streams
 }
 
-// carried is what is held once a plan is carried out.
+// carried returns the holders after a plan was carried out.
 func carried(streams []runs, p *Plan) []runs {
 	out := slices.Clone(streams)
 	for i := range out {
@@ -56,7 +56,7 @@ func carried(streams []runs, p *Plan) []runs {
 	return out
 }
 
-// counts is how many streams each worker has.
+// counts returns the number of streams per worker.
 func counts(p *Plan) map[string]int {
 	n := map[string]int{}
 	for _, w := range p.Places {
@@ -65,7 +65,7 @@ func counts(p *Plan) map[string]int {
 	return n
 }
 
-// TestJoinAndLeave: twelve streams are three on each of four workers; a fifth gets two; when one drains its streams alone move.
+// TestJoinAndLeave: four workers have three streams each. A fifth worker gets two. If one drains, only its streams move.
 func TestJoinAndLeave(t *testing.T) {
 	streams, workers := ones(12), even(4, 4)
 	p := planOf(workers, streams)
@@ -87,7 +87,7 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// TestPinsAndReasons: what is pinned goes where there is room, and elsewhere meanwhile; what runs nowhere says why.
+// TestPinsAndReasons: a pinned stream moves to its worker once there is room, and runs on another until then. A stream that runs nowhere has a reason.
 func TestPinsAndReasons(t *testing.T) {
 	workers := []Worker{{Name: "a", Cores: 2, Labels: []string{"camera1"}}, {Name: "b", Cores: 4}, {Name: "c", Cores: 8, Draining: true, Labels: []string{"gpu"}}}
 	p := planOf(workers, []runs{
@@ -108,7 +108,7 @@ func TestPinsAndReasons(t *testing.T) {
 		why[w.Stream] = w.Why
 	}
 	for stream, expected := range map[string]string{
-		"gpu": "no worker has label gpu", "none": "NaN cores wanted, expected 0 to 1024", "large": "4.5 cores wanted, the largest free number is 1.5",
+		"gpu": "no worker has label gpu", "none": "it needs NaN cores, expected 0 to 1024", "large": "it needs 4.5 cores, but the largest free number is 1.5",
 	} {
 		if why[stream] != expected {
 			t.Errorf("%s: found %q, expected %q", stream, why[stream], expected)
@@ -134,12 +134,12 @@ func TestPinsAndReasons(t *testing.T) {
 		}
 	}
 	full := planOf([]Worker{{Name: "a", Cores: 1}, {Name: "b", Cores: 2}}, []runs{{Name: "s", Cores: 1, Holder: "a"}, {Name: "x", Cores: 1, Holder: "b", Pinned: "a"}})
-	if len(full.Notes) != 1 || full.Notes[0].Why != "1 cores wanted, worker a has 0 free" {
+	if len(full.Notes) != 1 || full.Notes[0].Why != "it needs 1 cores, but worker a has 0 free" {
 		t.Errorf("found %v, expected that a is full", full.Notes)
 	}
 }
 
-// TestRelieved: a worker whose cores have become fewer gives away as little as is enough, where others have room, and nothing where not.
+// TestRelieved: a worker that has lost cores gives away just enough streams if others have room, and none otherwise.
 func TestRelieved(t *testing.T) {
 	streams := []runs{{Name: "x", Cores: 3, Holder: "a"}, {Name: "y", Cores: 1, Holder: "a"}, {Name: "z", Cores: 2, Holder: "a"}}
 	p := planOf([]Worker{{Name: "a", Cores: 5}, {Name: "b", Cores: 1}}, streams)
@@ -151,7 +151,7 @@ func TestRelieved(t *testing.T) {
 	}
 }
 
-// TestTurns: every worker that may run a stream has a turn, the one that the plan names the first; without that one the next has the stream.
+// TestTurns: every worker that may run a stream has a position, the planned worker the first. Without that worker the next one gets the stream.
 func TestTurns(t *testing.T) {
 	workers := append(even(6, 4), Worker{Name: "drains", Cores: 4, Draining: true})
 	p := planOf(workers, ones(1))
@@ -170,7 +170,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// world draws workers and streams, as they can be found.
+// world returns random workers and streams.
 func world(r *rand.Rand) (workers []Worker, streams []runs) {
 	labels := func(most int) (l []string) {
 		for range r.IntN(most + 1) {
@@ -194,7 +194,7 @@ func world(r *rand.Rand) (workers []Worker, streams []runs) {
 	return workers, streams
 }
 
-// check holds a plan to what every plan must be.
+// check checks the rules that every plan must follow.
 func check(t *testing.T, workers []Worker, streams []runs, p *Plan) {
 	t.Helper()
 	byName := map[string]Worker{}
@@ -243,12 +243,12 @@ func check(t *testing.T, workers []Worker, streams []runs, p *Plan) {
 	}
 }
 
-// same says that two plans name the same.
+// same reports whether two plans are equal.
 func same(p, q *Plan) bool {
 	return reflect.DeepEqual(p.Places, q.Places) && slices.Equal(p.Moves, q.Moves) && slices.Equal(p.Waiting, q.Waiting) && slices.Equal(p.Notes, q.Notes)
 }
 
-// TestRandomWorlds: a plan that is carried out is its own plan, in whatever order it reads the records.
+// TestRandomWorlds: after a plan is carried out, the next plan changes nothing, for any order of the records.
 func TestRandomWorlds(t *testing.T) {
 	suite.Calculation(t)
 	for seed := range uint64(20_000) {
@@ -268,8 +268,8 @@ func TestRandomWorlds(t *testing.T) {
 	}
 }
 
-// TestOneByOne: workers join, drain and die, and each carries its part of the plan out in its own time, by what it sees then, in any order: no stream that
-// runs moves twice for one of these.
+// TestOneByOne: workers join, drain and die. Each carries out its part of the plan at its own time, by its own snapshot, in any order. No running stream
+// moves twice for one such event.
 func TestOneByOne(t *testing.T) {
 	suite.Calculation(t)
 	twice, moves := 0, 0
@@ -309,7 +309,7 @@ func TestOneByOne(t *testing.T) {
 	t.Logf("%d moves, %d again", moves, twice)
 }
 
-// settle carries plans out, one random step after the other, and counts the moves of each stream that had a holder.
+// settle carries out plans, one random step after another, and counts the moves of each stream that had a holder.
 func settle(t *testing.T, r *rand.Rand, workers []Worker, streams []runs) map[string]int {
 	t.Helper()
 	moves := map[string]int{}
@@ -338,7 +338,7 @@ func settle(t *testing.T, r *rand.Rand, workers []Worker, streams []runs) map[st
 	return nil
 }
 
-// FuzzPlan: whatever records say, a plan is one.
+// FuzzPlan: any records give a valid plan.
 func FuzzPlan(f *testing.F) {
 	f.Add(uint64(1), 1.0, "w1")
 	f.Add(uint64(7), math.NaN(), "")
@@ -346,7 +346,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add(uint64(41), 1.0, "")
 	f.Fuzz(func(t *testing.T, seed uint64, cores float64, name string) {
 		workers, streams := world(rand.New(rand.NewPCG(seed, 3)))
-		if name != "" && !slices.ContainsFunc(workers, func(w Worker) bool { return w.Name == name }) { // a bucket has one record a key
+		if name != "" && !slices.ContainsFunc(workers, func(w Worker) bool { return w.Name == name }) { // a bucket has one record per key
 			workers = append(workers, Worker{Name: name, Cores: cores})
 		}
 		if !slices.ContainsFunc(streams, func(x runs) bool { return x.Name == name }) {
@@ -360,7 +360,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// BenchmarkPlan is what a worker of the largest site pays for a plan where nothing changes.
+// BenchmarkPlan measures a plan in the largest site, if nothing changes.
 func BenchmarkPlan(b *testing.B) {
 	workers, streams := even(1000, 16), ones(10_000)
 	p := planOf(workers, streams)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	mostName  = 64 // characters of a worker's name, an id or a version: as in a token of a subject
+	mostName  = 64 // characters of a worker's name, an id or a version, as for a token of a subject
 	mostEpoch = 1<<53 - 1
 )
 
@@ -19,8 +19,8 @@ const (
 type Record struct {
 	Worker  string    `json:"worker"`
 	ID      string    `json:"id"`                // of the worker's process, random
-	Epoch   uint64    `json:"epoch,omitempty"`   // 0 in the claim itself, whose revision determines it
-	Since   time.Time `json:"since"`             // of the claim, by the worker's clock: for people
+	Epoch   uint64    `json:"epoch,omitempty"`   // 0 in a claim, whose revision determines the epoch
+	Since   time.Time `json:"since"`             // time of the claim, by the worker's clock; for display
 	Version string    `json:"version,omitempty"` // of the program
 	Free    bool      `json:"free,omitempty"`    // the holder has released it
 	To      string    `json:"to,omitempty"`      // the worker that should take it next
@@ -46,7 +46,7 @@ func read(value []byte) (r Record, err error) {
 	case r.Epoch > mostEpoch:
 		err = fmt.Errorf("epoch: found %d, expected less than 2^53", r.Epoch)
 	case r.To != "" && !r.Free:
-		err = errors.New("to: is set without free: a worker that hands over has released the lease")
+		err = errors.New("to: is set without free, but a worker that hands over a lease has released it")
 	}
 	if err != nil {
 		return Record{}, err
@@ -54,7 +54,7 @@ func read(value []byte) (r Record, err error) {
 	return r, nil
 }
 
-// bytes returns the record as it is written.
+// bytes returns the record in its stored form.
 func (r Record) bytes() []byte {
 	data, err := json.Marshal(r)
 	if err != nil {

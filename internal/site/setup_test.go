@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
 }
 
-// slack is what a busy machine may add to a second.
+// slack is the extra time allowed for a busy machine.
 const slack = 3 * time.Second
 
 func connect(t testing.TB, o bus.Options) *bus.Conn {
@@ -31,7 +31,7 @@ func connect(t testing.TB, o bus.Options) *bus.Conn {
 	return c
 }
 
-// embedded is a server in this process.
+// embedded starts a server in this process.
 func embedded(t testing.TB) *bus.Conn {
 	return connect(t, bus.Options{URL: bus.Embedded, Store: t.TempDir()})
 }
@@ -43,7 +43,7 @@ func jetStream(t testing.TB, c *bus.Conn) jetstream.JetStream {
 	return js
 }
 
-// options are those of a TTL of a second.
+// options returns options with a TTL of a second.
 func options(t testing.TB, worker string, change ...func(*Options)) Options {
 	o := Options{TTL: time.Second, Worker: worker, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	for _, f := range change {
@@ -60,7 +60,7 @@ func opened(t testing.TB, c *bus.Conn, change ...func(*Options)) *Site {
 	return s
 }
 
-// leases opens the bucket of leases alone.
+// leases opens only the bucket of leases.
 func leases(t testing.TB, js jetstream.JetStream, o Options, h how) (*Leases, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -115,13 +115,13 @@ func bucketOf(t testing.TB, js jetstream.JetStream) jetstream.KeyValue {
 	return kv
 }
 
-// bad is how many entries of leases were none.
+// bad returns the number of invalid lease entries.
 func bad(b *Leases) uint64 { _, bad, _ := b.counted(); return bad }
 
-// remade is how often their bucket was made again.
+// remade returns how often the bucket of leases was made again.
 func remade(b *Leases) uint64 { _, _, remade := b.counted(); return remade }
 
-// BenchmarkValid is what a publisher pays for every message.
+// BenchmarkValid measures the check that a publisher makes for every message.
 func BenchmarkValid(b *testing.B) {
 	h := awaited(b, worker(b, jetStream(b, embedded(b)), "a"), "bead", 0)
 	for b.Loop() {

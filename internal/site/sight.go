@@ -8,27 +8,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// sight is the last that was seen of a key.
+// sight is this process's latest observation of a key.
 type sight struct {
 	revision uint64
-	at       time.Duration // time of the first sight, by a clock that stops with the machine
+	at       time.Duration // time of the first observation of this revision, by a clock that stops while the machine is suspended
 	what     what
 	record   Record // if it is a record
-	trusted  bool   // its holder said that it is free
+	trusted  bool   // the holder itself wrote that the lease is free
 }
 
-// value of a key.
+// what classifies the value of a key.
 type what int
 
 const (
-	unknown    what = iota // only its revision is known, from a write that was refused
-	unreadable             // no record
+	unknown    what = iota // only the revision is known, from a refused write
+	unreadable             // not a valid record
 	deleted                // a delete marker, which any client can write
 	taken
 	free
 )
 
-// Take records one entry; nil means that all existing entries have been shown.
+// Take records one entry; nil means that all existing entries have been read.
 func (b *Leases) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +73,7 @@ func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	if r.Epoch == 0 {
 		r.Epoch = largest
 	}
-	b.known = max(b.known, min(r.Epoch, largest)) // a forged one may be anything
+	b.known = max(b.known, min(r.Epoch, largest)) // a forged epoch may be any number
 	s.record, s.what = r, taken
 	if r.Free {
 		s.what = free
@@ -81,7 +81,7 @@ func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	}
 }
 
-// note remembers a sight; if there are too many, it first forgets the ones unchanged for longest.
+// note remembers an observation. If there are too many, it first forgets the ones that have not changed for four TTLs.
 func (b *Leases) note(key string, s *sight) {
 	if len(b.seen) >= mostKeys && b.seen[key] == nil {
 		for k, old := range b.seen {
@@ -106,7 +106,7 @@ const (
 	Still      State = "still"      // not renewed for a TTL: its holder is gone, or this process receives nothing
 	Free       State = "free"       // released by its holder
 	Deleted    State = "deleted"    // by a client
-	Unreadable State = "unreadable" // no record of this program
+	Unreadable State = "unreadable" // not a record of this program
 )
 
 // Lease is this process's view of one key.
@@ -118,7 +118,7 @@ type Lease struct {
 	Age      time.Duration // since the revision was first seen here
 }
 
-// all returns every known key, by stream.
+// all returns every known key, sorted by stream.
 func (b *Leases) all() []Lease {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *Leases) all() []Lease {
 	return all
 }
 
-// counted returns all, with three counts: entries that were no records, entries whose keys belong to no stream, and buckets that were replaced.
+// counted returns all leases, the number of invalid or untracked entries, and the number of replaced buckets.
 func (b *Leases) counted() (all []Lease, bad, remade uint64) {
 	all = b.all()
 	b.mu.Lock()

@@ -22,13 +22,13 @@ const (
 
 // Options configure how a site is opened.
 type Options struct {
-	Replicas int           // copies of each bucket that is made; 1
-	TTL      time.Duration // TTL of leases, and of workers' records, which are renewed every third of it; default DefaultTTL. An existing bucket keeps its own
-	Worker   string        // who claims leases and announces itself; empty for who does neither
-	Version  string        // of the program, for people
+	Replicas int           // replicas of each new bucket; default 1
+	TTL      time.Duration // TTL of leases and workers' records, which are renewed every third of it; default DefaultTTL. An existing bucket keeps its TTL
+	Worker   string        // name under which this process claims leases and announces itself; empty if it does neither
+	Version  string        // of the program, for display
 	Log      *slog.Logger  // nil is silent
 
-	clock func() time.Duration // a monotonic clock in place of the machine's, for tests
+	clock func() time.Duration // for tests, a monotonic clock instead of the machine's
 }
 
 // check sets defaults and refuses contradictory options.
@@ -63,11 +63,11 @@ type Site struct {
 var (
 	// ErrReadOnly refuses a change by a read-only caller.
 	ErrReadOnly = errors.New("the site was opened for reading only")
-	// ErrNone reports that there is no site, for callers that must not make one.
+	// ErrNone reports that there is no site, to callers that must not make one.
 	ErrNone = errors.New("there is no such site yet: check --prefix and --site, or make it with driftscope site init")
 )
 
-// nobody is the lease name of a process that claims none.
+// nobody is the worker name of a process that claims no lease.
 const nobody = "nobody"
 
 // Open finds the buckets of the site that conn names, or makes them, and follows them until Close.
@@ -75,12 +75,12 @@ func Open(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	return open(ctx, conn, o, writes)
 }
 
-// Read reads a site once, for users without the right to make a consumer. It returns the records of that moment and changes nothing.
+// Read reads a site once, for users without the right to make a consumer. The site has the records of that moment and cannot be changed.
 func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
 	return open(ctx, conn, Options{}, reads)
 }
 
-// Edit is Read for callers that change the desired streams. It makes missing buckets if this user may.
+// Edit is like Read, for callers that change the desired streams. It makes missing buckets if this user has the right to.
 func Edit(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
 	js, names, err := of(conn)
 	if err != nil {
@@ -107,11 +107,11 @@ type how int
 
 const (
 	writes how = iota
-	reads      // once, and changes nothing
-	edits      // reads once, and changes what should run
+	reads      // reads once, and changes nothing
+	edits      // reads once, and changes the desired streams
 )
 
-// open reads a bucket, and follows it unless it is read once.
+// open reads a bucket once, or follows it in the mode writes.
 func (h how) open(ctx context.Context, b *store.Bucket) error {
 	if h == writes {
 		return b.Follow(ctx)
@@ -155,7 +155,7 @@ func (s *Site) Held() *Leases { return s.leases }
 // TTL returns the TTL of leases and of workers' records.
 func (s *Site) TTL() time.Duration { return s.leases.TTL() }
 
-// Close ends watching. Leases that are held are lost here; to free them at once, release them first.
+// Close ends watching. It loses the leases that are held; to free them at once, release them first.
 func (s *Site) Close() {
 	s.leases.Close()
 	s.streams.close()

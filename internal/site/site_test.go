@@ -19,12 +19,12 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestStreams: streams are added, moved, replaced and removed; of two at once one is told.
+// TestStreams: streams are added, moved, replaced and removed. Of two users who change a stream at once, one gets an error.
 func TestStreams(t *testing.T) {
 	changes(t, opened(t, embedded(t)))
 }
 
-// TestStreamsOfCluster: the same where three servers keep them.
+// TestStreamsOfCluster: like TestStreams, on three servers.
 func TestStreamsOfCluster(t *testing.T) {
 	suite.Long(t)
 	servers := bustest.Cluster(t, 3)
@@ -86,7 +86,7 @@ func changes(t *testing.T, s *Site) {
 	added(t, s, "bead")
 }
 
-// TestRefused: what no stream can be, and secrets, are not added.
+// TestRefused: invalid streams, and streams with secrets, are not added.
 func TestRefused(t *testing.T) {
 	s := opened(t, embedded(t))
 	with := func(change func(*Stream)) Stream { x := stream("bead"); change(&x); return x }
@@ -113,7 +113,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWorkers: a worker is there while it announces itself, and gone after a TTL, or at once when it retires. Another process does not get its name sooner.
+// TestWorkers: a worker is listed while it announces itself, until a TTL later or its retirement. Another process cannot get its name before that.
 func TestWorkers(t *testing.T) {
 	c := embedded(t)
 	a, double := opened(t, c, as("a")), opened(t, c, as("a"))
@@ -152,7 +152,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestVanished: a bucket that is deleted, or emptied, removes no stream: all is told, and goes on until it is added again or removed.
+// TestVanished: a deleted or emptied bucket removes no stream. The loss is reported, and the streams continue until they are added again or removed.
 func TestVanished(t *testing.T) {
 	c := embedded(t)
 	js, err := jetstream.New(c.NATS())
@@ -195,7 +195,7 @@ func TestVanished(t *testing.T) {
 	suite.Until(t, func() bool { return len(s.Workers()) == 1 })
 }
 
-// TestBad: what is no record is left out, named and counted; a good one that it was written over goes on.
+// TestBad: an invalid record is ignored, named and counted. A valid record that it overwrote stays in effect.
 func TestBad(t *testing.T) {
 	c := embedded(t)
 	s := opened(t, c)
@@ -222,7 +222,7 @@ func TestBad(t *testing.T) {
 	suite.Until(t, func() bool { return len(s.Now().Bad) == 7 })
 }
 
-// TestWatch: snapshots come with every change, and every second; they say the plan; who reads changes nothing.
+// TestWatch: snapshots arrive with every change, and every second, and give the plan. A reading site cannot change anything.
 func TestWatch(t *testing.T) {
 	c := embedded(t)
 	a := opened(t, c, as("a"))
@@ -258,7 +258,7 @@ func TestWatch(t *testing.T) {
 	if handed.holders()["bead"] != "b" {
 		t.Error("what is handed over does not count as its next worker's")
 	}
-	until(func(s Snapshot) bool { return len(s.Workers) == 0 }) // nothing is written any more
+	until(func(s Snapshot) bool { return len(s.Workers) == 0 }) // no more writes
 	seer, err := Read(t.Context(), c)
 	must(t, err)
 	defer seer.Close()
@@ -277,7 +277,7 @@ func TestWatch(t *testing.T) {
 	suite.Until(t, func() bool { _, open := <-shown; return !open })
 }
 
-// TestRead: a site is read once, by requests alone, and not changed.
+// TestRead: Read reads a site once, only by requests, and changes nothing.
 func TestRead(t *testing.T) {
 	c := embedded(t)
 	if _, err := Read(t.Context(), c); !errors.Is(err, ErrNone) {
@@ -304,7 +304,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestMost: more records than a site has are counted and left out.
+// TestMost: records beyond the limits of a site are counted and ignored.
 func TestMost(t *testing.T) {
 	c := embedded(t)
 	s := opened(t, c)
@@ -318,7 +318,7 @@ func TestMost(t *testing.T) {
 	})
 }
 
-// lockedBuffer is what a log writes, read meanwhile.
+// lockedBuffer holds the output of a log, and can be read at the same time.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	atLeast = time.Second      // a snapshot without changes: unchanged entries have got older
-	atMost  = time.Second / 20 // between two: a thousand workers renew hundreds of records a second
+	atLeast = time.Second      // longest interval between snapshots, because the age of unchanged entries matters
+	atMost  = time.Second / 20 // shortest interval, because a thousand workers renew hundreds of records per second
 )
 
-// Snapshot is all records of a site at one moment, by name.
+// Snapshot has all records of a site at one moment, sorted by name.
 type Snapshot struct {
 	Streams  []Stream // that should run
-	Vanished []Stream // records gone without a removal: these streams continue
-	Workers  []Worker // whose records change
+	Vanished []Stream // streams whose records vanished without a removal; they continue
+	Workers  []Worker // live workers
 	Leases   []Lease
 
-	Read   bool   // all existing records have been read; before, a missing one may only be late
+	Read   bool   // all existing records have been read; before that, a missing record may only be late
 	Remade uint64 // number of replaced buckets since Open
-	Bad    []Bad  // records that are none, a hundred of each bucket at most
-	BadAll uint64 // number of these since Open
+	Bad    []Bad  // invalid records, at most a hundred per bucket
+	BadAll uint64 // number of invalid records since Open
 }
 
 // Now returns the snapshot of this moment.
@@ -37,8 +37,8 @@ func (s *Site) Now() Snapshot {
 	}
 }
 
-// living returns the workers that are not known to be dead. A worker is dead if it has not renewed a lease for a TTL or, without leases, has said nothing for
-// two thirds of one. Its record is there for longer, and its streams must not wait for that.
+// living returns the workers that are not known to be dead. A worker is dead if it has not renewed a lease for a TTL and its own record for two thirds of a
+// TTL. The record exists for longer, but the worker's streams must not wait for its end.
 func living(there, heard []Worker, leases []Lease) []Worker {
 	dead := map[string]bool{}
 	for _, l := range leases {
@@ -58,8 +58,8 @@ func (s *Site) Workers() []Worker { return s.Now().Workers }
 // Leases returns the leases.
 func (s *Site) Leases() []Lease { return s.leases.all() }
 
-// Watch returns a snapshot after every change, and every second, until ctx ends, when the channel is closed. A slow reader gets the newest snapshot. One at a
-// time may watch.
+// Watch sends a snapshot after every change, and every second. It closes the channel when ctx ends. A slow reader gets the newest snapshot. Only one caller at
+// a time may watch.
 func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 	out := make(chan Snapshot)
 	go func() {
@@ -70,7 +70,7 @@ func (s *Site) Watch(ctx context.Context) <-chan Snapshot {
 			case out <- s.Now():
 			case <-ctx.Done():
 				return
-			case <-time.After(atMost): // newer records, for who is slow
+			case <-time.After(atMost): // the reader is slow, so take a newer snapshot
 				continue
 			}
 			store.Pause(ctx, atMost)

@@ -16,10 +16,10 @@ import (
 	"driftscope/internal/flow/bus"
 )
 
-// workerVariable has the address of a server in a process that this test starts from itself.
+// workerVariable is the environment variable with the server's address in a process that this test starts from its own binary.
 const workerVariable = "DRIFTSCOPE_TEST_LEASE"
 
-// isWorker claims a lease and prints, where this is that process: twice a millisecond whether it is valid.
+// isWorker reports whether this is that process. If so, it claims a lease and prints twice per millisecond whether the lease is valid.
 func isWorker() bool {
 	url := os.Getenv(workerVariable)
 	if url == "" {
@@ -51,7 +51,7 @@ func isWorker() bool {
 	}
 }
 
-// TestStopped: a process that is stopped by the system for three TTLs finds its lease invalid with the first look at it, though nothing of it ran meanwhile.
+// TestStopped: a process that the system stops for three TTLs finds its lease invalid at the first check, although no code of it ran in between.
 func TestStopped(t *testing.T) {
 	conn := embedded(t)
 	js := jetStream(t, conn)
@@ -83,7 +83,7 @@ func TestStopped(t *testing.T) {
 	}
 	h := awaited(t, b, "bead", 0)
 	time.Sleep(time.Second)
-	for len(lines) > 0 { // what was said before the stop; a line may still be on its way, of before
+	for len(lines) > 0 { // lines from before the stop; one may still be on its way
 		<-lines
 	}
 	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
@@ -92,7 +92,7 @@ func TestStopped(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	said := 0
 	for len(lines) > 0 {
-		if line := <-lines; !strings.HasPrefix(line, "false ") && said > 0 { // the first may have been looked up before the stop
+		if line := <-lines; !strings.HasPrefix(line, "false ") && said > 0 { // the first may be from a check before the stop
 			t.Errorf("the process that was stopped says %q, while %d holds", line, h.Epoch())
 		}
 		said++

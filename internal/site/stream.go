@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MostConfig bounds a configuration, bytes: the longest that is shipped has 4 KiB.
+	// MostConfig is the largest size of a configuration, bytes. The longest shipped one has 4 KiB.
 	MostConfig = 64 << 10
 
 	mostLabels = 32
@@ -27,7 +27,7 @@ var (
 	ErrExists = errors.New("there is a stream of that name: remove it first, or replace it")
 	// ErrUnknown refuses a change of a stream that does not exist.
 	ErrUnknown = errors.New("there is no stream of that name")
-	// ErrChanged is returned to the later of two users who change a record at once.
+	// ErrChanged reports a change of a record that another user has changed at the same time.
 	ErrChanged = errors.New("another user changed it at the same time: check it with stream show, and try again")
 )
 
@@ -36,9 +36,9 @@ type Stream struct {
 	Name    string    `json:"name"`
 	Config  string    `json:"config"`           // YAML, without secrets
 	Labels  []string  `json:"labels,omitempty"` // labels that its worker must have
-	Cores   float64   `json:"cores"`            // cores that it takes
+	Cores   float64   `json:"cores"`            // cores that it needs
 	Worker  string    `json:"worker,omitempty"` // the worker that a user moved it to; empty means any
-	Changed time.Time `json:"changed"`          // by the clock of that user: for people
+	Changed time.Time `json:"changed"`          // by the clock of the user who changed it; for display
 
 	Revision uint64 `json:"-"` // of the record
 }
@@ -66,7 +66,7 @@ func (s *Stream) check() error {
 	case len(s.Config) > MostConfig:
 		return fmt.Errorf("config: found %d bytes, expected at most %d", len(s.Config), MostConfig)
 	case !utf8.ValidString(s.Config):
-		return errors.New("config: found bytes that are no UTF-8, expected YAML")
+		return errors.New("config: found bytes that are not UTF-8, expected YAML")
 	case !(s.Cores >= 0 && s.Cores <= MostCores):
 		return fmt.Errorf("cores: found %g, expected 0 to %d", s.Cores, MostCores)
 	case s.Worker != "" && !token(s.Worker):
@@ -102,7 +102,7 @@ func (s *Stream) checkConfig() error {
 	return nil
 }
 
-// bytes returns the record as it is written, changed now.
+// bytes returns the record in its stored form, with the present time as Changed.
 func (s Stream) bytes() ([]byte, error) {
 	s.Changed = time.Now().UTC()
 	data, err := json.Marshal(s)
@@ -131,7 +131,7 @@ func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
 	return revision, named(x.Name, err)
 }
 
-// ready checks a stream from a person, and writes its record.
+// ready checks a stream from a user, and returns its record in the stored form.
 func (s *Stream) ready() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, named(s.Name, err)
@@ -153,7 +153,7 @@ func named(stream string, err error) error {
 	return fmt.Errorf("stream %.70s: %w", stream, err)
 }
 
-// Replace replaces a stream's record, read at x.Revision, by x. It returns ErrChanged if the record has changed since.
+// Replace replaces a stream's record by x. It returns ErrChanged if the record has changed since x.Revision.
 func (s *Site) Replace(ctx context.Context, x Stream) (revision uint64, err error) {
 	if s.looks {
 		return 0, ErrReadOnly
@@ -178,7 +178,7 @@ func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		err = ErrUnknown
 		if _, _, vanished := s.streams.find(name); vanished {
-			err = fmt.Errorf("its record vanished with the bucket, though it may still run: add it again: %w", err)
+			err = fmt.Errorf("its record vanished with the bucket, but it may still run: add it again: %w", err)
 		}
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
 	return x, named(name, err)
 }
 
-// Move moves a stream to a worker, or to any if worker is empty. It returns ErrChanged if another user changes the stream at the same time.
+// Move pins a stream to a worker, or lets any worker run it if worker is empty. It returns ErrChanged if another user changes the stream at the same time.
 func (s *Site) Move(ctx context.Context, name, worker string) error {
 	if s.looks {
 		return ErrReadOnly
@@ -209,7 +209,7 @@ func (s *Site) Move(ctx context.Context, name, worker string) error {
 	return named(name, err)
 }
 
-// Remove removes a stream: its worker ends the run. A record that cannot be read, and a stream whose record vanished, are removed too.
+// Remove removes a stream, and its worker ends the run. It also removes an unreadable record, and a stream whose record vanished.
 func (s *Site) Remove(ctx context.Context, name string) error {
 	if s.looks {
 		return ErrReadOnly

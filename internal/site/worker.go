@@ -16,20 +16,20 @@ import (
 	"driftscope/internal/flow/store"
 )
 
-// mostRunning bounds the streams of one worker.
+// mostRunning is the largest number of streams of one worker.
 const mostRunning = 1000
 
-// ErrName refuses a worker whose name another process has.
-var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one has ended")
+// ErrName refuses a worker whose name another process uses.
+var ErrName = errors.New("another process is the worker of that name: give this worker another name, or wait until the other has ended")
 
 // Worker is a live worker.
 type Worker struct {
 	Name     string    `json:"name"`
-	ID       string    `json:"id"` // of its process, as in leases
+	ID       string    `json:"id"` // id of its process, as in leases
 	Cores    float64   `json:"cores"`
 	Labels   []string  `json:"labels,omitempty"`
 	Version  string    `json:"version,omitempty"`
-	Since    time.Time `json:"since"` // by its own clock: for people
+	Since    time.Time `json:"since"` // by its own clock; for display
 	Draining bool      `json:"draining,omitempty"`
 	Load     float64   `json:"load"` // cores that it uses
 	Streams  []Running `json:"streams,omitempty"`
@@ -39,11 +39,11 @@ type Worker struct {
 type Running struct {
 	Stream string `json:"stream"`
 	Epoch  uint64 `json:"epoch"`
-	// Problem is why it does not run although the worker holds it; empty if it runs, and of all but MostProblems.
+	// Problem is the reason why the stream does not run although the worker holds its lease. It is empty if the stream runs, or beyond MostProblems.
 	Problem string `json:"problem,omitempty"`
 }
 
-// The bounds on problems in a worker's record: characters per problem, and number of problems.
+// Bounds on problems in a worker's record: characters per problem, and number of problems.
 const (
 	MostProblem  = 400
 	MostProblems = 16
@@ -92,10 +92,10 @@ func (w *Worker) check() error {
 // announced is this worker's record.
 type announced struct {
 	mu       sync.Mutex
-	revision uint64 // 0: not written
+	revision uint64 // 0 if not written
 }
 
-// Announce announces this worker. The caller repeats it every third of the TTL. Name and ID are the site's own. It returns ErrName if another process has the name.
+// Announce writes this worker's record, with the site's own name and id. Call it every third of the TTL. It returns ErrName if another process has the name.
 func (s *Site) Announce(ctx context.Context, w Worker) error {
 	if s.looks || s.o.Worker == nobody {
 		return ErrReadOnly
@@ -140,7 +140,7 @@ func (s *Site) enter(ctx context.Context, kv jetstream.KeyValue, name string, da
 		return 0, ErrName
 	}
 	if e.record.ID != s.leases.ID() && time.Since(e.at) < s.TTL() {
-		return 0, fmt.Errorf("%w (it has been there since %s, by its clock)", ErrName, e.record.Since.Format(time.DateTime))
+		return 0, fmt.Errorf("%w (it started at %s, by its clock)", ErrName, e.record.Since.Format(time.DateTime))
 	}
 	revision, err = kv.Update(ctx, name, data, e.revision)
 	if store.Refused(err) {
@@ -149,7 +149,7 @@ func (s *Site) enter(ctx context.Context, kv jetstream.KeyValue, name string, da
 	return revision, err
 }
 
-// Retire announces that this worker is gone.
+// Retire removes this worker's record.
 func (s *Site) Retire(ctx context.Context) error {
 	s.mine.mu.Lock()
 	defer s.mine.mu.Unlock()

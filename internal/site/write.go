@@ -17,21 +17,21 @@ import (
 type write struct {
 	key      string
 	value    []byte
-	expected uint64 // revision; 0: no key
+	expected uint64 // expected revision; 0 expects no key
 	id       string
 	started  time.Duration // time of the first sending, by the fence's clock; the server accepted it later
 	sent     bool
-	unsure   bool // an answer is missing: the write may have been accepted
+	unsure   bool // an answer is missing, so the server may have accepted the write
 }
 
 // newer reports a refused write: the key has another revision.
 type newer struct {
-	last uint64 // that revision; 0: no key
+	last uint64 // the actual revision; 0 if there is no key
 }
 
 func (n newer) Error() string { return fmt.Sprintf("the key's revision is %d", n.last) }
 
-// put sends w, waits for a limited time, and returns the revision of w. A newer refuses it for good; after any other error it may have been accepted.
+// put sends w, waits at most within, and returns the revision of w. The error newer is a final refusal; after any other error the server may have accepted w.
 func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
 	if !w.sent {
 		w.id, w.started, w.sent = rand.Text(), b.fence(), true
@@ -54,7 +54,7 @@ func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revis
 		return ack.Sequence, nil
 	}
 	var refused *jetstream.APIError
-	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // 10164, the other code, says that a write is in progress: perhaps this one
+	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // the other code, 10164, means that a write is in progress, perhaps this one
 		if _, last, ok := strings.Cut(refused.Description, ": "); ok {
 			if n, err := strconv.ParseUint(last, 10, 64); err == nil {
 				return b.mine(ctx, w, n)
@@ -64,8 +64,8 @@ func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revis
 	return 0, err
 }
 
-// mine finds out whose write a refusal means. A single server compares revisions before ids, and refuses w if it accepted w before: then the message of that
-// revision has its id. The content of a revision never changes, so a late replica gives the same answer.
+// mine finds out whether the write at revision last is w itself. A single server compares revisions before ids, so it refuses w if it has already accepted
+// w. Then the message of that revision has the id of w. The content of a revision never changes, so a late replica gives the same answer.
 func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
 	if !w.unsure || last == 0 {
 		return 0, newer{last}
@@ -75,7 +75,7 @@ func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error
 		return 0, err
 	}
 	m, err := s.GetMsg(ctx, last)
-	if err != nil { // also if it has been overwritten: the next refusal shows that
+	if err != nil { // also if the message has been overwritten, which the next refusal shows
 		return 0, err
 	}
 	if m.Header.Get(jetstream.MsgIDHeader) == w.id {

@@ -21,7 +21,7 @@ import (
 //go:embed beads.mov
 var film []byte
 
-// Properties of the film from its source: frames per second, and the side of a pixel in the specimen, µm.
+// Properties of the film from its source: frames per second, and pixel size in the specimen, µm.
 const (
 	filmFPS   = 24
 	filmPixel = 1 / 2.85
@@ -29,9 +29,9 @@ const (
 
 // Command is the sub-command.
 type Command struct {
-	Once      bool   `help:"Exit at the end of the film, instead of keeping the dashboard until Ctrl-C."`
+	Once      bool   `help:"Exit at the end of the film. Otherwise the dashboard stays until Ctrl-C."`
 	Frames    uint64 `help:"Stop after this many of the film's 480 frames." placeholder:"N"`
-	NATSPort  int    `name:"nats-port" help:"Port of the embedded NATS server; 0 takes a free one." placeholder:"PORT"`
+	NATSPort  int    `name:"nats-port" help:"Port of the embedded NATS server; 0 selects a free port." placeholder:"PORT"`
 	Dashboard string `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
 	Out       string `help:"File for the tracks, a table with frame, particle, x and y." placeholder:"TRACKS.csv" type:"path"`
 }
@@ -40,7 +40,7 @@ type Command struct {
 func (c *Command) Run(ctx context.Context) (err error) {
 	folder, err := os.MkdirTemp("", "driftscope-demo-")
 	if err != nil {
-		return fmt.Errorf("the film needs a temporary folder: %w: driftscope doctor says how to fix it", err)
+		return fmt.Errorf("the film needs a temporary folder: %w: driftscope doctor suggests how to fix it", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "beads.mov")

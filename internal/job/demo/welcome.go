@@ -1,4 +1,4 @@
-// Package demo is a beginner's first contact: a few lines that suggest the next step, and a real film with its dashboard.
+// Package demo helps beginners: it prints a few lines that suggest the next step, and tracks a real film with a dashboard.
 package demo
 
 import (

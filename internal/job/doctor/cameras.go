@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// leastBuffer is the least socket buffer of the kernel for a GigE camera, bytes; docs/howto/cameras.md has the command that sets it.
+// leastBuffer is the least size of the kernel's socket buffer for a GigE camera, bytes; docs/howto/cameras.md has the command that sets it.
 const leastBuffer = 33554432
 
 // cameras checks every video device, the readers of GenICam cameras, and cameras on the network.
@@ -34,7 +34,7 @@ func cameras(ctx context.Context, m machine) []Finding {
 	return all
 }
 
-// kindOfCamera makes a finding of one line about a camera library of this build.
+// kindOfCamera converts a line about a camera library of this build to a finding.
 func kindOfCamera(line string) Finding {
 	f := Finding{Check: "cameras", Grade: Good, Found: line, Page: console.CamerasPage}
 	kind, value, _ := strings.Cut(line, ": ")
@@ -44,7 +44,7 @@ func kindOfCamera(line string) Finding {
 	return f
 }
 
-// videoDevices opens each device. One that this user may not open is bad, because the computer has a camera that cannot be used.
+// videoDevices opens each device. A device that cannot be opened is graded bad, because it is a camera that cannot be used.
 func videoDevices(m machine) []Finding {
 	devices, _ := filepath.Glob(filepath.Join(m.devices, "video*")) // the pattern is well-formed
 	slices.Sort(devices)
@@ -83,7 +83,7 @@ func videoDevice(m machine, path string) Finding {
 	return f
 }
 
-// socketBuffer reports whether the kernel's socket buffer holds a whole picture of a GigE camera.
+// socketBuffer checks whether the kernel's socket buffer is large enough for a picture of a GigE camera.
 func socketBuffer(proc string) Finding {
 	f := Finding{Check: "cameras", Grade: Good, Page: console.CamerasPage}
 	text, err := os.ReadFile(filepath.Join(proc, "sys/net/core/rmem_max"))

@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// films has one of a few frames for each codec that microscopes' programs write; TestFilms makes them with -write.
+// films has a film of a few frames for each codec that microscope programs write. TestFilms makes them with -write.
 //
 //go:embed films
 var films embed.FS
@@ -27,7 +27,7 @@ var films embed.FS
 func codecs(ctx context.Context, _ machine) []Finding {
 	f := Finding{Check: "codecs", Grade: Good, Page: console.RecordingsPage}
 	if !slices.Contains(ingest.Kinds(), "video") {
-		f.Grade, f.Found = Note, "this build reads no video: it is without OpenCV; TIFF, NDTiff and FITS are read"
+		f.Grade, f.Found = Note, "this build has no OpenCV and reads no video, but it reads TIFF, NDTiff and FITS"
 		return []Finding{f}
 	}
 	var read, failed []string

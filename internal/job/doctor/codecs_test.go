@@ -12,7 +12,7 @@ import (
 
 var writeFilms = flag.Bool("write", false, "write films/ anew, with OpenCV's and FFmpeg's encoders")
 
-// TestFilms: a film of every codec is read; a torn one is said to be not.
+// TestFilms: a film of every codec is readable; a truncated one is reported as unreadable.
 func TestFilms(t *testing.T) {
 	if *writeFilms {
 		for name, code := range map[string]string{"H.264.mp4": "avc1", "H.265.mp4": "hev1", "MPEG-4.mp4": "mp4v", "Motion-JPEG.avi": "MJPG", "FFV1.mkv": "FFV1"} {
@@ -37,7 +37,7 @@ func TestFilms(t *testing.T) {
 	}
 }
 
-// writeFilm writes three frames of a slope, as small as every encoder takes them.
+// writeFilm writes three frames of a slope, in the smallest size that all encoders accept.
 func writeFilm(t *testing.T, path, code string) {
 	t.Helper()
 	w, err := gocv.VideoWriterFile(path, code, 25, 64, 64, true)

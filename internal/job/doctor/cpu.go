@@ -16,7 +16,7 @@ func cpus(context.Context, machine) []Finding {
 func instructions(arch string, fast bool) Finding {
 	f := Finding{Check: "cpu", Grade: Good, Found: fmt.Sprintf("%d cores, %s", runtime.GOMAXPROCS(0), arch)}
 	switch {
-	case arch != "amd64": // arm64 has its own always
+	case arch != "amd64": // arm64 always has vector instructions
 	case fast:
 		f.Found += " with AVX2 and FMA"
 	default:

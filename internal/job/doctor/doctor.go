@@ -19,7 +19,7 @@ type Grade string
 const (
 	Good Grade = "good"
 	Note Grade = "note" // worth knowing; runs work without it
-	Bad  Grade = "bad"  // something that runs need fails
+	Bad  Grade = "bad"  // runs need it and it fails
 )
 
 // Finding is the result of one check.
@@ -40,7 +40,7 @@ type Report struct {
 // Command is the sub-command.
 type Command struct {
 	JSON bool   `name:"json" help:"Print one JSON object."`
-	Dir  string `default:"." help:"Folder for results or models." placeholder:"DIR" type:"path"`
+	Dir  string `default:"." help:"Folder to check, for results or models." placeholder:"DIR" type:"path"`
 }
 
 // errBad ends the command with status 1; the findings have been printed.
@@ -80,13 +80,13 @@ func (c *Command) print(w io.Writer, r Report) error {
 	return nil
 }
 
-// machine holds the places that the checks read; tests use others.
+// machine holds the paths, ports and folders that the checks use; tests use others.
 type machine struct {
 	devices string   // folder of camera devices: /dev
 	sys     string   // folder of their properties: /sys/class/video4linux
-	proc    string   // who holds a port: /proc
-	ports   []port   // a run's
-	folders []folder // written to
+	proc    string   // to find the process that uses a port: /proc
+	ports   []port   // ports of a run
+	folders []folder // folders to which runs write
 	network bool     // look for cameras on the network, too
 }
 

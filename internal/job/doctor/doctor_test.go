@@ -17,12 +17,12 @@ import (
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// clean is a machine of which nothing is looked at that the test does not put there.
+// clean returns a machine whose checks read only files of the test.
 func clean(t *testing.T) machine {
 	return machine{devices: t.TempDir(), sys: t.TempDir(), proc: "/proc"}
 }
 
-// TestExamine: on a machine that has what runs need nothing is bad, and every check has said something.
+// TestExamine: on a suitable machine no finding is bad, and every check has a finding.
 func TestExamine(t *testing.T) {
 	m := clean(t)
 	m.folders = []folder{{filepath.Join(t.TempDir(), "not", "there"), "results"}}
@@ -45,7 +45,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestPort: who has a port is named, and what to do.
+// TestPort: the finding names the process that uses a port, and a remedy.
 func TestPort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestPort(t *testing.T) {
 	if f := p.look(t.Context(), t.TempDir()); !strings.Contains(f.Found, "ss -ltnp") {
 		t.Errorf("found %+v, expected the command that shows who has the port", f)
 	}
-	p.address = "192.0.2.1:4222" // of no machine (RFC 5737)
+	p.address = "192.0.2.1:4222" // the address of no machine (RFC 5737)
 	if f := p.look(t.Context(), "/proc"); f.Grade != Bad || !strings.Contains(f.Found, "cannot be opened") {
 		t.Errorf("found %+v", f)
 	}
@@ -87,7 +87,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestVideoDevices: a device that can be opened is good and has its name; one that cannot is bad.
+// TestVideoDevices: a device that can be opened is good and has its name; a device that cannot be opened is bad.
 func TestVideoDevices(t *testing.T) {
 	m := clean(t)
 	if found := videoDevices(m); len(found) != 1 || found[0].Grade != Note {
@@ -102,7 +102,7 @@ func TestVideoDevices(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	if os.Geteuid() == 0 {
-		return // whom no file is closed to
+		return // root may open every file
 	}
 	if err := os.Chmod(filepath.Join(m.devices, "video0"), 0); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// TestPrint: a bad finding has its command and its page below it, and JSON says the same.
+// TestPrint: a bad finding has its command and its page below it, and JSON has the same content.
 func TestPrint(t *testing.T) {
 	r := Report{Findings: []Finding{{Check: "ports", Grade: Bad, Found: "4222 is taken", Mend: "end it", Page: "docs/howto/cameras.md"}}}
 	var lines, object bytes.Buffer

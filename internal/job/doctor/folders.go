@@ -11,7 +11,7 @@ import (
 // folder is a folder that runs write to.
 type folder struct{ path, use string }
 
-// leastFree is the free space below which a disk counts as small: a minute of 8-bit pictures of a megapixel at 30 a second is 1.9 GB.
+// leastFree is the free space below which a disk counts as small: a minute of 8-bit megapixel pictures at 30 per second is 1.9 GB.
 const leastFree = 2 << 30
 
 // runFolders returns the folders of a run without flags, and dir.
@@ -58,7 +58,7 @@ func (f folder) look() Finding {
 	return found
 }
 
-// tryWriting makes a folder in the folder, with a file in it, and removes both.
+// tryWriting makes a folder with a file at path, and removes both.
 func tryWriting(path string) (err error) {
 	probe, err := os.MkdirTemp(path, ".driftscope-doctor-")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 type port struct {
 	address string
 	use     string
-	grade   Grade  // meaning, if it is taken
-	mend    string // remedy, if it is taken
+	grade   Grade  // grade of the finding if the port is taken
+	mend    string // remedy if the port is taken
 }
 
 // runPorts returns the ports of a run without flags.
@@ -29,13 +29,13 @@ func runPorts() []port {
 	return []port{
 		{
 			address: net.JoinHostPort("127.0.0.1", strconv.Itoa(d.NATS.Port)), use: "the embedded NATS server", grade: Bad,
-			mend: "driftscope run SOURCE --nats-port 0 takes a free one; to use a NATS server that runs there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
+			mend: "driftscope run SOURCE --nats-port 0 selects a free port; to use a NATS server that runs there, give --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
 		},
 		{address: d.Dashboard.Address, use: "the dashboard", grade: Note, mend: "nothing to do: run uses a free port and prints it; or give --dashboard 127.0.0.1:PORT"},
 	}
 }
 
-// ports tries to open each port, and names the process that holds one.
+// ports tries to open each port, and names the process that uses a taken one.
 func ports(ctx context.Context, m machine) []Finding {
 	var all []Finding
 	for _, p := range m.ports {

@@ -7,5 +7,5 @@ import "context"
 // support returns nothing: this build has no OpenCV.
 func support() []string { return nil }
 
-// networked returns nothing: this build has no camera.
+// networked returns nothing: this build cannot read cameras.
 func networked(context.Context) []string { return nil }

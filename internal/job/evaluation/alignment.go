@@ -11,11 +11,11 @@ import (
 // Alignment maps latents to the truth.
 type Alignment struct {
 	how  string       // eval's --align
-	To   *offline.Map // turns drifts; its offset is 0 where each film has its own
-	Laid *mat.Dense   // every latent, in the truth's units
+	To   *offline.Map // maps drifts
+	Laid *mat.Dense   // every latent, mapped to the truth
 }
 
-// Lay lays latents over the truth by the map, affine or an isometry, that suits the fitted rows.
+// Lay maps latents to the truth, by the affine map or isometry that fits the fitted rows best.
 func Lay(how string, z, truth *mat.Dense, fitted []int) (*Alignment, error) {
 	find := offline.Isometry
 	if how == "affine" {
@@ -28,9 +28,8 @@ func Lay(how string, z, truth *mat.Dense, fitted []int) (*Alignment, error) {
 	return &Alignment{how, to, to.Apply(z)}, nil
 }
 
-// places returns the positions of the truth's rows among the latents z: each latent moves by the least distance that aligns it with the truth. Under an
-// isometry
-// that is the paper's Qᵀ(x - b).
+// places returns the truth's rows in the coordinates of the latents z: each latent moves by the shortest step that maps it exactly to the truth. Under an
+// isometry this is the paper's Qᵀ(x - b).
 func (a *Alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
 	var off, step, out mat.Dense
 	off.Sub(truth, a.Laid)

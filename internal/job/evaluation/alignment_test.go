@@ -14,7 +14,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// randomWalk has 101 places in the plane, one a row.
+// randomWalk returns 101 positions in the plane, one per row.
 func randomWalk() *mat.Dense {
 	rng := rand.New(rand.NewPCG(1, 2))
 	walk, x, y := mat.NewDense(101, 2, nil), 0.0, 0.0
@@ -25,7 +25,7 @@ func randomWalk() *mat.Dense {
 	return walk
 }
 
-// upTo are the rows 0 to n-1.
+// upTo returns the rows 0 to n-1.
 func upTo(n int) (rows []int) {
 	for i := range n {
 		rows = append(rows, i)
@@ -33,8 +33,8 @@ func upTo(n int) (rows []int) {
 	return rows
 }
 
-// TestPlaces: turned round, a map takes the truth to where it lies among the latents: of an isometry the paper's Qᵀ(x - b), and where there are
-// more latents than coordinates, the nearest of the points that are laid over it.
+// TestPlaces: the inverse of a map takes the truth to coordinates of the latents: for an isometry the paper's Qᵀ(x - b), and with more latents
+// than coordinates the nearest of the points that the map takes to the truth.
 func TestPlaces(t *testing.T) {
 	suite.Long(t)
 	walk := randomWalk()
@@ -76,8 +76,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestDriftAtTheTruth: a model that has the true drift has no error in it, however far its latents are from the truth; at the latents that distance
-// counts once more.
+// TestDriftAtTheTruth: a model with the true drift has no drift error at the true positions, even if its latents are far from the truth. At the
+// latents their distance adds an error.
 func TestDriftAtTheTruth(t *testing.T) {
 	suite.Long(t)
 	walk := randomWalk()
@@ -96,7 +96,7 @@ func TestDriftAtTheTruth(t *testing.T) {
 		mu.SetRow(i, []float64{-kappa * x, -kappa * y})
 	}
 	all := upTo(n)
-	// The truth's own place among the latents is where they are: no turn, no shift.
+	// The truth and the latents have the same coordinates: no rotation, no shift.
 	a := &Alignment{"isometry", &offline.Map{Linear: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), Offset: make([]float64, 2)}, z}
 	model := &infer.Model{Card: card.Card{Latent: 2, Seconds: 1, Sigma: []float64{1, 1},
 		Drift: &card.Drift{Hidden: spring.Hidden, Centre: spring.Centre, Scale: 1, Weights: spring.Weights}}}

@@ -24,11 +24,11 @@ import (
 
 // Options are the flags of the command eval.
 type Options struct {
-	Model     string // the model to judge
-	Video     string // the recording that judges it
+	Model     string // the model to test
+	Video     string // the recording to test it on
 	Truth     string // a truth.csv, or centroid
 	Align     string // isometry or affine
-	Frames    string // A:B, frames to judge
+	Frames    string // A:B, test frames
 	FitFrames string // A:B, frames to fit an affine map
 	Baseline  string // registration, or empty
 	DT        float64
@@ -50,20 +50,20 @@ type Evaluation struct {
 	DT           float64   `json:"dt"`
 	Align        string    `json:"align"`
 
-	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent a coordinate given the whole recording; see smooth
+	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent per coordinate, of latents smoothed over the whole recording; see Smooth
 
-	// Only with a baseline; see compare.
+	// Only with a baseline; see Compare.
 	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
 	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
 }
 
-// Split holds the rows of a recording that fit the map, and the rows that judge it.
+// Split holds the rows used to fit the map and the rows used to test it.
 type Split struct{ Fitted, Judged []int }
 
 // Evaluate measures the model.
 func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if c.FitFrames != "" && c.Align != "affine" {
-		return nil, console.Usage(fmt.Errorf("--fit-frames %s: is for --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
+		return nil, console.Usage(fmt.Errorf("--fit-frames %s: needs --align affine, but --align is %s: change --align or leave --fit-frames out", c.FitFrames, c.Align))
 	}
 	frames, err := recording.ParseSpan("--frames", c.Frames)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, err
 	}
 	if n := len(Films(seen.Trajectory)); n > 1 && recording.MovesWithFilm(model.Card.Preprocess) {
-		console.Warn("%s has %d trajectories, and %s sees each around its own centre, so one map does not fit all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
+		console.Warn("%s has %d trajectories, but %s centres each separately, so one map does not fit all: test them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
 	}
 	truth, err := c.ReadTruth(ctx, rec, seen)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 		return nil, console.Usage(fmt.Errorf("test frames %s and fit frames %s overlap: an affine map needs separate frames, such as --fit-frames 0:50 --frames 50:100", frames, fit))
 	}
 	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
-		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d for judging and %d for the fit, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
+		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d for the test and %d for the fit, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
 	}
 	alignment, err := Lay(c.Align, seen.Z, truth.Z, split.Fitted)
 	if err != nil {
@@ -131,8 +131,8 @@ func (c *Options) fitFrames(k *card.Card) string {
 	return k.Training.Frames
 }
 
-// Judge measures the distance of the judged latents, aligned to the truth, from the truth, and the error of the learnt drift. It takes the drift at the true
-// positions, as in the paper, and at the latents, where their own error counts too.
+// Judge measures the error of the test latents after their alignment to the truth, and the error of the learnt drift. It evaluates the drift at the true
+// positions, as in the paper, and at the latents, where the latents' own error adds to it.
 func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
 	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
 	_, k := want.Dims()
@@ -166,7 +166,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 	return e, nil
 }
 
-// Smooth adds the error of the latents smoothed over the whole recording under its own law, after another alignment.
+// Smooth adds the error of the latents smoothed over the whole recording with their own law. The smoothed latents get their own alignment.
 func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	_, d := seen.Z.Dims()
 	z, err := offline.Smooth(seen.Path(seen.Z), offline.Config{Dim: d})
@@ -193,17 +193,17 @@ func DriftAt(network *drift.Network, z *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Encoded is a recording as seen by the model.
+// Encoded is a recording as encoded by the model.
 type Encoded struct {
 	recording      *recording.Recording
 	Seq            []uint64
 	Times          []float64
 	Trajectory     []uint64
 	Z              *mat.Dense
-	Reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
+	Reconstruction []float64 // mean squared error per pixel, one value per frame; nil without a decoder
 }
 
-// EncodeAll runs the model over a whole recording, whichever frames are judged: a model's clock starts with the first frame.
+// EncodeAll runs the model over a whole recording, not only its test frames, because a model's clock starts with the first frame.
 func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording) (*Encoded, error) {
 	encoder, err := model.NewEncoder()
 	if err != nil {
@@ -235,13 +235,13 @@ func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording
 		return nil, err
 	}
 	if len(e.Seq) == 0 {
-		return nil, fmt.Errorf("%s gave no frame", rec.Arg)
+		return nil, fmt.Errorf("%s has no readable frame", rec.Arg)
 	}
 	e.Z = mat.NewDense(len(e.Seq), model.Card.Latent, rows)
 	return e, nil
 }
 
-// Path returns z, one row per frame, as in the tracker.
+// Path returns z, one row per frame, as latents for the tracker.
 func (e *Encoded) Path(z *mat.Dense) []latent.Latent {
 	n, d := z.Dims()
 	path := make([]latent.Latent, n)
@@ -252,7 +252,7 @@ func (e *Encoded) Path(z *mat.Dense) []latent.Latent {
 	return path
 }
 
-// Rows lists the frames inside a span.
+// Rows lists the rows of the frames inside a span.
 func (e *Encoded) Rows(s recording.Span) []int {
 	var rows []int
 	for i, k := range e.Seq {

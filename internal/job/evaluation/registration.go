@@ -19,8 +19,8 @@ import (
 // registration is the only baseline.
 const registration = "registration"
 
-// Compare adds the mean squared errors of the displacement between consecutive frames of a film, summed over coordinates. One belongs to the model's aligned
-// latents. The other belongs to image registration on the raw frames, in pixels; its affine map to the true displacements is fitted on the same frames.
+// Compare adds two mean squared errors of the displacement between consecutive frames of a film, summed over coordinates. One is for the model's aligned
+// latents. The other is for image registration of the raw frames, whose affine map to the true displacements is fitted on the same frames.
 func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, split Split, a *Alignment) error {
 	moved, err := register(ctx, seen)
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	return nil
 }
 
-// Pairs lists the rows whose frame directly follows the previous row's in the same trajectory. rows increase.
+// Pairs lists the rows whose frame directly follows the frame of the previous row in the same trajectory. rows is in ascending order.
 func (e *Encoded) Pairs(rows []int) []int {
 	var later []int
 	for k := 1; k < len(rows); k++ {
@@ -64,7 +64,7 @@ func Displaced(z *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// register returns the displacement from the frame before to each of seen, in pixels to the right and down.
+// register returns the displacement of each frame from the previous one, in pixels to the right and down.
 func register(ctx context.Context, seen *Encoded) (*mat.Dense, error) {
 	rec := seen.recording
 	r := &registrar{last: gocv.NewMat(), window: gocv.NewMat()}
@@ -79,19 +79,19 @@ func register(ctx context.Context, seen *Encoded) (*mat.Dense, error) {
 		return rec.Naming(err)
 	})
 	if err == nil && n != len(seen.Seq) {
-		err = fmt.Errorf("%s gave %d frames, then %d: it changed while it was read", rec.Arg, len(seen.Seq), n)
+		err = fmt.Errorf("%s had %d frames, then %d: it changed while it was read", rec.Arg, len(seen.Seq), n)
 	}
 	return out, err
 }
 
-// registrar is OpenCV's phase correlation (Kuglin and Hines 1975) of whole frames less their mean, smoothed, under a Hann window, its
-// peak refined to the centroid of 5×5 pixels.
+// registrar applies OpenCV's phase correlation (Kuglin and Hines 1975) to whole frames, after it subtracts their mean, smooths them and applies a
+// Hann window. The peak is refined to the centroid of 5×5 pixels.
 type registrar struct {
-	last   gocv.Mat // the frame before, empty at the first
+	last   gocv.Mat // the previous frame, empty at first
 	window gocv.Mat
 }
 
-// follow returns the displacement since the frame before, 0 at the first. It borrows f.
+// follow returns the displacement since the previous frame, 0 for the first. It borrows f.
 func (r *registrar) follow(f *frame.Frame) (x, y float64, err error) {
 	g, err := recording.Grey(f)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *registrar) follow(f *frame.Frame) (x, y float64, err error) {
 	}
 	first := r.last.Empty()
 	if !first && (r.last.Rows() != g.Height || r.last.Cols() != g.Width) {
-		return 0, 0, fmt.Errorf("frame %d is %dx%d, the one before %dx%d: give frames of one size", f.Seq, g.Width, g.Height, r.last.Cols(), r.last.Rows())
+		return 0, 0, fmt.Errorf("frame %d is %dx%d, the previous one %dx%d: give frames of one size", f.Seq, g.Width, g.Height, r.last.Cols(), r.last.Rows())
 	}
 	now := gocv.NewMatWithSize(g.Height, g.Width, gocv.MatTypeCV32FC1)
 	if err := smooth(&g, &now); err != nil {
@@ -138,13 +138,13 @@ func smooth(g *recording.GreyFrame, dst *gocv.Mat) error {
 		data[i] = v - float32(mean)
 	}
 	if !gocv.CheckRange(*dst) {
-		return errors.New("the picture holds values that are not finite numbers: leave the frame out")
+		return errors.New("the picture contains values that are not finite numbers: leave the frame out")
 	}
 	gocv.GaussianBlur(*dst, dst, image.Point{}, sd, sd, gocv.BorderReflect)
 	return nil
 }
 
-// hann is sin(π(x+½)/w) sin(π(y+½)/h), the root of a Hann window, which OpenCV uses for phase correlation.
+// hann returns sin(π(x+½)/w) sin(π(y+½)/h), the square root of a Hann window, which OpenCV uses for phase correlation.
 func hann(width, height int) (gocv.Mat, error) {
 	m := gocv.NewMatWithSize(height, width, gocv.MatTypeCV32FC1)
 	data, err := m.DataPtrFloat32()

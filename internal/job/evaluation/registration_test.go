@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// perfect is a film as eval has it once a model that makes no error has seen it.
+// perfect returns a film encoded by a model without error, in the form that eval uses.
 func perfect(t *testing.T, s jobtest.Specimen) (*Encoded, *Truth) {
 	t.Helper()
 	const side = 128
@@ -32,13 +32,13 @@ func perfect(t *testing.T, s jobtest.Specimen) (*Encoded, *Truth) {
 	return seen, &Truth{Z: places}
 }
 
-// Without noise phase correlation is right to a fraction of a pixel (rounding alone would be off by 0.4), and whole pixels off where a pixel's noise is four times the spot.
+// Without noise phase correlation is accurate to a fraction of a pixel (rounding alone gives 0.4). With noise four times the spot it is off by whole pixels.
 func TestRegister(t *testing.T) {
 	suite.Long(t)
 	for _, c := range []struct {
 		name         string
 		noise        float64
-		best, atMost float64 // root of the mean squared error of a displacement, pixels; one has an rms of 2.9
+		best, atMost float64 // root mean squared error of a displacement, pixels; displacements have an rms of 2.9
 	}{{"clean", 0, 0, 0.6}, {"noisy", 800, 2, 200}} {
 		seen, truth := perfect(t, jobtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: c.noise, Frames: 30})
 		moved, err := register(t.Context(), seen)

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Truth holds the true values of the latents, one row per frame that the model saw; mu is nil if the truth has no drift.
+// Truth holds the true values of the latents, one row per frame that the model encoded. Mu is nil if the truth has no drift.
 type Truth struct{ Z, Mu *mat.Dense }
 
 // ReadTruth returns the truth of the frames in seen.
@@ -38,7 +38,7 @@ func (c *Options) ReadTruth(ctx context.Context, rec *recording.Recording, seen 
 	picked := make([]int, len(seen.Seq))
 	for i, k := range seen.Seq {
 		if k >= uint64(rows) {
-			return nil, console.Usage(fmt.Errorf("%s has %d rows, %s has a frame %d: they do not belong together", c.Truth, rows, c.Video, k))
+			return nil, console.Usage(fmt.Errorf("%s has %d rows, but %s has a frame %d: they do not belong together", c.Truth, rows, c.Video, k))
 		}
 		picked[i] = int(k)
 	}
@@ -49,7 +49,7 @@ func (c *Options) ReadTruth(ctx context.Context, rec *recording.Recording, seen 
 	return out, nil
 }
 
-// maxTruth bounds the rows of a truth file.
+// maxTruth is the largest number of rows in a truth file.
 const maxTruth = 10_000_000
 
 // ParseTruth reads the columns t, z1..zd and, if present, mu1..mud; one row per frame, in order.
@@ -62,7 +62,7 @@ func ParseTruth(r io.Reader) (*Truth, error) {
 	}
 	d, k := columns(head, "z"), columns(head, "mu")
 	if len(d) == 0 || (len(k) != 0 && len(k) != len(d)) {
-		return nil, fmt.Errorf("the header has %d z columns and %d mu columns: expected t,z1..zd and as many mu or none", len(d), len(k))
+		return nil, fmt.Errorf("the header has %d z columns and %d mu columns: expected t,z1..zd and the same number of mu columns or none", len(d), len(k))
 	}
 	var z, mu []float64
 	for line := 2; ; line++ {
@@ -117,7 +117,7 @@ func appendFields(dst []float64, record []string, at []int) ([]float64, error) {
 	return dst, nil
 }
 
-// centroids returns the object's intensity centroid in pixels of the raw frames, found by the two-pass search in each trajectory.
+// centroids returns the object's intensity centroid in pixels of the raw frames, found by a two-pass search in each trajectory.
 func centroids(ctx context.Context, rec *recording.Recording, seen *Encoded) (*Truth, error) {
 	var pictures [][]float32
 	var width, height int
@@ -132,7 +132,7 @@ func centroids(ctx context.Context, rec *recording.Recording, seen *Encoded) (*T
 		return nil, err
 	}
 	if len(pictures) != len(seen.Seq) {
-		return nil, fmt.Errorf("%s gave %d frames, then %d: it changed while it was read", rec.Arg, len(seen.Seq), len(pictures))
+		return nil, fmt.Errorf("%s had %d frames, then %d: it changed while it was read", rec.Arg, len(seen.Seq), len(pictures))
 	}
 	t := &Truth{Z: mat.NewDense(len(pictures), 2, nil)}
 	for _, film := range Films(seen.Trajectory) {

@@ -1,5 +1,5 @@
-// Package jobtest has what tests of jobs share: specimens and recordings as files (files.go), and a film of kept frames for streams under
-// leases, with the stream's kept results (kept.go).
+// Package jobtest has helpers for the tests of jobs: specimens and recordings as files (files.go), and a film of stored frames for streams
+// under leases, with the stream's stored results (kept.go).
 package jobtest
 
 import (
@@ -25,7 +25,7 @@ type Specimen struct {
 	Frames     int
 }
 
-// Write writes the specimen as a FITS cube of side × side pixels and says where the spot was.
+// Write writes the specimen as a FITS cube of side × side pixels and returns the positions of the spot.
 func Write(t *testing.T, folder, name string, side int, s Specimen) (places *mat.Dense) {
 	t.Helper()
 	var b bytes.Buffer
@@ -55,14 +55,14 @@ func Write(t *testing.T, folder, name string, side int, s Specimen) (places *mat
 	return places
 }
 
-// Specimens are three films of one kind of object, at different places on different backgrounds.
+// Specimens are three films of one kind of object, at different positions on different backgrounds.
 var Specimens = []Specimen{
 	{X: 45, Y: 80, Background: 500, Bright: 300, Noise: 10, Frames: 40},
 	{X: 88, Y: 44, Background: 1500, Bright: 500, Noise: 10, Frames: 40},
 	{X: 60, Y: 60, Background: 900, Bright: 200, Noise: 10, Frames: 25},
 }
 
-// WriteSpecimens writes them as a.fits, b.fits and c.fits of 128 pixels a side.
+// WriteSpecimens writes Specimens as a.fits, b.fits and c.fits of 128 pixels per side.
 func WriteSpecimens(t *testing.T, folder string) {
 	t.Helper()
 	for i, s := range Specimens {
@@ -70,7 +70,7 @@ func WriteSpecimens(t *testing.T, folder string) {
 	}
 }
 
-// WriteTrajectories writes pictures of a spot that is elsewhere, on another ground, in the second trajectory.
+// WriteTrajectories writes pictures of a spot in two trajectories, with different positions and backgrounds.
 func WriteTrajectories(t *testing.T, folder string) {
 	t.Helper()
 	table := "file,t,trajectory\n"

@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// KeptFilm publishes frames of the simulated molecule. The server keeps them.
+// KeptFilm publishes frames of the simulated molecule. The server stores them.
 type KeptFilm struct {
 	Conn   *bus.Conn
 	t      testing.TB
@@ -52,7 +52,7 @@ func NewKeptFilm(t testing.TB, at, subject string, replicas int) *KeptFilm {
 	return f
 }
 
-// Next publishes n frames, and returns when the server has kept them.
+// Next publishes n frames, and returns when the server has stored them.
 func (f *KeptFilm) Next(n int) {
 	f.t.Helper()
 	for range n {
@@ -71,7 +71,7 @@ func (f *KeptFilm) Next(n int) {
 	}
 }
 
-// Kept returns the kept records of a kind of a stream, in order.
+// Kept returns the stored records of one kind of a stream, in order.
 func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind latent.Kind) (all []R) {
 	t.Helper()
 	subject, err := conn.Subject(stream)
@@ -84,7 +84,7 @@ func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind la
 	}
 	consumer, err := js.OrderedConsumer(t.Context(), subject.Name(), jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject.Of("kept." + string(kind))}})
 	if err != nil {
-		return nil // nothing is kept yet
+		return nil // nothing is stored yet
 	}
 	info, err := consumer.Info(t.Context())
 	if err != nil {
@@ -104,7 +104,7 @@ func Kept[R message.Record](t testing.TB, conn *bus.Conn, stream string, kind la
 	return all
 }
 
-// Results waits until n latents of a stream are kept, and returns them.
+// Results waits until n latents of a stream are stored, and returns them.
 func Results(t testing.TB, conn *bus.Conn, stream string, n int) []*message.LatentRecord {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -118,7 +118,7 @@ func Results(t testing.TB, conn *bus.Conn, stream string, n int) []*message.Late
 	}
 }
 
-// Once checks the results of n frames: each frame once, in order, none lost, and epochs never fall.
+// Once checks the results of n frames: each frame occurs once, in order, none is lost, and epochs never decrease.
 func Once(t testing.TB, stream string, all []*message.LatentRecord, n int) {
 	t.Helper()
 	epoch := uint64(0)

@@ -1,2 +1,2 @@
-// Package law finds the law of a population in a table of anyone's tracks.
+// Package law implements the command law: it finds the law of a population in a table of tracks from any program.
 package law

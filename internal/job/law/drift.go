@@ -16,8 +16,8 @@ type Velocity struct {
 // fewest is the least number of tracks for a common motion.
 const fewest = 3
 
-// still subtracts the common motion of the tracks from their steps, and returns it: the mean velocity, shrunk towards zero by its share of chance. The
-// differences between tracks give that share (James and Stein, positive part).
+// still subtracts the common motion of the tracks from their steps, and returns it: the mean velocity, shrunk towards zero according to its error. The
+// differences between tracks give the error (James and Stein, positive part).
 func still(tracks []states.Segment) (v Velocity) {
 	if len(tracks) < fewest {
 		return v

@@ -9,15 +9,15 @@ import (
 // Trap is the common drift of objects towards a centre.
 type Trap struct {
 	Rate     Mean `json:"rate"`     // 1/s, mean of both springs
-	Ratio    Mean `json:"ratio"`    // of the springs; 1 if the tracks cannot tell them apart
+	Ratio    Mean `json:"ratio"`    // of the springs; 1 if no difference is detected
 	Rotation Mean `json:"rotation"` // 1/s; 0 if none is detected
 	Noise    Mean `json:"noise_sd"`
 }
 
-// Switching says how often objects change their state.
+// Switching describes how often objects change their state.
 type Switching struct {
 	Nats     float64     `json:"nats"`     // gain over the best law without switching
-	Told     bool        `json:"told"`     // reached by at most 1 in 100 sets of tracks without switching
+	Told     bool        `json:"told"`     // at most 1 in 100 sets of tracks without switching reaches Nats
 	Rates    [][]float64 `json:"rates"`    // from each state to each, 1/s
 	Switches int         `json:"switches"` // detected, in all tracks
 }
@@ -36,7 +36,7 @@ func (f *film) exactly(found *Findings, e *exact.Law) {
 		found.Exponent = &m
 	}
 	if e.Bad > 0 {
-		found.Remarks = append(found.Remarks, "Some places are located badly for a while: that is no change of state.")
+		found.Remarks = append(found.Remarks, "Some positions are inaccurate for a while: that is not a change of state.")
 	}
 	if mixed := e.Kind == exact.Free || e.Kind == exact.Late; mixed && e.Axes == [2]bool{true, true} {
 		return

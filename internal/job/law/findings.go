@@ -17,14 +17,14 @@ type Findings struct {
 	Unit       string   `json:"unit"`              // px or µm
 	Tracks     int      `json:"tracks"`
 	Steps      int      `json:"steps"`
-	Single     int      `json:"single_places"` // tracks of one place, which have no step
+	Single     int      `json:"single_places"` // tracks of one position, which have no step
 	Undetected int      `json:"undetected"`    // rows without a detection, left out
 	Unused     int      `json:"tracks_unused"` // beyond MaxTracks
-	Cuts       int      `json:"links_cut"`     // where --certain cut a track
+	Cuts       int      `json:"links_cut"`     // cuts of tracks by --certain
 	Drift      Velocity `json:"drift"`         // common to all objects, subtracted
 	D          Mean     `json:"d"`
 	Spread     *Mean    `json:"spread,omitempty"` // sd of ln D from object to object within a state
-	Noise      float64  `json:"noise_sd"`         // of a place along an axis
+	Noise      float64  `json:"noise_sd"`         // of a position along an axis
 	States     []State  `json:"states"`
 	Spectrum   []Share  `json:"spectrum"`
 
@@ -91,14 +91,14 @@ func (f *Findings) print(w io.Writer) {
 	for _, left := range []struct {
 		n    int
 		what string
-	}{{f.Single, "tracks of one place, which have no step"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Cuts, "steps left out, less certain than --certain"}, {f.Outside, "steps outside of the map"}} {
+	}{{f.Single, "tracks of one position, which have no step"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the limit"}, {f.Cuts, "steps left out, less certain than --certain"}, {f.Outside, "steps outside of the map"}} {
 		if left.n > 0 {
 			fmt.Fprintf(w, "; %d %s", left.n, left.what)
 		}
 	}
 	fmt.Fprintf(w, "\nmean D      %.4g %s²/s, 95 %% interval %.4g to %.4g\n", f.D.Mean, f.Unit, f.D.Interval[0], f.D.Interval[1])
-	fmt.Fprintf(w, "place noise %.3g %s an axis\n", f.Noise, f.Unit)
-	fmt.Fprintf(w, "drift       %.3g, %.3g %s/s ± %.2g, shared by all, taken off\n", f.Drift.X, f.Drift.Y, f.Unit, f.Drift.SD)
+	fmt.Fprintf(w, "noise       %.3g %s per axis of a position\n", f.Noise, f.Unit)
+	fmt.Fprintf(w, "drift       %.3g, %.3g %s/s ± %.2g, shared by all objects, subtracted\n", f.Drift.X, f.Drift.Y, f.Unit, f.Drift.SD)
 	for i, s := range f.States {
 		fmt.Fprintf(w, "state %d     D %.4g (%.4g to %.4g), %.1f %% of the time (%.1f to %.1f)\n", i+1, s.D, s.Interval[0], s.Interval[1], 100*s.Fraction, 100*s.FractionInterval[0], 100*s.FractionInterval[1])
 	}

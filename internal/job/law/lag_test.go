@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLag: of a film that shows objects late the sentence says by which steps it is told, and no switching is looked for among its two states.
+// TestLag: for a film that shows objects late, the sentence states the steps used, and its two states are not tested for switching.
 func TestLag(t *testing.T) {
 	suite.Calculation(t)
 	rng := rand.New(rand.NewPCG(11, 12))

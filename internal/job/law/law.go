@@ -19,23 +19,23 @@ import (
 
 // Command finds the law of the tracks in a table.
 type Command struct {
-	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, or packed by gzip." placeholder:"TRACKS.csv" type:"path"`
+	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, also compressed with gzip." placeholder:"TRACKS.csv" type:"path"`
 	DT     float64 `name:"dt" help:"Seconds between frames." placeholder:"S"`
 	FPS    float64 `name:"fps" help:"Frames per second, instead of --dt." placeholder:"N"`
 
-	Columns    map[string]string `mapsep:"," help:"The table's names of the columns frame, particle, x and y, if they differ: frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
-	PixelUM    float64           `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then in µm²/s, otherwise in px²/s." placeholder:"UM"`
-	Exposure   float64           `help:"Exposure of a frame, seconds: motion during it blurs a place." placeholder:"S"`
-	FocalDepth float64           `help:"Depth in which objects are visible, µm: corrects for fast objects, which leave sooner. Needs --pixel-um." placeholder:"UM"`
-	States     int               `help:"Number of states; 0 lets the evidence choose." default:"0" placeholder:"K"`
-	KeepDrift  bool              `help:"Keep the motion that all objects share, such as the stage's, in the tracks."`
-	Width      float64           `help:"Width of the film, px, for the map; 0 takes the range of the places." placeholder:"PX"`
-	Height     float64           `help:"The same for its height." placeholder:"PX"`
+	Columns    map[string]string `mapsep:"," help:"The table's names for the columns frame, particle, x and y, if they differ, such as frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
+	PixelUM    float64           `name:"pixel-um" help:"Pixel size in the specimen, µm; D is then in µm²/s instead of px²/s." placeholder:"UM"`
+	Exposure   float64           `help:"Exposure time of a frame, seconds; corrects for motion during the exposure." placeholder:"S"`
+	FocalDepth float64           `help:"Depth in which objects are visible, µm; corrects for fast objects, which leave it sooner. Needs --pixel-um." placeholder:"UM"`
+	States     int               `help:"Number of states; 0 chooses it by the evidence." default:"0" placeholder:"K"`
+	KeepDrift  bool              `help:"Do not subtract the motion that all objects share, such as the drift of the stage."`
+	Width      float64           `help:"Width of the film for the map, px; 0 takes the range of the positions." placeholder:"PX"`
+	Height     float64           `help:"Height of the film for the map, px; 0 takes the range of the positions." placeholder:"PX"`
 
-	Certain float64 `help:"Cut tracks at steps whose probability, p_link in a table of run --objects, is below this or unknown; 0 cuts none." default:"0" placeholder:"P"`
+	Certain float64 `help:"Cut tracks at steps whose link probability (column p_link, from run --objects) is below this or unknown; 0 cuts none." default:"0" placeholder:"P"`
 
-	Interactions bool    `help:"Look for a force between objects by their distance."`
-	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two objects nearer than twice this appear as one." default:"1.5" placeholder:"PX"`
+	Interactions bool    `help:"Estimate the force between objects as a function of their distance."`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two objects closer than twice this appear as one." default:"1.5" placeholder:"PX"`
 	Over         string  `help:"Write the probability of every state at every step of every track to this CSV file." placeholder:"OUT.csv" type:"path"`
 	Objects      string  `help:"Write one row per track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
 	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
@@ -52,19 +52,19 @@ func (c *Command) check() error {
 	case c.FPS != 0 && c.DT != 0:
 		return errors.New("--fps and --dt: give one of them")
 	case c.FPS != 0 && (!(c.FPS > 0) || math.IsInf(1/c.FPS, 0) || math.IsInf(c.FPS, 0)):
-		return fmt.Errorf("--fps: found %g, expected frames a second above 0", c.FPS)
+		return fmt.Errorf("--fps: found %g, expected a positive number of frames per second", c.FPS)
 	case c.FPS != 0:
 		c.DT = 1 / c.FPS
 	}
 	switch {
 	case !(c.DT > 0) || math.IsInf(c.DT, 0):
-		return fmt.Errorf("--dt: found %g, expected seconds above 0, or --fps", c.DT)
+		return fmt.Errorf("--dt: found %g, expected a positive number of seconds, or give --fps", c.DT)
 	case !(c.PixelUM >= 0) || math.IsInf(c.PixelUM, 0):
-		return fmt.Errorf("--pixel-um: found %g, expected µm of 0 or more", c.PixelUM)
+		return fmt.Errorf("--pixel-um: found %g, expected a size in µm, 0 or more", c.PixelUM)
 	case !(c.Exposure >= 0 && c.Exposure <= c.DT):
 		return fmt.Errorf("--exposure: found %g, expected 0 to --dt, %g s", c.Exposure, c.DT)
 	case !(c.FocalDepth >= 0) || math.IsInf(c.FocalDepth, 0):
-		return fmt.Errorf("--focal-depth: found %g, expected µm of 0 or more", c.FocalDepth)
+		return fmt.Errorf("--focal-depth: found %g, expected a depth in µm, 0 or more", c.FocalDepth)
 	case c.FocalDepth > 0 && c.PixelUM == 0:
 		return errors.New("--focal-depth is in µm: give --pixel-um as well")
 	case !(c.Certain >= 0 && c.Certain <= 1):
@@ -79,11 +79,11 @@ func (c *Command) check() error {
 func (c *Command) checkMore() error {
 	switch {
 	case !(c.Width >= 0 && c.Width <= mostSide):
-		return fmt.Errorf("--width: found %g, expected px of 0 to %g", c.Width, mostSide)
+		return fmt.Errorf("--width: found %g, expected 0 to %g px", c.Width, mostSide)
 	case !(c.Height >= 0 && c.Height <= mostSide):
-		return fmt.Errorf("--height: found %g, expected px of 0 to %g", c.Height, mostSide)
+		return fmt.Errorf("--height: found %g, expected 0 to %g px", c.Height, mostSide)
 	case c.Interactions && !(c.TemplatePX > 0 && c.TemplatePX <= mostSide):
-		return fmt.Errorf("--template-px: found %g, expected px above 0", c.TemplatePX)
+		return fmt.Errorf("--template-px: found %g, expected a positive number of px", c.TemplatePX)
 	}
 	for flag, path := range map[string]string{"--objects": c.Objects, "--over": c.Over} {
 		if path == "" {
@@ -125,9 +125,9 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// film holds the tracks of a film. Lengths are in units, px or µm, but places are in px.
+// film holds the tracks of a film. Lengths are in units, px or µm, but positions are in px.
 type film struct {
-	all      []track // with tracks of one place
+	all      []track // including tracks of one position
 	used     []track
 	segments []states.Segment // of the tracks in use, without the common motion
 	drift    Velocity
@@ -136,7 +136,7 @@ type film struct {
 	unit     string
 	exposure float64 // s
 
-	single, undetected, unused int // tracks of one place; rows; tracks beyond MaxTracks
+	single, undetected, unused int // tracks of one position; rows; tracks beyond MaxTracks
 	cuts                       int // of tracks, by --certain
 }
 
@@ -160,7 +160,7 @@ func (c *Command) open() (*film, error) {
 	return f, nil
 }
 
-// find returns the findings of a film, and writes the tables of objects that the options name.
+// find returns the findings of a film and writes the requested tables.
 func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
 	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Cuts: f.cuts, Drift: f.drift, Tracks: len(f.used)}
 	e, ok := exact.Infer(f.exactTracks(), exact.Options{Exposure: c.Exposure / c.DT, Each: true, Say: func(what string) {
@@ -184,7 +184,7 @@ func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*F
 	}
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
-		return nil, console.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
+		return nil, console.Usage(fmt.Errorf("%s: found %d tracks but none moves, expected positions in more than one frame", c.Tracks, len(f.all)))
 	}
 	phases.Next("the spectrum")
 	o.Lag = l.Lag

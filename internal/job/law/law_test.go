@@ -18,7 +18,7 @@ import (
 	"driftscope/online/states"
 )
 
-// table writes tracks of D px²/s with places from (100, 100), moved by a stage.
+// table writes tracks with D in px²/s that start at (100, 100) and drift with a stage.
 func table(t *testing.T, name string, d, drift float64) string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	film := states.Film{DT: 0.02, Noise: 0.01}
@@ -29,7 +29,7 @@ func table(t *testing.T, name string, d, drift float64) string {
 		for frame, s := range film.Draw(rng, d, 30).Steps {
 			marks := latent.Mark(0)
 			if frame == 10 {
-				marks = latent.Predicted // a place that would be wrong by 50 px
+				marks = latent.Predicted // a position that is wrong by 50 px
 				x += 50
 			}
 			fmt.Fprintf(&b, "%g,%g,%d,%d,%d\n", x, y, frame, particle, marks)
@@ -47,7 +47,7 @@ func table(t *testing.T, name string, d, drift float64) string {
 	return path
 }
 
-// printed runs the command and reads its JSON.
+// printed runs the command and parses its JSON.
 func printed(t *testing.T, c Command) (f Findings) {
 	t.Helper()
 	c.JSON = true
@@ -61,7 +61,7 @@ func printed(t *testing.T, c Command) (f Findings) {
 	return f
 }
 
-// TestCommand: D and the stage's motion of a table, in both units, under either name of the column; places that nobody detected do not count.
+// TestCommand: D and the stage's motion of a table, in both units, with either name of the column. Undetected positions do not count.
 func TestCommand(t *testing.T) {
 	for _, c := range []struct {
 		column string
@@ -77,7 +77,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s: found %+v", c.column, f)
 		}
 		want := d * scale * scale
-		if !(f.D.Interval[0] <= want && want <= f.D.Interval[1]) || f.D.Interval[1]-f.D.Interval[0] > 0.5*want { // 1680 steps at r = 0.25: 4 % a standard error
+		if !(f.D.Interval[0] <= want && want <= f.D.Interval[1]) || f.D.Interval[1]-f.D.Interval[0] > 0.5*want { // 1680 steps at r = 0.25: a standard error of 4 %
 			t.Errorf("%s: D %+v, expected %g", c.column, f.D, want)
 		}
 		if math.Abs(f.Drift.X-drift*scale) > 4*f.Drift.SD || f.Drift.SD > 2*scale {
@@ -93,7 +93,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestLocated: where a table of run's says where objects were located, D is that of those places, not of the smoother ones; a place that was not located is left out.
+// TestLocated: if a table of run has the located positions, D comes from these, not from the smoothed ones. Positions without a detection are left out.
 func TestLocated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var b bytes.Buffer
@@ -125,8 +125,8 @@ func TestLocated(t *testing.T) {
 	}
 }
 
-// TestCertain: at steps whose probability is below --certain, or unknown, a track is cut; otherwise two objects that exchange their numbers every ten frames
-// make D too large, 40 px apart.
+// TestCertain: a track is cut at steps whose probability is below --certain or unknown. Otherwise two objects, 40 px apart, that exchange their numbers every
+// ten frames make D too large.
 func TestCertain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var b bytes.Buffer
@@ -173,7 +173,7 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// TestText: what a person reads, and the drift kept where that is wanted.
+// TestText: the printed text, and the tracks with drift if requested.
 func TestText(t *testing.T) {
 	suite.Calculation(t)
 	path := table(t, "particle", 2, 20)
@@ -181,7 +181,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"60 tracks", "1 tracks of one place, which have no step", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
+	for _, want := range []string{"60 tracks", "1 tracks of one position, which have no step", "60 rows without a detection left out", "mean D", "px²/s", "state 2", "spectrum"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("found no %q in\n%s", want, out)
 		}
@@ -191,7 +191,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestMistakes: each is told with what to give instead.
+// TestMistakes: each error states what to give instead.
 func TestMistakes(t *testing.T) {
 	good := table(t, "particle", 2, 0)
 	bad := filepath.Join(t.TempDir(), "bad.csv")
@@ -212,7 +212,7 @@ func TestMistakes(t *testing.T) {
 		"--fps and --dt: give one":           {Tracks: good, DT: 1, FPS: 1},
 		"--fps: found -1":                    {Tracks: good, FPS: -1},
 		`--columns: found "time"`:            {Tracks: good, DT: 1, Columns: map[string]string{"time": "t"}},
-		`expected "t", which is to be frame`: {Tracks: good, DT: 1, Columns: map[string]string{"frame": "t"}},
+		`expected "t" for frame`:             {Tracks: good, DT: 1, Columns: map[string]string{"frame": "t"}},
 		`line 2: marks is "many"`:            {Tracks: bad, DT: 1},
 	} {
 		if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {
@@ -221,8 +221,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestAnyones: a table with names of its own, packed by gzip, is read by the names that the command is told; along a line the law is that of one axis, and what
-// does not move has a sentence in place of numbers.
+// TestAnyones: a table with other column names, compressed with gzip, is read with --columns. Tracks along a line give the law of one axis, and tracks
+// without motion give a sentence instead of numbers.
 func TestAnyones(t *testing.T) {
 	suite.Calculation(t)
 	var b, still bytes.Buffer
@@ -256,7 +256,7 @@ func TestAnyones(t *testing.T) {
 	}
 }
 
-// TestSome: beyond the bound tracks are taken evenly.
+// TestSome: from too many tracks an even selection is used.
 func TestSome(t *testing.T) {
 	all := make([]states.Segment, 10)
 	for i := range all {
@@ -270,7 +270,7 @@ func TestSome(t *testing.T) {
 	}
 }
 
-// TestNuclei: single molecules in nuclei, whose spectrum saspt has (SOURCE.txt of the recording): the shares of four ranges of D, to 0.05.
+// TestNuclei: single molecules in nuclei, compared with the spectrum from saspt (SOURCE.txt of the recording): shares of four ranges of D agree to 0.05.
 func TestNuclei(t *testing.T) {
 	suite.Long(t)
 	data := os.Getenv("DRIFTSCOPE_DATA")

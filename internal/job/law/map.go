@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	fewestMapped = 2000 // steps: two a cell of the finest, as in a live run
+	fewestMapped = 2000 // steps: two per cell of the finest grid, as in a live run
 	mostSide     = tracking.MostPlace
 )
 
 // box is the area of a map, px.
 type box struct{ x, y, width, height float64 }
 
-// box returns the area of all places, or of a film with a known size.
+// box returns the area of all positions, or of a film with a known size.
 func (f *film) box(width, height float64) box {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for i := range f.all {
@@ -31,13 +31,13 @@ func (f *film) box(width, height float64) box {
 			low[axis], high[axis] = 0, side
 		}
 	}
-	const least = 1.0 // px: tracks along a line have an area too
+	const least = 1.0 // px, so that tracks along a line have an area
 	b := box{low[0], low[1], max(high[0]-low[0], least), max(high[1]-low[1], least)}
-	b.width, b.height = b.width*(1+1e-9), b.height*(1+1e-9) // so that it contains the last place
+	b.width, b.height = b.width*(1+1e-9), b.height*(1+1e-9) // so that it contains the largest coordinates
 	return b
 }
 
-// fieldMap returns drift and D from place to place, and the number of steps outside the map. It returns nil if there are too few steps.
+// fieldMap returns drift and D as functions of position, and the number of steps outside the map. It returns nil if there are too few steps.
 func (f *film) fieldMap(width, height, noise float64) (r *message.MapRecord, outside int) {
 	steps := 0
 	for i := range f.segments {

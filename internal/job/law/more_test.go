@@ -20,7 +20,7 @@ import (
 	"driftscope/online/states"
 )
 
-// rows is a table of tracks as it is written.
+// rows is the text of a table of tracks.
 type rows struct{ bytes.Buffer }
 
 func (r *rows) add(frame, particle int, x, y float64) {
@@ -30,7 +30,7 @@ func (r *rows) add(frame, particle int, x, y float64) {
 	fmt.Fprintf(r, "%d,%d,%g,%g\n", frame, particle, x, y)
 }
 
-// file is where it is.
+// file writes the table and returns its path.
 func (r *rows) file(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "tracks.csv")
 	if err := os.WriteFile(path, r.Bytes(), 0o600); err != nil {
@@ -41,7 +41,7 @@ func (r *rows) file(t *testing.T) string {
 
 const dt = 0.02
 
-// switchers are tracks of objects in two states, which leave each at a rate, and how often they do.
+// switchers returns tracks of objects in two states, which leave each state at a rate, and the number of switches.
 func switchers(rate float64) (r rows, switches int) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for particle := range 60 {
@@ -59,8 +59,8 @@ func switchers(rate float64) (r rows, switches int) {
 	return r, switches
 }
 
-// TestSwitching: objects that switch are told to, with their rates and the number of switches; in the table of objects they stand, and it is the same
-// whatever the cores are.
+// TestSwitching: switching objects are detected, with their rates and number of switches, also in the table of objects. The result does not depend
+// on the number of cores.
 func TestSwitching(t *testing.T) {
 	suite.Calculation(t)
 	const rate = 1.0
@@ -121,7 +121,7 @@ func TestSwitching(t *testing.T) {
 	}
 }
 
-// TestNoSwitching: objects that keep their state are not told to switch, whether or not they differ within it.
+// TestNoSwitching: no switching is reported for objects that keep their state, whether or not they differ within it.
 func TestNoSwitching(t *testing.T) {
 	suite.Long(t)
 	table, _ := switchers(0)
@@ -146,7 +146,7 @@ func TestNoSwitching(t *testing.T) {
 	}
 }
 
-// TestMotion: of free objects most are free, and α is 1; of objects in a trap most are confined, and the map has it, where it is, and nothing else.
+// TestMotion: most free objects are classified as free, with α = 1. Most objects in a trap are confined, and the map shows only the trap, at its position.
 func TestMotion(t *testing.T) {
 	suite.Long(t)
 	const d, k, x0, y0 = 2.0, 5.0, 130.0, 70.0
@@ -197,7 +197,7 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// TestPairs: objects that drive each other apart are told to, by the force that they do it with; others are not.
+// TestPairs: repulsion between objects is detected with its force; objects without a force show none.
 func TestPairs(t *testing.T) {
 	suite.Long(t)
 	const pixel, width = 0.1, 2.5
@@ -235,13 +235,13 @@ func TestPairs(t *testing.T) {
 		out, err := suite.Stdout(t, func() error {
 			return (&Command{Tracks: path, DT: dt, PixelUM: pixel, Interactions: true, TemplatePX: 1.5}).Run(t.Context())
 		})
-		if err != nil || !strings.Contains(string(out), "µm/s\n") || !strings.Contains(string(out), "nats for one between objects") {
+		if err != nil || !strings.Contains(string(out), "µm/s\n") || !strings.Contains(string(out), "nats of evidence for a force between objects") {
 			t.Errorf("found %s, %v", out, err)
 		}
 	}
 }
 
-// TestMoreMistakes: a table that is there is kept, and sizes have a sense.
+// TestMoreMistakes: an existing table is not overwritten, and invalid sizes are refused.
 func TestMoreMistakes(t *testing.T) {
 	path := table(t, "particle", 2, 0)
 	there := filepath.Join(t.TempDir(), "objects.csv")

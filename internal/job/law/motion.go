@@ -7,10 +7,10 @@ import (
 	"driftscope/online/exact"
 )
 
-// Motion gives the kinds of law of single tracks. The frequency of each kind is learnt from all tracks.
+// Motion summarises the kinds of motion of single tracks. The frequency of each kind is learnt from all tracks.
 type Motion struct {
 	Tracks    int                `json:"tracks"`        // classified
-	Unused    int                `json:"tracks_unused"` // beyond the number that is classified
+	Unused    int                `json:"tracks_unused"` // not classified, because there are too many
 	Counts    map[string]int     `json:"counts"`        // tracks per most probable kind
 	Means     map[string]float64 `json:"mean_probabilities"`
 	Alpha     float64            `json:"alpha"`           // median of the tracks' exponents of E(x(t)-x(0))² ∝ t^α, each with all tracks as its prior

@@ -8,8 +8,8 @@ import (
 	"driftscope/sinks/message"
 )
 
-// Pairs is the force between two objects by their distance: the velocity that one has by the other, above zero if it repels, with its 95 % interval. It
-// covers the distances of the pairs seen.
+// Pairs is the force between two objects as a function of their distance: the velocity of one due to the other, positive for repulsion, with its 95 %
+// interval. It covers the observed distances.
 type Pairs struct {
 	Distance message.Points `json:"distance"`
 	Force    message.Points `json:"force"` // unit/s
@@ -24,20 +24,20 @@ type Pairs struct {
 const (
 	reachWidths      = 12.0
 	resolutionWidths = 2.0
-	mostPaired       = 2_000_000         // rows, from the first frames: a step takes some µs
+	mostPaired       = 2_000_000         // rows, taken from the first frames, because a step takes some µs
 	evident          = 2.995732273553991 // ln 20: least evidence for a force, nats
 )
 
-// seen is one place of a track in a frame.
+// seen identifies one position of a track in a frame.
 type seen struct {
 	frame, track, point int32
 }
 
-// pairs returns the force, or nil if no step shows one.
+// pairs returns the force, or nil if no step has a pair.
 func (f *film) pairs(template, noise float64) *Pairs {
 	b := f.box(0, 0)
 	e, err := interactions.New(interactions.Config{Width: b.width, Height: b.height, Reach: min(reachWidths*template, max(b.width, b.height)), Resolution: resolutionWidths * template})
-	if err != nil { // no two places are so far apart
+	if err != nil { // no two positions are far enough apart
 		return nil
 	}
 	rows, unused := f.byFrame()
@@ -56,7 +56,7 @@ func (f *film) pairs(template, noise float64) *Pairs {
 			shown.ShiftX, shown.ShiftY = f.drift.X*dt, f.drift.Y*dt
 		}
 		shown.T = seconds
-		if e.Update(&shown) != nil { // two frames at one time: --dt is too small for their number
+		if e.Update(&shown) != nil { // two frames have the same time, because --dt is too small for their number
 			return nil
 		}
 		from = to
@@ -75,7 +75,7 @@ func (f *film) pairs(template, noise float64) *Pairs {
 	return out
 }
 
-// byFrame returns the places of all tracks, frame by frame, and the number of places left out of the last frames.
+// byFrame returns the positions of all tracks, frame by frame, and the number of positions that it leaves out, in the last frames.
 func (f *film) byFrame() (rows []seen, unused int) {
 	for i := range f.all {
 		for k := range f.all[i].points {

@@ -7,7 +7,7 @@ import (
 	"driftscope/online/exact"
 )
 
-// printMore writes all but D.
+// printMore writes the findings besides D and the states.
 func (f *Findings) printMore(w io.Writer) {
 	if f.Exponent != nil {
 		fmt.Fprintf(w, "exponent    %.3f (%.3f to %.3f) of the mean square displacement\n", f.Exponent.Mean, f.Exponent.Interval[0], f.Exponent.Interval[1])
@@ -34,7 +34,7 @@ func (f *Findings) printMore(w io.Writer) {
 
 // print writes how often objects switch.
 func (s *Switching) print(w io.Writer) {
-	fmt.Fprintf(w, "switching   %d seen, %.3g nats for it", s.Switches, s.Nats)
+	fmt.Fprintf(w, "switching   %d detected, %.3g nats of evidence", s.Switches, s.Nats)
 	for i, row := range s.Rates {
 		for j, rate := range row {
 			if i != j {
@@ -56,7 +56,7 @@ func (m *Motion) print(w io.Writer) {
 
 // print writes the force.
 func (p *Pairs) print(w io.Writer, unit string) {
-	fmt.Fprintf(w, "force       %.3g nats for one between objects%s\n", p.Nats, left(p.Unused, "rows"))
+	fmt.Fprintf(w, "force       %.3g nats of evidence for a force between objects%s\n", p.Nats, left(p.Unused, "rows"))
 	if p.Nats < evident {
 		return
 	}
@@ -65,10 +65,10 @@ func (p *Pairs) print(w io.Writer, unit string) {
 	}
 }
 
-// left writes what was left out.
+// left describes n unused items; "" if n is 0.
 func left(n int, what string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d %s not used, beyond the bound)", n, what)
+	return fmt.Sprintf(" (%d %s not used, beyond the limit)", n, what)
 }

@@ -16,18 +16,18 @@ import (
 // MaxTracks bounds the tracks used for a law. Their likelihoods over a grid take 150 MB.
 const MaxTracks = 100_000
 
-// columns names optional columns of run's own tables: whether a place was detected, the detected place, and whether x_located and y_located hold it. Their x and y belong to the track, which is
-// smoother. D from x and y would be too small.
+// columns lists optional columns in tables of run: the marks, the detected position, whether there is one, and the probability of the link. In these
+// tables x and y are smoothed by tracking, so a D from them would be too small.
 var columns = []string{"marks", "x_located", "y_located", "located", "p_link"}
 
-// track holds the places of one object, with its number in the table.
+// track holds the positions of one object, with its number in the table.
 type track struct {
 	number int64
 	points []tracking.Point
 }
 
-// read returns the tracks of a table, in the order of their numbers. It drops and counts places that run's own tables mark as not detected. Above 0, certain
-// cuts tracks where a link is less probable, and counts the cuts.
+// read returns the tracks of a table, in the order of their numbers. It drops and counts positions that a table of run marks as not detected. If certain is
+// above 0, read cuts tracks at less probable links, and counts the cuts.
 func read(path string, as map[string]string, certain float64) (tracks []track, left, cuts int, err error) {
 	byNumber, cut := map[int64][]tracking.Point{}, map[int64]map[int]bool{}
 	err = tracking.RowsWith(path, as, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
@@ -67,9 +67,9 @@ func read(path string, as map[string]string, certain float64) (tracks []track, l
 }
 
 // errNoLinks reports --certain without probabilities.
-var errNoLinks = errors.New("--certain: the table has no column p_link: give a table of run --objects, or leave it out")
+var errNoLinks = errors.New("--certain: the table has no column p_link: give a table of run --objects, or leave --certain out")
 
-// uncertain reports whether the link that leads to a place is less probable than required. An unknown one is.
+// uncertain reports whether the link to a position is less probable than required. An unknown probability is too low.
 func uncertain(value string, absent bool, certain float64) (bool, error) {
 	switch {
 	case certain == 0:
@@ -86,7 +86,7 @@ func uncertain(value string, absent bool, certain float64) (bool, error) {
 	return link < certain, nil
 }
 
-// cut splits a track before every frame in which its number is uncertain.
+// cut splits a track before every frame in before.
 func (t track) cut(before map[int]bool) (parts []track) {
 	from := 0
 	for i := range t.points {
@@ -97,13 +97,13 @@ func (t track) cut(before map[int]bool) (parts []track) {
 	return append(parts, track{t.number, t.points[from:]})
 }
 
-// locate replaces a place by the detected place if the table has one, and reports whether it was detected.
+// locate replaces a position by the detected position if the table has one, and reports whether the object was detected.
 func locate(at *tracking.Point, values []string, absent []bool) (detected bool, err error) {
 	marks, err := marked(values[0])
 	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 || values[3] == "false" {
 		return false, err
 	}
-	for i, to := range []*float64{&at.X, &at.Y} { // a table of an earlier version leaves them empty where not detected
+	for i, to := range []*float64{&at.X, &at.Y} { // earlier versions leave them empty if the object was not detected
 		if absent[i+1] {
 			continue
 		}
@@ -129,7 +129,7 @@ func marked(value string) (latent.Mark, error) {
 	return latent.Mark(marks), nil
 }
 
-// moving returns the tracks of more than one place, and counts the others, which have no step.
+// moving returns the tracks of more than one position, and counts the others, which have no step.
 func moving(tracks []track) (out []track, single int) {
 	for _, t := range tracks {
 		if len(t.points) > 1 {
@@ -153,7 +153,7 @@ func segments(tracks []track, dt, pixel float64) []states.Segment {
 	return out
 }
 
-// exactTracks returns the tracks in use, each from its first place, without the common motion.
+// exactTracks returns the tracks in use, each relative to its first position, without the common motion.
 func (f *film) exactTracks() []exact.Track {
 	out := make([]exact.Track, len(f.used))
 	for i := range f.used {

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// Makers make the stages that a configuration names.
+// Makers has constructors for the stages of a configuration, and the kinds that they accept.
 type Makers struct {
 	Source, Sink, Step                Make
 	SourceKinds, SinkKinds, StepKinds []string
@@ -22,9 +22,9 @@ type Makers struct {
 // Allowed holds the rights that a worker gives to submitted configurations, besides each stream's folder.
 type Allowed struct {
 	makers    Makers
-	said      []string // as given to the worker
+	said      []string // values of --allow
 	kinds     map[string]bool
-	folders   []string // without links
+	folders   []string // with links resolved
 	addresses []*url.URL
 }
 
@@ -48,10 +48,10 @@ func Allow(said []string, makers Makers) (*Allowed, error) {
 				folder, err = filepath.EvalSymlinks(folder)
 			}
 			if info, failed := os.Stat(folder); err == nil && (failed != nil || !info.IsDir()) {
-				err = errors.Join(failed, errors.New("it is no folder"))
+				err = errors.Join(failed, errors.New("it is not a folder"))
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w: give a folder that is there", s, err)
+				return nil, fmt.Errorf("%s: %w: give an existing folder", s, err)
 			}
 			a.folders = append(a.folders, folder)
 		default:
@@ -61,7 +61,7 @@ func Allow(said []string, makers Makers) (*Allowed, error) {
 	return a, nil
 }
 
-// grantable lists the kinds that run only if they are allowed by name.
+// grantable lists the kinds that run only if --allow names them.
 func (m *Makers) grantable() ([]string, error) {
 	found := map[string]bool{}
 	for _, of := range []struct {
@@ -87,8 +87,8 @@ func (a *Allowed) refusal(key, found, why, grant string) error {
 	return fmt.Errorf("%s: found %s, %s; this worker allows %s: start it with --allow %s, or have another worker run the stream", key, found, why, allows, grant)
 }
 
-// Hold checks a configuration and returns it with resolved paths. folder is the stream's own: relative paths start there, and Hold makes it if a path needs it.
-// shown is the configuration before its secrets were inserted, for messages. The error joins all refusals.
+// Hold checks a configuration and returns it with resolved paths. folder is the stream's own folder: relative paths start there, and Hold creates it if a
+// path needs it. shown is the configuration before its secrets were inserted, for messages. The error joins all refusals.
 func (a *Allowed) Hold(cfg, shown config.Config, folder string) (config.Config, error) {
 	h := &holding{allowed: a, folder: folder}
 	var errs []error
@@ -124,7 +124,7 @@ func (a *Allowed) Path(key, path string) (string, error) {
 // holding is the check of one configuration.
 type holding struct {
 	allowed *Allowed
-	folder  string // the stream's own; empty if it has none
+	folder  string // the stream's own folder; empty if it has none
 }
 
 // component checks a source, a sink or a step, and returns it with resolved paths.
@@ -171,7 +171,7 @@ func (h *holding) component(key string, c, shown config.Component, of Make) (con
 	return c, errors.Join(errs...)
 }
 
-// secretsIn refuses a secret in an option that needs none: messages repeat names and paths.
+// secretsIn refuses a secret in an option that needs none, because messages repeat names and paths.
 func secretsIn(key string, c, shown config.Component, all []reached) error {
 	as := shown.Options()
 	for option, value := range c.Options() {
@@ -210,7 +210,7 @@ func (h *holding) path(key, path string) (string, error) {
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		grant = real
 	}
-	return path, h.allowed.refusal(key, fmt.Sprintf("%.80q", path), "which is "+real+" on this machine", grant)
+	return path, h.allowed.refusal(key, fmt.Sprintf("%.80q", path), "or "+real+" on this machine", grant)
 }
 
 // address refuses an address that is not allowed, also in a list with commas.
@@ -227,7 +227,7 @@ func (h *holding) address(key, kind, value, shown string) error {
 			if value == shown && err == nil && u.Host != "" && !strings.Contains(value, ",") {
 				grant = u.Scheme + "://" + u.Host
 			}
-			return h.allowed.refusal(key, fmt.Sprintf("%.80q", shown), "an address that is no camera of this worker", grant)
+			return h.allowed.refusal(key, fmt.Sprintf("%.80q", shown), "an address that this worker does not allow", grant)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Prefixes of models that are part of the program, or stored on the NATS server.
+// Prefixes of the names of models that are part of the program, or stored on the NATS server.
 const (
 	EmbeddedModel = "embedded:"
 	ServerModel   = "nats:"
@@ -26,7 +26,7 @@ func OpenModel(name string) (*infer.Model, error) {
 
 func openModel(name string) (*infer.Model, error) {
 	if kept, found := strings.CutPrefix(name, ServerModel); found {
-		return nil, fmt.Errorf("model %s: only run takes models from a server: driftscope model get %s, and give the file", name, kept)
+		return nil, fmt.Errorf("model %s: only run can use models on a server: fetch it with driftscope model get %s, and give the file", name, kept)
 	}
 	data, found, err := ShippedModel(name)
 	switch {
@@ -38,11 +38,11 @@ func openModel(name string) (*infer.Model, error) {
 	return infer.Load(name)
 }
 
-// OpenSceneModel is Open, and refuses a model of objects, which reads the surroundings of one object.
+// OpenSceneModel is like OpenModel but refuses a model of objects, which encodes the surroundings of one object.
 func OpenSceneModel(name string) (*infer.Model, error) {
 	m, err := OpenModel(name)
 	if err == nil && m.Card.Objects != nil {
-		return nil, fmt.Errorf("model %s: is one of objects, expected one of a whole scene: it goes with run --objects", name)
+		return nil, fmt.Errorf("model %s: is a model of objects, expected a model of a whole scene: use it with run --objects", name)
 	}
 	return m, err
 }

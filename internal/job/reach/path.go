@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// resolved returns a path without links and dots. Parts that do not exist yet stay as they are. A relative path begins in folder.
+// resolved returns a path without links and dots. It does not change parts that do not exist yet. A relative path starts in folder.
 func resolved(folder, path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)

@@ -27,9 +27,9 @@ const (
 
 // reached is an option that reaches something outside the program: a file, a device, a program or an address.
 type reached struct {
-	key   string // below the kind, such as url
-	what  string // a value of the tag
-	value string // as it is set
+	key   string // key below the kind, such as url
+	what  string // value of the tag
+	value string // value of the option
 }
 
 // errSeen ends a constructor once its options are known.
@@ -53,7 +53,7 @@ func options(c config.Component, of Make) (all []reached, told bool, err error) 
 	}
 	all, told = fields(seen)
 	written := c.Options()
-	return slices.DeleteFunc(all, func(r reached) bool { // an unwritten default is harmless, except for a device
+	return slices.DeleteFunc(all, func(r reached) bool { // a default value is harmless, except for a device
 		_, is := written[r.key]
 		return !(is && r.value != "") && r.what != device
 	}), told, nil
@@ -80,7 +80,7 @@ func fields(of reflect.Value) (all []reached, told bool) {
 	return all, told
 }
 
-// harmless reports whether a type holds only numbers, which name nothing.
+// harmless reports whether a type contains only numbers, which cannot name anything to reach.
 func harmless(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
@@ -98,7 +98,7 @@ func harmless(t reflect.Type) bool {
 	return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
 }
 
-// declared lists the tags of a kind's options. It has untold for a text without the tag, and for a kind without any.
+// declared lists the tags of a kind's options. It adds untold for a text option without the tag, and for a kind without any tag.
 func declared(kind string, of Make) (all []string, err error) {
 	var seen reflect.Type
 	err = of(kind, func(dst any) error {
@@ -115,7 +115,7 @@ func declared(kind string, of Make) (all []string, err error) {
 	return all, nil
 }
 
-// tags lists the tags of a type's fields, and untold for a text without one.
+// tags lists the tags of a type's fields, and untold for a text field without a tag.
 func tags(of reflect.Type) (all []string) {
 	for i := range of.NumField() {
 		field := of.Field(i)

@@ -12,12 +12,12 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// makers are the program's own. Their package imports this one, so makers_test.go brings them.
+// makers are the program's own constructors. Their package imports this one, so makers_test.go sets them.
 var makers func() Makers
 
 func SetMakers(of func() Makers) { makers = of }
 
-// TestEveryKindSays: every source and sink says what it reaches, and every option that may name something. A step names nothing, or says so.
+// TestEveryKindSays: every source, every sink and every option that may name something declares what it reaches. A step names nothing, or declares it.
 func TestEveryKindSays(t *testing.T) {
 	m := makers()
 	known := []string{nothing, read, write, device, program, address}
@@ -47,7 +47,7 @@ func TestEveryKindSays(t *testing.T) {
 	}
 }
 
-// TestEveryTextIsHeld: every text of a configuration beside its components is held to what is allowed, is the worker's own, or names nothing.
+// TestEveryTextIsHeld: every text option outside the components is checked against --allow, set by the worker, or names nothing.
 func TestEveryTextIsHeld(t *testing.T) {
 	held := map[string]string{
 		"model": "Hold", "record.path": "Hold",
@@ -61,7 +61,7 @@ func TestEveryTextIsHeld(t *testing.T) {
 			name := before + field.Tag.Get("yaml")
 			switch {
 			case field.Type == reflect.TypeFor[config.Component](), field.Type == reflect.TypeFor[[]config.Component](), field.Type == reflect.TypeFor[config.Preprocess]():
-				if !slices.Contains([]string{"source", "sinks", "triggers", "preprocess"}, name) { // triggers compute, and publish by what is called a rule
+				if !slices.Contains([]string{"source", "sinks", "triggers", "preprocess"}, name) { // triggers only compute, and publish under a rule's name
 					t.Errorf("%s: a component that Hold does not hold", name)
 				}
 			case field.Type.Kind() == reflect.Struct:
@@ -74,7 +74,7 @@ func TestEveryTextIsHeld(t *testing.T) {
 	walk(reflect.TypeFor[config.Config](), "")
 }
 
-// hold holds a configuration to what is allowed, in a folder of its own.
+// hold checks a configuration against the allowed resources, with a separate folder.
 func hold(t *testing.T, folder, text string, allow ...string) (config.Config, error) {
 	t.Helper()
 	a, err := Allow(allow, makers())
@@ -92,7 +92,7 @@ func hold(t *testing.T, folder, text string, allow ...string) (config.Config, er
 	return a.Hold(cfg, written, folder)
 }
 
-// TestRefused: what reaches out of a stream's folder is refused by its key, and runs where the --allow that the refusal names is given.
+// TestRefused: an option that reaches outside a stream's folder is refused with its key, and allowed with the --allow that the refusal suggests.
 func TestRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, c := range []struct{ text, key, allow string }{
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNear: an address that looks like one that is allowed is another.
+// TestNear: an address that only resembles an allowed one is refused.
 func TestNear(t *testing.T) {
 	for _, url := range []string{"rtsp://10.0.0.70/", "rtsp://10.0.0.7.evil.org/", "rtsp://10.0.0.7@evil.org/", "rtsps://10.0.0.7/", "rtsp://10.0.0.7:555/", "rtsp://evil.org/rtsp://10.0.0.7:554/"} {
 		if _, err := hold(t, t.TempDir(), "source: {url: {url: '"+url+"'}}", "rtsp://10.0.0.7:554"); err == nil {
@@ -152,7 +152,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestPaths: paths are held to folders by where they lead, and the run is given that place.
+// TestPaths: paths are checked by their targets after links, and the run gets the resolved path.
 func TestPaths(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -177,11 +177,11 @@ func TestPaths(t *testing.T) {
 		"in/film.tif":                films + "/film.tif",
 		films + "/film.tif":          films + "/film.tif",
 		root + "/link/film.tif":      films + "/film.tif",
-		"x ! filesink location=/etc": "", // a folder that is not there, and so below the stream's own
+		"x ! filesink location=/etc": "", // a missing folder, so the path is within the stream's folder
 		"../films/film.tif":          films + "/film.tif",
 		"out/film.tif":               "-",
 		"out":                        "-",
-		"nowhere":                    "-", // what is written there would be made outside
+		"nowhere":                    "-", // a link to a missing target outside
 		"nowhere/film.tif":           "-",
 		"round/film.tif":             "-",
 		"../films2/film.tif":         "-",
@@ -203,7 +203,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestSecrets: a secret stands in an address and nowhere else, because names and paths come back in messages.
+// TestSecrets: a secret is accepted only in an address, because messages repeat names and paths.
 func TestSecrets(t *testing.T) {
 	for _, text := range []string{
 		"source: {tiff: {path: 'a${secret:x}'}}", "source: {nats: {subject: 'camera.${secret:x}'}}", "source: {sim: {name: '${secret:x}'}}",
@@ -222,7 +222,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestUntold: a kind that does not say what it reaches is refused, and so is an option that may name something.
+// TestUntold: a kind without declarations is refused, and so is an undeclared option that may name something.
 func TestUntold(t *testing.T) {
 	m := makers()
 	m.Source = func(kind string, decode func(any) error) error {
@@ -257,7 +257,7 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// TestAllow: what cannot be allowed is refused when the worker starts.
+// TestAllow: invalid values of --allow are refused when the worker starts.
 func TestAllow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -270,7 +270,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestWorkersOwn: options that nobody wrote are the program's own, and what the worker reads frames by is its connection.
+// TestWorkersOwn: default options and the worker's own connection for frames need no permission.
 func TestWorkersOwn(t *testing.T) {
 	for _, text := range []string{
 		"source: {nats: {subject: camera.bead}}\nframes: {durable: true}\nmodel: nats:bead\n",

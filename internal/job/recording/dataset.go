@@ -14,13 +14,13 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Dataset is one recording, or several of the same kind of specimen, read one after another.
+// Dataset holds one or several recordings of the same kind of specimen, which are read one after another.
 type Dataset []*Recording
 
-// OpenDataset opens recordings as a person names them. A span of frames has no meaning over several recordings.
+// OpenDataset opens recordings by the names that the user typed. It refuses a span of frames for several recordings.
 func OpenDataset(args []string, dt, fps float64, assets string, s Span) (Dataset, error) {
 	if len(args) > 1 && s != Whole {
-		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, but a span belongs to one: leave it out or give one recording", s, len(args)))
+		return nil, console.Usage(fmt.Errorf("--train-frames %s: %d recordings were given, but a span of frames needs a single one: leave it out or give one recording", s, len(args)))
 	}
 	var d Dataset
 	for _, arg := range args {
@@ -41,7 +41,7 @@ func (d Dataset) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Survey reads every recording once, behind the given steps.
+// Survey reads every recording once, after the given preprocessing steps.
 func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, error) {
 	s := &Survey{low: math.Inf(1), high: math.Inf(-1), behind: behind, singles: &singles{}}
 	var g GreyFrame
@@ -58,8 +58,8 @@ func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, erro
 	return s, nil
 }
 
-// Widest surveys every film, one trajectory of a recording, separately, and returns the survey of the film where objects move over the widest square. It is
-// coloured if any film is.
+// Widest surveys every film, which is one trajectory of a recording, and returns the survey of the film whose objects move over the widest square. The
+// survey is coloured if any film is.
 func (d Dataset) Widest(ctx context.Context) (*Survey, error) {
 	var widest, coloured *Survey
 	size := 0
@@ -102,7 +102,7 @@ func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 	return films, err
 }
 
-// Clip reads the recordings into memory, preprocessed. It renumbers trajectories, so that none continues from one recording to the next.
+// Clip preprocesses the recordings and reads them into memory. It renumbers trajectories, so that none continues into the next recording.
 func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*video.Clip, error) {
 	c := &video.Clip{}
 	for _, r := range d {
@@ -113,7 +113,7 @@ func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*video.Clip, erro
 	return c, nil
 }
 
-// maxClip bounds a clip in memory, bytes.
+// maxClip is the largest size of a clip in memory, bytes.
 const maxClip = 8 << 30
 
 // read appends the recording to the clip.

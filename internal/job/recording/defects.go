@@ -11,13 +11,13 @@ import (
 	"driftscope/preprocess"
 )
 
-// singles holds the sums that reveal defective pixels: each pixel's sums over the frames, of its departure from the first, at full resolution.
+// singles holds the sums that reveal defective pixels: for each pixel at full resolution, sums over the frames of its difference from the first frame.
 type singles struct {
 	first, previous      []float32
 	sum, squares, lagged []float32
 }
 
-// maxSingles bounds the pixels of frames that are searched for defects: 80 MiB of sums.
+// maxSingles is the largest number of pixels of a frame that is searched for defects; their sums take 80 MiB.
 const maxSingles = 1 << 22
 
 // add folds in a frame's grey values.
@@ -41,15 +41,15 @@ func (s *singles) add(pixels []float32) {
 
 // A defective pixel differs from its neighbours in the mean picture, and the neighbours agree with their own neighbours.
 const (
-	fewSingles   = 20   // frames below which a mean picture shows moving objects
-	outstanding  = 6    // standard deviations of such differences over the picture: of all pixels none is there by chance
-	leastDefect  = 0.05 // share of the range of the mean picture: a smaller defect hides nothing
-	spread       = 0.2  // share of its light, at most, in the pixels around it: optics with a half width of 1.6 pixels leave 0.25
-	maxDefective = 0.01 // share of all pixels: more defects are a pattern
+	fewSingles   = 20   // least number of frames; a mean over fewer shows moving objects
+	outstanding  = 6    // standard deviations of such differences over the picture; chance brings no pixel beyond it
+	leastDefect  = 0.05 // share of the mean picture's range; a smaller defect is harmless
+	spread       = 0.2  // largest share of its light in the pixels around it; a spot of half width 1.6 pixels leaves 0.25
+	maxDefective = 0.01 // largest share of all pixels; more are a pattern, not defects
 )
 
-// defective lists the numbers of the camera's hot and dead pixels, in ascending order. A signal that persists from frame to frame comes from the scene, so such
-// a pixel is sound.
+// defective returns the indices of the camera's hot and dead pixels, in ascending order. If a pixel's signal persists from frame to frame, it comes from the
+// scene and the pixel is sound.
 func (s *singles) defective(frames, width, height int) (found []int) {
 	if s.first == nil || frames < fewSingles || width < 3 || height < 3 {
 		return nil
@@ -63,7 +63,7 @@ func (s *singles) defective(frames, width, height int) (found []int) {
 	for p, v := range mean {
 		around, beyond := ring(mean, width, p, 1), middleOf(ring(mean, width, p, 2))
 		beside := middleOf(around)
-		extreme := v >= around[len(around)-2] || v <= around[1] // one more may be defective
+		extreme := v >= around[len(around)-2] || v <= around[1] // one neighbour may be defective too
 		sizes[p], alone[p] = math.Abs(v-beside), extreme && math.Abs(beside-beyond) < spread*math.Abs(v-beyond)
 	}
 	least := max(outstanding*1.4826*numbers.Median(slices.Clone(sizes)), leastDefect*(slices.Max(mean)-slices.Min(mean)))
@@ -85,7 +85,7 @@ func (s *singles) lasts(p int, n float64) bool {
 	return float64(s.lagged[p])/n-m*m > variance/2
 }
 
-// ring returns the values of the pixels at a distance of one or two rows or columns from p, in order; edges have fewer.
+// ring returns the sorted values of the pixels whose larger offset from p, in rows or columns, is distance. Pixels at the edges have fewer.
 func ring(picture []float64, width, p, distance int) []float64 {
 	values := make([]float64, 0, 16)
 	x, y := p%width, p/width
@@ -100,12 +100,12 @@ func ring(picture []float64, width, p, distance int) []float64 {
 	return values
 }
 
-// middleOf returns the median of sorted values: of an even number, the mean of both in the middle.
+// middleOf returns the median of sorted values. For an even number it is the mean of the two middle values.
 func middleOf(sorted []float64) float64 {
 	return (sorted[len(sorted)/2] + sorted[(len(sorted)-1)/2]) / 2
 }
 
-// Defects returns the number of defective pixels of the camera; step replaces them.
+// Defects returns the number of defective pixels of the camera, and the preprocessing step that replaces them.
 func (s *Survey) Defects() (n int, step card.Step) {
 	if s.singles == nil {
 		return 0, step

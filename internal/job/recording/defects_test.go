@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestDefective: hot and dead pixels are told from all that optics make, and from what a scene does.
+// TestDefective: hot and dead pixels are distinguished from images of the optics and from changes of the scene.
 func TestDefective(t *testing.T) {
 	const width, height = 60, 50
 	at := func(x, y int) int { return y*width + x }
@@ -91,7 +91,7 @@ func TestDefective(t *testing.T) {
 	}
 }
 
-// TestSurveyBehindDefects: with the step that a survey asks for, the next one finds nothing to mend, also where there are hundreds.
+// TestSurveyBehindDefects: after the step from a survey, the next survey finds no defects, also if there were hundreds.
 func TestSurveyBehindDefects(t *testing.T) {
 	const width, height, hot = 240, 200, 300
 	rng := rand.New(rand.NewPCG(8, 0))
@@ -125,7 +125,7 @@ func TestSurveyBehindDefects(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, step := s.Defects()
-	if n < hot*95/100 || n > hot { // some lie side by side in threes
+	if n < hot*95/100 || n > hot { // some lie in groups of three
 		t.Errorf("%d defective pixels, expected nearly all of %d and no other", n, hot)
 	}
 	if s, err = data.Survey(t.Context(), step); err != nil {

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Each film is seen through its own window and region, whichever of its frames are asked for.
+// Each film has its own window and region, for any requested frames.
 func TestEachFilm(t *testing.T) {
 	suite.Calculation(t)
 	folder := t.TempDir()
@@ -42,7 +42,7 @@ func TestEachFilm(t *testing.T) {
 			n := float64(len(pictures))
 			if first == nil {
 				first = pictures
-				if math.Abs(x/n-31.5) > 3 || math.Abs(y/n-31.5) > 3 || high != 1 || low > 0.1 { // the crop leaves the film's darkest pixel out
+				if math.Abs(x/n-31.5) > 3 || math.Abs(y/n-31.5) > 3 || high != 1 || low > 0.1 { // the film's darkest pixel is outside the crop
 					t.Errorf("film %d: the spot is at (%.1f, %.1f) in the mean, values are %g to %g; expected the middle, and 0 to 1", i, x/n, y/n, low, high)
 				}
 			} else if n != 5 || !slices.Equal(pictures[12], first[12]) {
@@ -52,7 +52,7 @@ func TestEachFilm(t *testing.T) {
 	}
 }
 
-// The trajectories of one folder are films as well: the spot is in the middle of both, whichever frames are asked for.
+// The trajectories of one folder are films as well: the spot is in the middle of both, for any requested frames.
 func TestEachTrajectory(t *testing.T) {
 	folder := t.TempDir()
 	jobtest.WriteTrajectories(t, folder)

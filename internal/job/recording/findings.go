@@ -26,36 +26,36 @@ type Findings struct {
 	Pixel    string   `json:"pixel"` // uint8, uint16 or float32
 	Min      float64  `json:"min"`
 	Max      float64  `json:"max"`
-	Low      float64  `json:"p0_1"`   // 0.1 % of the values lie below
-	High     float64  `json:"p99_9"`  // 0.1 % lie above
+	Low      float64  `json:"p0_1"`   // 0.1 % of the values are smaller
+	High     float64  `json:"p99_9"`  // 0.1 % of the values are larger
 	Frames   int      `json:"frames"` // read
 	Whole    bool     `json:"whole"`  // read to the end
-	Total    int      `json:"total"`  // as the source states; 0 if it does not
+	Total    int      `json:"total"`  // number stated by the source; 0 if unknown
 	Skipped  int      `json:"skipped"`
 	DT       float64  `json:"dt_s"`                  // median
 	Jitter   float64  `json:"jitter_s"`              // robust standard deviation of the intervals
 	Timed    bool     `json:"timed"`                 // false: the interval is an assumption
-	Live     bool     `json:"live"`                  // frames arrive whether or not they are read
-	Lost     uint64   `json:"lost"`                  // by the source, according to its numbers or times
+	Live     bool     `json:"live"`                  // frames arrive even if they are not read
+	Lost     uint64   `json:"lost"`                  // frames lost by the source, from gaps in its numbers or times
 	Stored   string   `json:"compression,omitempty"` // as stored in the file; empty if unknown
 	Objects  string   `json:"objects,omitempty"`     // result of the first look; empty if unknown
-	Links    string   `json:"links,omitempty"`       // how sure the links between frames are; empty if unknown
+	Links    string   `json:"links,omitempty"`       // reliability of the links between frames; empty if unknown
 	Warnings []string `json:"warnings"`
 
-	source  string    // as a person would type it
-	counts  []uint64  // one bin a count of an integer pixel
-	sample  []float64 // of float pixels
+	source  string    // name that a user would type
+	counts  []uint64  // histogram of integer pixels, one bin per value
+	sample  []float64 // some values of float pixels
 	times   []float64 // seconds
-	first   frame.Mat // the first picture, for the preview; closed by close
+	first   frame.Mat // the first picture, for the preview; closed by Close
 	broken  int       // values that are not finite
 	noticed map[string]bool
 	shown   []float32 // scratch: the values of the last picture
 }
 
-// samplesPerFrame is the number of values of a float frame behind the percentiles.
+// samplesPerFrame is the approximate number of values per float frame from which percentiles are computed.
 const samplesPerFrame = 2000
 
-// pixelTypes names the pixels of sources by OpenCV's type without channels.
+// pixelTypes maps an OpenCV type without channels to a name.
 var pixelTypes = map[frame.MatType]string{
 	frame.MatTypeCV8U: "uint8", frame.MatTypeCV16U: "uint16", frame.MatTypeCV32F: "float32",
 }
@@ -64,7 +64,7 @@ func (p *Findings) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// add looks at one frame, which it borrows.
+// add includes one frame, which it borrows.
 func (p *Findings) add(f *frame.Frame) error {
 	m := f.Mat()
 	depth := m.Type() & 7 // the low three bits of an OpenCV type; the rest counts channels
@@ -80,7 +80,7 @@ func (p *Findings) add(f *frame.Frame) error {
 	}
 	if (m.Cols() != p.Width || m.Rows() != p.Height || name != p.Pixel) && !p.noticed["mixed"] {
 		p.noticed["mixed"] = true
-		p.warn("frame %d is %dx%d %s, the first is %dx%d %s: a model wants frames of one kind", f.Seq, m.Cols(), m.Rows(), name, p.Width, p.Height, p.Pixel)
+		p.warn("frame %d is %dx%d %s, the first is %dx%d %s: a model needs frames of one size and type", f.Seq, m.Cols(), m.Rows(), name, p.Width, p.Height, p.Pixel)
 	}
 	p.Frames++
 	p.times, p.Lost = append(p.times, Seconds(f)), p.Lost+f.Meta.Dropped
@@ -88,14 +88,14 @@ func (p *Findings) add(f *frame.Frame) error {
 	return p.values(m, depth)
 }
 
-// values folds one picture into the range.
+// values includes one picture in the range and the percentiles.
 func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
 	data, err := wide(p.shown, m)
 	if err != nil {
 		return err
 	}
 	p.shown = data
-	stride := 3*(len(data)/(3*samplesPerFrame)) + 1 // never a multiple of 3, so that every channel is seen
+	stride := 3*(len(data)/(3*samplesPerFrame)) + 1 // never a multiple of 3, so that every channel is sampled
 	for i, x := range data {
 		v := float64(x)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -112,13 +112,13 @@ func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
 	return nil
 }
 
-// finish sums up. source is still open.
+// finish computes the summary. source must still be open.
 func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	if p.Frames == 0 {
 		return nil, fmt.Errorf("no frame of %s could be read: check that it exists and is the right file", p.source)
 	}
 	if p.Min > p.Max {
-		return nil, errors.New("not one pixel is a finite number: check that it is the right file")
+		return nil, errors.New("no pixel has a finite value: check that it is the right file")
 	}
 	p.Low, p.High = p.percentile(0.001), p.percentile(0.999)
 	info := source.Info()
@@ -129,7 +129,7 @@ func (p *Findings) finish(source pipeline.Source) (*Findings, error) {
 	return p, nil
 }
 
-// percentile returns the value with the share q below it.
+// percentile returns the value below which the share q of all values lies.
 func (p *Findings) percentile(q float64) float64 {
 	if p.Pixel == "float32" {
 		slices.Sort(p.sample)
@@ -187,8 +187,8 @@ func (p *Findings) judgeRange() {
 	}
 }
 
-// jitter returns the intervals' standard deviation about their median, from the median of their distances to it: a lost frame does not change it. 1.4826 is
-// the ratio for a Gaussian.
+// jitter estimates the standard deviation of the intervals from their median absolute deviation, so that a lost frame does not change it. 1.4826 is the
+// ratio of the two for a Gaussian.
 func jitter(steps []float64, middle float64) float64 {
 	away := make([]float64, len(steps))
 	for i, s := range steps {
@@ -199,7 +199,7 @@ func jitter(steps []float64, middle float64) float64 {
 	return math.Round(1.4826*away[len(away)/2]/nanosecond) * nanosecond
 }
 
-// lossless are the codecs of videos, in small letters, that keep every pixel.
+// lossless lists the video codecs that preserve every pixel, in lower case.
 var lossless = []string{"ffv1", "hfyu", "ffvh", "png", "mpng", "rgba", "dib", "raw", "y800", "i420", "zlib", "lagarith", "lags", "ulrg"}
 
 // judgeStorage warns of pixels that a codec has changed.
@@ -217,7 +217,7 @@ func (p *Findings) Close() {
 	}
 }
 
-// leastUnreadable bounds the unreadable frames if few frames are wanted: a camera may begin with some.
+// leastUnreadable is the number of unreadable frames that is always accepted, because a camera may begin with some.
 const leastUnreadable = 100
 
 // Probe reads up to limit frames of a source. The caller closes the findings.
@@ -261,7 +261,7 @@ func Probe(ctx context.Context, component config.Component, limit int) (_ *Findi
 	return found.finish(source)
 }
 
-// FirstFrame reads one frame's size, to which an adapted region of interest is fitted.
+// FirstFrame returns the size of the first frame, for the adaptation of a region of interest.
 func FirstFrame(ctx context.Context, component config.Component) (width, height int, err error) {
 	found, err := Probe(ctx, component, 1)
 	if err != nil {
@@ -271,7 +271,7 @@ func FirstFrame(ctx context.Context, component config.Component) (width, height 
 	return found.Width, found.Height, nil
 }
 
-// Text returns the findings for a person.
+// Text returns the findings as text for users.
 func (p *Findings) Text(source string) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -302,12 +302,12 @@ func (p *Findings) count() string {
 	read := fmt.Sprintf("%d, read to the end", p.Frames)
 	switch {
 	case !p.Whole && p.Total > 0:
-		read = fmt.Sprintf("%d, of which %d were read", p.Total, p.Frames)
+		read = fmt.Sprintf("%d, %d of them read", p.Total, p.Frames)
 	case !p.Whole:
 		read = fmt.Sprintf("%d read; there are more", p.Frames)
 	}
 	if p.Lost > 0 {
-		read += fmt.Sprintf("; %d were lost on the way", p.Lost)
+		read += fmt.Sprintf("; the source lost %d", p.Lost)
 	}
 	if p.Skipped > 0 {
 		read += fmt.Sprintf("; %d could not be read", p.Skipped)
@@ -315,14 +315,14 @@ func (p *Findings) count() string {
 	return read
 }
 
-// Interval returns the distance of frames, and its origin.
+// Interval describes the frame interval and where it comes from.
 func (p *Findings) Interval() string {
 	if p.DT == 0 {
-		return "unknown: one frame has none"
+		return "unknown, because only one frame was read"
 	}
 	from := "as the source states"
 	if !p.Timed {
-		from = "assumed: the source states none, give --dt or --fps"
+		from = "assumed, because the source states none: give --dt or --fps"
 	}
 	return fmt.Sprintf("%.6g s, %.6g frames/s, jitter %.2g s, %s", p.DT, 1/p.DT, p.Jitter, from)
 }
@@ -335,7 +335,7 @@ func (p *Findings) skip(err *pipeline.ErrSkip) {
 	p.Skipped++
 }
 
-// notice stores the source's events about a frame, each kind once.
+// notice records the source's warnings about a frame, each kind once.
 func (p *Findings) notice(events []frame.Event) {
 	for _, e := range events {
 		if e.Warn && !p.noticed[e.Code] {

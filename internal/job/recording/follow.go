@@ -12,13 +12,14 @@ import (
 	"driftscope/online/objects"
 )
 
-// mostFollowed is the largest number of objects a frame that Trackability follows.
+// mostFollowed is the largest number of objects per frame that Trackability follows.
 const mostFollowed = 2048
 
 // errEnough ends the reading of frames.
 var errEnough = errors.New("enough frames were seen")
 
-// Trackability follows the objects of a look in at most frames frames, and says how sure their links are; nothing after too few links or without times.
+// Trackability follows the objects of a first look for at most frames frames and describes how reliable their links are. It returns "" after too few links
+// or without times.
 func (r *Recording) Trackability(ctx context.Context, seen *finder.Finder, frames int) (string, error) {
 	finds := field.NewFinds(seen, mostFollowed, new(field.Tally))
 	estimator, timed, err := r.Follow(ctx, field.NewTold(seen), finds.Encode, func(*frame.Frame, *latent.Objects) bool { frames--; return frames > 0 })
@@ -29,8 +30,8 @@ func (r *Recording) Trackability(ctx context.Context, seen *finder.Finder, frame
 	return estimator.Trackability(), nil
 }
 
-// Follow passes the frames of a recording through a step and an encoder to a closed estimator, and lends them to visit until it returns false. timed
-// reports whether the frames have times.
+// Follow passes the frames of a recording through a step and an encoder to an estimator. It lends each frame to visit, until visit returns false. The
+// returned estimator is closed. timed reports whether the frames have times.
 func (r *Recording) Follow(ctx context.Context, step pipeline.Step, encode func(context.Context, *latent.Sight, *frame.Frame) error,
 	visit func(f *frame.Frame, o *latent.Objects) bool) (e *objects.Estimator, timed bool, err error) {
 	if e, err = objects.New(objects.Config{Bare: true}); err != nil {

@@ -9,17 +9,17 @@ import (
 	"driftscope/preprocess/illumination"
 )
 
-// film holds thumbnails for the estimate of the lamp: frames of one trajectory, evenly spaced.
+// film holds thumbnails of evenly spaced frames of one trajectory, to estimate the lamp's changes.
 type film struct {
 	small      *illumination.Thumbnail
 	thumbnails [][]float32
-	stride     int // distance of stored frames
+	stride     int // interval between stored frames
 	seen       int
 	trajectory uint64
-	unclear    bool // several trajectories, each with a background of its own, or too few pixels
+	unclear    bool // no estimate: several trajectories, each with its own background, or too few pixels
 }
 
-// maxThumbnails is when every other one is given up.
+// maxThumbnails is the largest number of thumbnails. At this number every other one is dropped.
 const maxThumbnails = 256
 
 // add stores a thumbnail of a frame if one is due.
@@ -45,10 +45,10 @@ func (l *film) add(f *frame.Frame, g *GreyFrame) {
 	l.thumbnails = append(l.thumbnails, one)
 }
 
-// fewThumbnails is the length below which a film cannot separate its lamp from motion.
+// fewThumbnails is the least number of thumbnails that can separate the lamp's changes from motion.
 const fewThumbnails = 20
 
-// Illumination returns how the recording's light changes; its model is nil if the light is steady, or if the film cannot show it. step removes the change.
+// Illumination returns how the recording's light changes, and the step that removes the change. The model is nil if the light is steady or unknown.
 func (s *Survey) Illumination() (light illumination.Choice, step card.Step) {
 	if s.film.unclear || len(s.film.thumbnails) < fewThumbnails {
 		return light, step

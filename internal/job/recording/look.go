@@ -14,19 +14,19 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Bounds on the frames that Look reads. Of a recording, lookPixels sets the number between leastLook and mostLook. A live source is watched for
-// lookLive and leastLook frames, a slow one for slowLook and fewLook frames, and none for longer than longLook.
+// Bounds on the frames that Look reads. For a recording, lookPixels sets the number between leastLook and mostLook. Look reads a live source for at
+// least lookLive and leastLook frames, or slowLook and fewLook frames, but never longer than longLook.
 const (
 	fewLook, leastLook, mostLook, lookPixels = 10, 60, 600, 100_000_000
 	lookLive, slowLook, longLook             = 2 * time.Second, 20 * time.Second, time.Minute
 )
 
-// seen reports whether so many frames of a live source are enough after this time.
+// seen reports whether Look has read enough frames of a live source after the time since.
 func seen(frames int, since time.Duration) bool {
 	return frames >= leastLook && since >= lookLive || frames >= fewLook && since >= slowLook || since >= longLook
 }
 
-// Of returns the recording that a component reads.
+// Of returns a component's source as a recording.
 func Of(c config.Component) *Recording {
 	return &Recording{Arg: SourceName(c), kind: c.Kind, options: c.Options(), span: Whole, told: map[string]bool{}}
 }
@@ -35,7 +35,7 @@ func Of(c config.Component) *Recording {
 var ErrUnread = errors.New("found no frame that can be read")
 
 // Look reads the beginning of the recording's span through the steps, or the first seconds of a live source, and learns the objects. It does not
-// report unreadable frames: the next reader does.
+// report unreadable frames, because the next reader does.
 func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finder.Force) (*finder.Finder, error) {
 	source, err := r.open(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finde
 	for more := true; more && !(live && seen(sampler.Frames(), time.Since(begun))); {
 		more, err = r.lookAt(reading, source, steps, &sampler)
 		var skip *pipeline.ErrSkip
-		if err != nil && !errors.As(err, &skip) && (reading.Err() == nil || ctx.Err() != nil) { // a minute that is over ends no run
+		if err != nil && !errors.As(err, &skip) && (reading.Err() == nil || ctx.Err() != nil) { // the timeout longLook is no error
 			return nil, r.Naming(err)
 		}
 	}
@@ -65,7 +65,7 @@ func (r *Recording) Look(ctx context.Context, steps []pipeline.Step, force finde
 	return found, r.Naming(err)
 }
 
-// lookAt passes the next frame to a sampler. more is false behind the last.
+// lookAt passes the next frame to a sampler. more is false after the last.
 func (r *Recording) lookAt(ctx context.Context, source pipeline.Source, steps chain, sampler *finder.Sampler) (more bool, err error) {
 	f, err := source.Read(ctx)
 	if errors.Is(err, io.EOF) {

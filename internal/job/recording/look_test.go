@@ -9,14 +9,14 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLook: fields are films of many objects, the paper's scenes are not, and a film of noise shows nothing, also if the user says that it shows many.
+// TestLook: fields are recognised as films of many objects, the paper's scenes are not, and a film of noise shows nothing, even with --objects.
 func TestLook(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {
 		film        string
 		force       finder.Force
 		crowd       bool
-		least, most float64 // objects a frame: of 40, some lie side by side, and some at the border
+		least, most float64 // objects per frame; of 40, some overlap and some are at the border
 	}{
 		{"sim:vesicle?density=40&width=256&height=256&frames=60", finder.Free, true, 25, 50},
 		{"sim:trapped?density=40&width=256&height=256&frames=60&snr=6", finder.Free, true, 25, 50},
@@ -39,7 +39,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestTrackability: a dense field of fast objects has uncertain links, and a film of few links says nothing.
+// TestTrackability: a dense field of fast objects has uncertain links, and a film with few links gives no statement.
 func TestTrackability(t *testing.T) {
 	suite.Calculation(t)
 	for film, want := range map[string]string{
@@ -60,7 +60,7 @@ func TestTrackability(t *testing.T) {
 	}
 }
 
-// TestLookLive: a live source is watched for seconds, not to its end, which it does not have.
+// TestLookLive: the first look at a live source takes seconds, because it has no end.
 func TestLookLive(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {

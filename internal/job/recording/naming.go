@@ -18,7 +18,7 @@ const (
 	NatsSource = "nats"
 )
 
-// Source makes the component for a source as a person names it.
+// Source builds the component for a source from the name that the user typed.
 func Source(arg string, dt, fps float64) (config.Component, error) {
 	if dt < 0 || fps < 0 || (dt > 0 && fps > 0) {
 		return config.Component{}, console.Usage(errors.New("--dt and --fps: give one of them, as a positive number"))
@@ -38,7 +38,7 @@ func Source(arg string, dt, fps float64) (config.Component, error) {
 	return component, console.Usage(err)
 }
 
-// SourceName returns the name of a source as a person would type it.
+// SourceName returns the name of a source that a user would type.
 func SourceName(c config.Component) string {
 	options := c.Options()
 	for _, key := range []string{"name", "camera", "device", "subject"} {
@@ -50,15 +50,15 @@ func SourceName(c config.Component) string {
 	chosen := chosenOf(options)
 	switch {
 	case !ok:
-		return c.Kind // a pipeline is long, and an address may hold a password
+		return c.Kind // a pipeline is long, and an address may contain a password
 	case len(chosen) == 0:
 		return path
 	}
 	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
-// chosenOf returns the chosen series of a recording: the axes of an NDTiff, the channel and slice of a TIFF, also the level of a Zarr, and the dataset and axis
-// letters of an HDF5.
+// chosenOf returns the options that select a series of a recording: the axes of an NDTiff, the channel and slice of a TIFF, also the level of a Zarr, and
+// the dataset and axis letters of an HDF5.
 func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
 	axes, _ := options["axes"].(map[string]any)
@@ -76,13 +76,13 @@ func chosenOf(options map[string]any) url.Values {
 	return chosen
 }
 
-// IsConfig reports whether a configuration names the source.
+// IsConfig reports whether the name is a configuration file.
 func IsConfig(source string) bool {
 	ext := strings.ToLower(filepath.Ext(source))
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// StreamName makes a stream's name of a source: see config.StreamName.
+// StreamName derives a stream's name from a source's: see config.StreamName.
 var StreamName = config.StreamName
 
 // ShellWord quotes a path for a shell, if needed.

@@ -36,7 +36,7 @@ func TestStreamName(t *testing.T) {
 	}
 }
 
-// TestSourceName: what is told of a source can be typed again, and takes the same series.
+// TestSourceName: the printed name of a source can be typed again and selects the same series.
 func TestSourceName(t *testing.T) {
 	for arg, want := range map[string]string{
 		"tiff:stack.tif?channel=2&slice=1": "tiff:stack.tif?channel=2&slice=1",

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Planes copies a preprocessed frame out of its Mat: CHW in [0,1], red first if coloured. shape is C, H, W.
+// Planes copies the pixels of a preprocessed frame from its Mat, as CHW in [0,1], red first if coloured. shape is C, H, W.
 func Planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 	m := f.Mat()
 	channels := m.Channels()
@@ -33,24 +33,24 @@ func Planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 	return pixels, shape, nil
 }
 
-// GreyFrame is a raw frame's picture as the plain mean of its channels, in the frame's own counts.
+// GreyFrame is a raw frame as the plain mean of its channels, in the frame's own units.
 type GreyFrame struct {
 	Pixels        []float32
 	Width, Height int
 	low, high     float32   // extremes over all channels
 	coloured      bool      // some pixel's channels differ by more than an eighth of the frame's range
-	real          bool      // of float pixels
+	real          bool      // the pixels are floats
 	values        []float32 // of all channels, pixel by pixel
-	mean          []float32 // memory of Pixels if there are several channels
+	mean          []float32 // buffer for Pixels if there are several channels
 }
 
-// Grey copies a raw frame of any pixel type of the sources.
+// Grey copies a raw frame of any pixel type that sources deliver.
 func Grey(f *frame.Frame) (g GreyFrame, err error) {
 	err = g.Read(f)
 	return g, err
 }
 
-// Read is Grey into the memory of the frame before.
+// Read is like Grey but reuses the memory of the previous frame.
 func (g *GreyFrame) Read(f *frame.Frame) error {
 	m := f.Mat()
 	channels := m.Channels()
@@ -113,7 +113,7 @@ func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error 
 	return nil
 }
 
-// window makes an 8-bit picture from a picture's values times scale plus shift; the caller owns it.
+// window returns value*scale + shift for every value of a picture, as an 8-bit picture that the caller owns.
 func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
 	from, err := wide(nil, m)
 	if err != nil {
@@ -125,7 +125,7 @@ func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
 		return frame.Mat{}, errors.Join(err, shown.Close())
 	}
 	for i, v := range from {
-		if v = v*scale + shift; v > 0 { // a value that is no number is black
+		if v = v*scale + shift; v > 0 { // NaN becomes black
 			to[i] = uint8(math.RoundToEven(float64(min(v, math.MaxUint8))))
 		} else {
 			to[i] = 0
@@ -134,13 +134,13 @@ func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
 	return shown, nil
 }
 
-// Planar is a picture whose channels, one or three, follow one another.
+// Planar is a picture of one or three channels, stored one after another.
 type Planar struct {
 	Pixels          []float32
 	Channels, Width int
 }
 
-// Paint copies the picture to a place in img; level turns a value into a brightness.
+// Paint copies the picture into img at a position. level converts a value to a brightness.
 func (p Planar) Paint(img *image.RGBA, at image.Point, level func(float32) uint8) {
 	area := len(p.Pixels) / p.Channels
 	value := func(channel, i int) uint8 { return level(p.Pixels[min(channel, p.Channels-1)*area+i]) }

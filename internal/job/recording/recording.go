@@ -1,5 +1,5 @@
-// Package recording reads a source from its first frame to its last, as often as needed. It resolves the name of a source, its contents, and
-// the surveys that choose the preprocessing.
+// Package recording reads a source from its first frame to its last, as often as needed. It parses source names, probes sources, and surveys
+// recordings to choose their preprocessing.
 package recording
 
 import (
@@ -27,14 +27,14 @@ type Recording struct {
 	kind    string
 	options map[string]any
 	span    Span
-	told    map[string]bool // notices that the user has been given, by code
+	told    map[string]bool // codes of the warnings already printed
 }
 
-// SimulatedFrames is the length of a simulation that is read as a recording; it equals the paper's.
+// SimulatedFrames is the number of frames of a simulation that is read as a recording, as in the paper.
 const SimulatedFrames = 1000
 
-// Open opens a source as a person names it, and fixes the frame interval if one is given. assets is a folder with the pictures
-// that a simulation draws; empty if it draws its own.
+// Open opens a source by the name that the user typed. A positive dt or fps sets the frame interval. assets is a folder with
+// pictures for a simulation; if it is empty, the simulation draws its own.
 func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error) {
 	kind, options, err := ingest.Guess(arg)
 	if err != nil {
@@ -48,7 +48,7 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	}
 	if assets != "" {
 		if kind != SimSource {
-			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation uses them: leave --assets out or give sim:NAME", assets, arg))
+			return nil, console.Usage(fmt.Errorf("--assets %s: %s is a recording, but only a simulation uses assets: leave --assets out or give sim:NAME", assets, arg))
 		}
 		options["assets"] = assets
 	}
@@ -61,21 +61,21 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	return &Recording{Arg: ingest.Shown(arg), kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }
 
-// Simulation returns the whole film that a simulation with these options draws.
+// Simulation returns the whole film of a simulation with these options.
 func Simulation(name string, options map[string]any) *Recording {
 	return &Recording{Arg: SimSource + ":" + name, kind: SimSource, options: options, span: Whole, told: map[string]bool{}}
 }
 
 // Live reports whether r is a live source, such as a camera, whose frames do not wait.
 func (r *Recording) Live() (bool, error) {
-	source, err := ingest.New(r.kind, Decoder(r.kind, r.options)) // holds nothing before Open
+	source, err := ingest.New(r.kind, Decoder(r.kind, r.options)) // needs no Close before Open
 	if err != nil {
 		return false, console.Usage(err)
 	}
 	return source.Info().Live, nil
 }
 
-// open opens a source of the recording's frames, from the first.
+// open opens the recording's source at the first frame.
 func (r *Recording) open(ctx context.Context) (pipeline.Source, error) {
 	source, err := ingest.New(r.kind, Decoder(r.kind, r.options))
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Recording) open(ctx context.Context) (pipeline.Source, error) {
 }
 
 // Each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
-// It warns of an unreadable frame and skips it. Steps that adapt to films see each whole film, whatever the span.
+// It warns of an unreadable frame and skips it. Steps that adapt to films process each whole film, also beyond the span.
 func (r *Recording) Each(ctx context.Context, steps []card.Step, fn func(*frame.Frame) error) (timed bool, err error) {
 	source, err := r.open(ctx)
 	if err != nil {
@@ -130,13 +130,13 @@ func (r *Recording) Each(ctx context.Context, steps []card.Step, fn func(*frame.
 	}
 }
 
-// fewSkips bounds the unreadable frames of each cause that are named; unread precedes a cause in told.
+// fewSkips is the number of unreadable frames per cause that are named. unread is the prefix of a cause in told.
 const (
 	fewSkips = 10
 	unread   = "unread "
 )
 
-// count reports the number of further unreadable frames of each cause, once, however often the recording is read.
+// count reports the number of further unreadable frames per cause, only once even if the recording is read again.
 func (r *Recording) count(skips map[string]int) {
 	for _, cause := range slices.Sorted(maps.Keys(skips)) {
 		if n := skips[cause] - fewSkips; n > 0 && !r.told[unread+cause] {
@@ -218,7 +218,7 @@ func Decoder(kind string, options map[string]any) func(any) error {
 // Span is a range of frame numbers A:B without B; either may be omitted.
 type Span struct{ From, To uint64 }
 
-// Whole is every frame.
+// Whole is the span of every frame.
 var Whole = Span{0, math.MaxUint64}
 
 // ParseSpan parses a flag; an empty text means every frame.

@@ -10,11 +10,11 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// scout reads a recording a second time, a film ahead of its reader, for the steps that suit themselves to whole films. A film is one
-// trajectory, in one piece.
+// scout reads a recording a second time, one film ahead of its reader, for steps that adapt to whole films. A film is one contiguous
+// trajectory.
 type scout struct {
 	looks  []func(*frame.Frame) error // steps that look ahead
-	source pipeline.Source            // nil if no step looks
+	source pipeline.Source            // nil if no step looks ahead
 	next   *frame.Frame               // first frame of the next film
 	begun  bool
 	film   uint64 // trajectory of the last shown frame
@@ -33,8 +33,8 @@ func (r *Recording) scout(ctx context.Context, chain chain) (s *scout, err error
 	return s, err
 }
 
-// ahead shows the steps the whole film of f, unless f continues a film they have seen. It skips earlier films without requested frames: a step
-// would take them for a part of it.
+// ahead shows the whole film of f to the steps, unless they have already seen it. It skips earlier films without requested frames, because a step
+// would mistake them for part of the film.
 func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 	if s.source == nil || s.begun && f.Meta.Trajectory == s.film {
 		return nil
@@ -53,7 +53,7 @@ func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 		case err == nil:
 			s.drop()
 		default:
-			err = fmt.Errorf("frame %d, of trajectory %d, is missing when read again: the recording changed meanwhile", f.Seq, s.film)
+			err = fmt.Errorf("frame %d, of trajectory %d, was missing in a second reading: the recording changed meanwhile", f.Seq, s.film)
 		}
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 	}
 }
 
-// read makes next the next frame, unless there is one. The reader reports frames that cannot be read.
+// read sets next to the next frame, unless it is set. It skips unreadable frames, which the main reader reports.
 func (s *scout) read(ctx context.Context) (err error) {
 	var skip *pipeline.ErrSkip
 	for s.next == nil && (err == nil || errors.As(err, &skip)) {
@@ -81,7 +81,7 @@ func (s *scout) show() error {
 	return nil
 }
 
-// drop is done with the next frame.
+// drop closes the next frame.
 func (s *scout) drop() {
 	s.next.Close()
 	s.next = nil

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// TestSimulatedFrames: a simulation is as long as the paper's films, unless the user says how long.
+// TestSimulatedFrames: a simulation has the length of the paper's films, unless the user sets it.
 func TestSimulatedFrames(t *testing.T) {
 	for arg, want := range map[string]int{"sim:balls-ou": SimulatedFrames, "sim:balls-ou?frames=7": 7, "sim:vesicle?frames=3&width=32&height=32": 3} {
 		rec, err := Open(arg, 0, 0, "", Whole)

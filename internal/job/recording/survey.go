@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Side is the encoder's input, pixels a side, as in the paper.
+// Side is the width and height of the encoder's input in pixels, as in the paper.
 const Side = 64
 
 // Survey is the result of one pass over a raw recording, from which preprocessing is chosen.
@@ -24,22 +24,22 @@ type Survey struct {
 	real          bool // float pixels
 	float         bool
 	raw, grey     values   // of the channels and of their means
-	counts        []uint64 // histogram of integer pixels, one bin a count
+	counts        []uint64 // histogram of integer pixels, one bin per value
 	low, high     float64  // extremes
 	reduce        int      // side of the boxes that the variance map averages over
 	mapW, mapH    int
 	sum, squares  []float64 // of the reduced pictures
-	lagged        []float64 // sum of products with the frame before
+	lagged        []float64 // sums of products with the previous frame
 	previous      []float64
 	behind        []card.Step // steps that the frames have passed
 	film          film
 	singles       *singles // nil if defective pixels are not searched
 }
 
-// maxMap bounds the sides of the variance map.
+// maxMap is the largest width and height of the variance map.
 const maxMap = 128
 
-// add folds in one raw frame. g is memory for its values.
+// add includes one raw frame. g is a buffer for its values.
 func (s *Survey) add(f *frame.Frame, g *GreyFrame) error {
 	if err := frame.Training.Check(f.Mat().Cols(), f.Mat().Rows()); err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
@@ -107,8 +107,8 @@ func (g *GreyFrame) box(x, y, k int) float64 {
 // tail is the share of a high-bit recording's pixels outside its grey window on either side: hot pixels and spikes.
 const tail = 1e-4
 
-// Window returns the grey range of the whole recording: its extremes, as in the paper, and for integer recordings beyond 8 bits the percentiles that exclude
-// hot pixels. Float pictures in [0,1] keep that range; others exclude spikes, which would hide the rest.
+// Window returns the grey range of the whole recording: its extremes, as in the paper. For integers beyond 8 bits it returns percentiles that exclude hot
+// pixels. Float pictures in [0,1] have the range 0 to 1; for others the range excludes spikes, which would compress all other values.
 func (s *Survey) Window() (low, high float64, err error) {
 	switch {
 	case s.low == s.high:
@@ -137,7 +137,7 @@ func (s *Survey) Window() (low, high float64, err error) {
 	return low, high, nil
 }
 
-// Coloured reports whether objects have a colour, not only their noise.
+// Coloured reports whether objects are coloured. Colour of the noise alone does not count.
 func (s *Survey) Coloured() bool { return s.tinted && (s.frames < 2 || s.hue.lasts()) }
 
 // lowSNR reports whether less than a tenth of the pictures' variance lasts from one frame to the next.
@@ -157,8 +157,8 @@ type Region struct {
 	Film       bool
 }
 
-// Moving finds the square that holds the motion: 99 % of the variance in time beyond the noise, with a margin of a third for the object's extent, and at least
-// the encoder's input. ok is false if that is about the whole frame, or unknown.
+// Moving finds the square that contains the motion: 99 % of the temporal variance beyond the noise, plus a margin of a third for the object's extent. It is
+// at least as large as the encoder's input. ok is false if the square is almost the whole frame, or unknown.
 func (s *Survey) Moving() (r Region, ok bool) {
 	excess := s.excess()
 	if slices.Max(excess) == 0 {
@@ -180,7 +180,7 @@ func (s *Survey) Moving() (r Region, ok bool) {
 	return Region{place((x0+x1)*s.reduce/2, s.Width), place((y0+y1)*s.reduce/2, s.Height), size, false}, true
 }
 
-// excess is each reduced pixel's variance in time minus the median, which is the still background's.
+// excess returns the temporal variance of each reduced pixel beyond three times the median, which is the variance of the still background.
 func (s *Survey) excess() []float64 {
 	variance := s.variance()
 	sorted := slices.Sorted(slices.Values(variance))
@@ -200,8 +200,8 @@ func (s *Survey) variance() []float64 {
 	return variance
 }
 
-// lingers reports whether something moves that noise hides in every single pixel: the picture's covariance between successive frames, summed over pixels,
-// exceeds white noise of the pixels' variances v, -Σv/n ± √(Σv²/n), by 5 standard errors.
+// lingers reports whether something moves, even if noise hides it in every single pixel. It compares the covariance between successive frames, summed over
+// pixels, with the value for white noise of the pixels' variances v, -Σv/n ± √(Σv²/n). The excess must be 5 standard errors.
 func (s *Survey) lingers() bool {
 	n := float64(s.frames)
 	var covariance, white, mean float64
@@ -244,7 +244,7 @@ func (s *Survey) Check() error {
 	case s.saturated() > 0.2:
 		return fmt.Errorf("%.0f %% of the pixels are at the brightest count %g: the recording is saturated, record with a shorter exposure", 100*s.saturated(), s.high)
 	case s.low < s.high && moved == 0 && s.frames > 1 && !s.lingers():
-		return errors.New("nothing moves, no part of the picture varies more than its noise: check that the specimen is in view and in focus")
+		return errors.New("nothing moves: no part of the picture varies more than its noise: check that the specimen is in view and in focus")
 	}
 	return nil
 }
@@ -261,8 +261,8 @@ func (s *Survey) saturated() float64 {
 	return float64(s.counts[int(s.high)]) / float64(total)
 }
 
-// Steps returns the preprocessing for a recording: grey window, CLAHE if wanted, region, encoder's input. A region of each film comes
-// with its own window.
+// Steps returns the preprocessing for a recording: grey window, CLAHE if requested, region, and size of the encoder's input. If each film has
+// its own region, it also has its own window.
 func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step {
 	normalise := map[string]any{"window": []any{low, high}}
 	if crop != nil && crop.Film {

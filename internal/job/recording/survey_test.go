@@ -49,7 +49,7 @@ func TestSurveyFindsWhatMoves(t *testing.T) {
 		if !ok {
 			t.Fatalf("at %v: the whole frame was taken", at)
 		}
-		// ±3 sd of the motion and the spot's own radius have to lie inside; twice that would waste the encoder's pixels.
+		// ±3 sd of the motion plus the spot's radius must be inside; twice that would waste the encoder's pixels.
 		const reach = 30 + 6
 		if float64(r.X) > at[0]-reach+6 || float64(r.X+r.Size) < at[0]+reach-6 || float64(r.Y) > at[1]-reach+6 || float64(r.Y+r.Size) < at[1]+reach-6 || r.Size > 4*reach {
 			t.Errorf("at %v: the square is %+v", at, r)
@@ -63,7 +63,7 @@ func TestSurveyFindsWhatMoves(t *testing.T) {
 	}
 }
 
-// filming surveys n float frames of 40×40 with the given channels, whose values paint gives.
+// filming surveys n float frames of 40×40 with the given channels and values from paint.
 func filming(t *testing.T, n, channels int, paint func(k, pixel, channel int) float64) *Survey {
 	t.Helper()
 	s := &Survey{low: math.Inf(1), high: math.Inf(-1)}
@@ -85,13 +85,13 @@ func filming(t *testing.T, n, channels int, paint func(k, pixel, channel int) fl
 	return s
 }
 
-// TestSurveyWindow: float pictures keep their range, but for spikes, and noise that drowns them is cut at 4 standard deviations of its
-// middle, which for Student's t with 3 degrees of freedom is 4.5, and for normal noise of sd 2 is 8, beyond what the mean picture shows:
-// that has its own noise, of up to 4 in √200 standard deviations of 2.
+// TestSurveyWindow: the window of float pictures is their range without spikes. If noise dominates, it is the range of the mean picture plus
+// 4 robust standard deviations: 4.5 for Student's t with 3 degrees of freedom, 8 for normal noise of sd 2. The mean picture has noise itself,
+// up to 4 standard deviations of 2/√200.
 func TestSurveyWindow(t *testing.T) {
 	suite.Long(t)
 	rng := rand.New(rand.NewPCG(6, 0))
-	disc := func(k, pixel int) float64 { // of radius 6, from left to right
+	disc := func(k, pixel int) float64 { // a disc of radius 6 that moves from left to right
 		dx, dy := float64(pixel%40)-10-0.1*float64(k), float64(pixel/40)-20
 		return map[bool]float64{true: 1}[dx*dx+dy*dy < 36]
 	}
@@ -117,7 +117,7 @@ func TestSurveyWindow(t *testing.T) {
 			s := filming(t, 200, channels, test.paint)
 			want := test
 			switch {
-			case channels == 1 && want.coloured: // the first channel shows nothing of it
+			case channels == 1 && want.coloured: // the first channel does not show the disc
 				continue
 			case channels == 3 && test.low < 0: // the mean of three channels has less noise
 				want.low, want.high = test.low/math.Sqrt(3), 1+(test.high-1)/math.Sqrt(3)
@@ -169,7 +169,7 @@ func TestSurveyRefuses(t *testing.T) {
 	}
 }
 
-// TestSurveySeesThroughNoise films a disc whose grey flickers slowly, by a third of the noise's sd in each pixel, or noise alone.
+// TestSurveySeesThroughNoise surveys a disc whose grey level flickers slowly, by a third of each pixel's noise sd, or noise alone.
 func TestSurveySeesThroughNoise(t *testing.T) {
 	suite.Long(t)
 	for _, amplitude := range []float64{0, 1} {

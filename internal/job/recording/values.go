@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// It reads valuesAFrame values of each frame, always at the same positions, and at most maxValues in all.
+// A survey samples valuesAFrame values per frame, always at the same positions, and at most maxValues in total.
 const (
 	valuesAFrame = 2048
 	maxValues    = 1 << 20
@@ -20,13 +20,13 @@ type values struct {
 	seen, changes []float32 // of every stride-th pixel, frame after frame
 	stride        int
 	frames        int
-	size, step    int       // per frame, and step between positions
+	size, step    int       // values per frame, and step between positions
 	sum           []float64 // per position
 	previous      []float32
 }
 
-// add folds in a frame's values, unless it has more or fewer than the first. Positions lie an odd number of values apart that is no multiple of three: they
-// cover all channels, and most columns.
+// add includes a frame's values, unless their number differs from the first frame's. The step between positions is odd and no multiple of three, so that
+// they cover all channels and most columns.
 func (v *values) add(all []float32) {
 	if v.frames == 0 {
 		v.size, v.stride, v.step = len(all), 1, max(len(all)/valuesAFrame, 1)|1
@@ -56,7 +56,7 @@ func (v *values) add(all []float32) {
 	v.previous, v.frames = now, v.frames+1
 }
 
-// thin removes every second frame, also of those to come.
+// thin removes every second frame, and doubles the stride for future frames.
 func (v *values) thin() {
 	n := len(v.sum)
 	every := func(all []float32, from int) []float32 {
@@ -70,9 +70,9 @@ func (v *values) thin() {
 	v.stride *= 2
 }
 
-// window returns the range of grey values from low to high, the extremes. It cuts spikes: if the range is more than spiky times that between
-// the tails, it leaves the spikes out. For pictures that are almost only noise it returns the range of the mean picture plus reach standard
-// deviations of the noise on either side, estimated by the median for normal noise. Values beyond it carry little information and widen the range much.
+// window returns the range of grey values, within the extremes low and high. If the full range is more than spiky times the range between the tails,
+// it leaves out the spikes. For pictures that are almost only noise it returns the range of the mean picture plus reach standard deviations of the
+// noise on either side, estimated by the median for normal noise. Values outside carry little information and would widen the range much.
 func (v *values) window(low, high float64, lowSNR bool) (float64, float64) {
 	if noise := v.noise(); lowSNR && noise > 0 {
 		dark, bright := slices.Min(v.sum)/float64(v.frames), slices.Max(v.sum)/float64(v.frames)
@@ -92,7 +92,7 @@ const (
 	reach = 4
 )
 
-// noise returns the standard deviation of the values' noise, 0 if most do not change.
+// noise returns the standard deviation of the values' noise, or 0 if most values do not change.
 func (v *values) noise() float64 {
 	if len(v.changes) == 0 {
 		return 0
@@ -104,13 +104,13 @@ func (v *values) noise() float64 {
 	return numeric.NormalSD(sizes, math.Sqrt2)
 }
 
-// hue separates the colour of objects from noise, by the products of the channels' differences in consecutive frames.
+// hue separates the colour of objects from noise. It multiplies the differences between channels in consecutive frames.
 type hue struct {
 	previous        []float32
 	product, square float64
 }
 
-// add folds in a frame's values, three a pixel.
+// add includes a frame's values, three per pixel.
 func (h *hue) add(all []float32) {
 	for i, before := range h.previous {
 		other := i - 1 // of the same pixel
@@ -124,5 +124,5 @@ func (h *hue) add(all []float32) {
 	h.previous = all
 }
 
-// lasts reports whether colours persist from frame to frame, 5 standard errors beyond white noise.
+// lasts reports whether colours persist from frame to frame, by 5 standard errors more than white noise.
 func (h *hue) lasts() bool { return h.product > 5*math.Sqrt(h.square) }

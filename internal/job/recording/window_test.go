@@ -7,7 +7,7 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// TestWindow: a preview's grey values are OpenCV's, of pictures of every depth; at a tie of rounding, in the last bit of float32, one may differ.
+// TestWindow: a preview has OpenCV's grey values for pictures of every depth. At a rounding tie in float32 a value may differ by one.
 func TestWindow(t *testing.T) {
 	for _, kind := range []gocv.MatType{gocv.MatTypeCV8UC3, gocv.MatTypeCV16UC1, gocv.MatTypeCV32FC1} {
 		m, want := gocv.NewMatWithSize(30, 40, kind), gocv.NewMat()

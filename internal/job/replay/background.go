@@ -8,13 +8,13 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Replacement for a picture that shows nothing: its longest side, px, and a grey on which light and dark marks are visible.
+// The longest side, px, and the grey level of the background that replaces missing pictures. Light and dark marks are visible on this grey.
 const (
 	emptySide = 768
 	emptyGrey = 40
 )
 
-// background returns an even picture of the size's proportions.
+// background returns a uniform picture with the proportions of size.
 func background(size extent) (*latent.View, error) {
 	block := (max(size.width, size.height) + emptySide - 1) / emptySide
 	paper := image.NewGray(image.Rect(0, 0, max(size.width/block, 1), max(size.height/block, 1)))

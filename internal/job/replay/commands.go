@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// wait returns at due unless the replay is paused, or when it is stopped, or when ctx ends. Meanwhile it applies commands and sends health.
+// wait returns at due, unless the replay is paused. It also returns when the replay is stopped or ctx ends. Meanwhile it applies commands and sends health.
 func (p *player) wait(ctx context.Context, due time.Time) error {
 	for !p.stopped {
 		var turn <-chan time.Time // never, while paused
@@ -32,7 +32,7 @@ func (p *player) wait(ctx context.Context, due time.Time) error {
 	return nil
 }
 
-// rest waits at the end for the command start, which shows everything again.
+// rest waits at the end for the command start, which repeats the replay.
 func (p *player) rest(ctx context.Context) (again bool, err error) {
 	for err == nil {
 		select {
@@ -50,7 +50,7 @@ func (p *player) rest(ctx context.Context) (again bool, err error) {
 	return false, err
 }
 
-// obey carries out a command about the showing. Commands that steer tracking are refused: tracking is over.
+// obey applies a command that controls the replay. It refuses commands that control tracking.
 func (p *player) obey(ctx context.Context, c latent.Command) error {
 	switch c.Name {
 	case "pause":
@@ -60,7 +60,7 @@ func (p *player) obey(ctx context.Context, c latent.Command) error {
 	case "stop":
 		p.stopped = true
 	default:
-		c.Reply(latent.Refuse(latent.Conflict, "%s: this is a replay, and nothing is tracked: send pause, resume or stop", c.Name))
+		c.Reply(latent.Refuse(latent.Conflict, "%s: this is a replay, so nothing is tracked: send pause, resume or stop", c.Name))
 		return nil
 	}
 	return p.applied(ctx, c)

@@ -14,14 +14,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// film returns the frames behind the results, one in memory at a time.
+// film reads the frames of the recording, one at a time.
 type film struct {
 	ctx       context.Context // context of the reading
 	recording *recording.Recording
 	next      func() (*frame.Frame, bool)
 	stop      func()
 	err       error        // error of an ended reading
-	at        *frame.Frame // lent until next; nil behind the last
+	at        *frame.Frame // valid until next; nil after the last
 	first     uint64       // the number of the first frame
 	seq       uint64       // number of the last frame read
 	told      bool
@@ -49,7 +49,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 	if !f.read() {
 		defer f.close()
 		if f.err == nil {
-			f.err = fmt.Errorf("--film %s: no frame in it: give the recording that was tracked", name)
+			f.err = fmt.Errorf("--film %s: found no frame: give the recording that was tracked", name)
 		}
 		return nil, f.err
 	}
@@ -60,7 +60,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 // errEnough ends a reading.
 var errEnough = errors.New("enough frames were read")
 
-// rewind begins to read the film again.
+// rewind restarts the reading of the film.
 func (f *film) rewind() {
 	if f.stop != nil {
 		f.stop()
@@ -76,7 +76,7 @@ func (f *film) rewind() {
 	})
 }
 
-// read takes the next frame. It returns false after the last one, or if f.err says why there is none.
+// read reads the next frame. It returns false after the last one, or after an error, which f.err contains.
 func (f *film) read() (ok bool) {
 	if f.at, ok = f.next(); ok {
 		f.seq = f.at.Seq
@@ -84,7 +84,7 @@ func (f *film) read() (ok bool) {
 	return ok
 }
 
-// frame is frame seq, lent until the next call; nil if the film has none of that number.
+// frame returns frame seq, valid until the next call, or nil if the film lacks it.
 func (f *film) frame(seq uint64) (*frame.Frame, error) {
 	if seq < f.first {
 		return nil, nil
@@ -112,7 +112,7 @@ func (f *film) end() {
 	}
 }
 
-// show returns frame at as a picture, lent until the next call; nil if there is none.
+// show returns the frame at as a picture, valid until the next call, or nil if it cannot be shown.
 func (f *film) show(at *frame.Frame) (*latent.View, error) {
 	var skip *pipeline.ErrSkip
 	err := f.picture.Apply(f.ctx, at)

@@ -58,7 +58,7 @@ func (l *lines) rewind() error {
 func (l *lines) stream() string { return l.name }
 func (l *lines) close() error   { return l.file.Close() }
 
-// next returns the next record. A kill of the run tore an incomplete last line: next reports and skips it.
+// next returns the next record. It reports and skips an incomplete last line, which a killed run leaves.
 func (l *lines) next() (*record, error) {
 	line, err := l.reader.ReadSlice('\n')
 	l.number++
@@ -76,7 +76,7 @@ func (l *lines) next() (*record, error) {
 	case err != nil && torn:
 		if !l.told {
 			l.told = true
-			console.Warn("%v: the last line is torn, and left out", l.wrong(err))
+			console.Warn("%v: the last line is incomplete and was skipped", l.wrong(err))
 		}
 		return nil, io.EOF
 	case err != nil:
@@ -85,7 +85,7 @@ func (l *lines) next() (*record, error) {
 	return &l.record, nil
 }
 
-// wrong adds the place in the file to an error.
+// wrong adds the file's name and the line number to an error.
 func (l *lines) wrong(err error) error {
 	return fmt.Errorf("%s:%d: %w: give a file from run --out", l.path, l.number, err)
 }
@@ -111,7 +111,7 @@ func (l *lines) take(line []byte) error {
 	return nil
 }
 
-// place returns the position of a record in the film. A trigger comes before its frame's objects and latent, everything else after them.
+// place sets the position of a record in the film. A trigger comes before its frame's objects and latent, everything else after them.
 func (r *record) place(of message.Record) {
 	switch of := of.(type) {
 	case *message.ObjectsRecord:

@@ -4,13 +4,13 @@ import "time"
 
 const (
 	longestWait = 10 * time.Second       // longest wait for a frame, so that viewers skip the pauses of a film
-	mostLate    = 100 * time.Millisecond // largest delay that is made up; if reading is slower than the pace, the pace yields
+	mostLate    = 100 * time.Millisecond // largest delay that is caught up; if reading is too slow, the pace drops
 )
 
 // pace computes when frames are due.
 type pace struct {
-	speed float64 // times the film's own
-	fps   float64 // instead of that; 0 uses the times
+	speed float64 // relative to the film's own pace
+	fps   float64 // frames per second instead of speed; 0 uses the times
 	begun bool
 	seq   uint64    // number of the last frame
 	at    time.Time // its acquisition time

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	longestStep = 9e9              // s from frame to frame, which a time.Duration holds
-	usualPace   = 25               // frames a second of a table without a film
-	viewEvery   = time.Second / 25 // the eye follows no more pictures
+	longestStep = 9e9              // longest time between frames, s, that a time.Duration can represent
+	usualPace   = 25               // frames per second for a table without a film
+	viewEvery   = time.Second / 25 // the eye cannot follow more pictures
 	healthEvery = time.Second      // as in a run
 )
 
@@ -34,8 +34,8 @@ type player struct {
 	// State of one showing:
 	pace      pace
 	began     time.Time
-	frames    uint64 // number of shown records
-	published uint64 // messages
+	frames    uint64 // number of shown frames
+	published uint64 // number of messages
 	seq       uint64 // number of the shown frame
 	at        time.Time
 	size      extent    // size of the film, or of the field
@@ -60,7 +60,7 @@ func (p *player) play(ctx context.Context) error {
 		if err := p.tell(ctx, "stopped"); err != nil || p.options.Exit {
 			return err
 		}
-		console.Say("%s is at its end after %d frames: the command start shows it again, Ctrl-C ends", p.options.Results, p.frames)
+		console.Say("%s is at its end after %d frames: the command start repeats it, Ctrl-C quits", p.options.Results, p.frames)
 		if again, err := p.rest(ctx); err != nil || !again {
 			return err
 		}
@@ -101,7 +101,7 @@ func (p *player) once(ctx context.Context) error {
 	}
 }
 
-// begin forgets the last showing.
+// begin resets the state of the last showing.
 func (p *player) begin() error {
 	now := time.Now()
 	p.pace = pace{speed: p.options.Speed, fps: p.options.FPS}
@@ -111,15 +111,15 @@ func (p *player) begin() error {
 	return p.results.rewind()
 }
 
-// end requires that a record was shown.
+// end returns an error if no frame was shown.
 func (p *player) end() error {
 	if p.frames > 0 {
 		return nil
 	}
-	return console.Usage(fmt.Errorf("%s: no frame from %d on in it: give a smaller --from, or results of a run", p.options.Results, p.options.From))
+	return console.Usage(fmt.Errorf("%s: found no frame numbered %d or higher: give a smaller --from, or results of a run", p.options.Results, p.options.From))
 }
 
-// wanted excludes the frames before the first, the health of the past run, and its pictures if the film has better ones.
+// wanted excludes the frames before --from, the health of the past run, and its pictures if there is a film.
 func (p *player) wanted(r *record) bool {
 	return r.seq >= p.options.From && r.kind != latent.KindHealth && (r.kind != latent.KindView || p.film == nil)
 }
@@ -185,7 +185,7 @@ func (p *player) publish(ctx context.Context, r *record) error {
 	return p.sink.Write(ctx, &p.estimate)
 }
 
-// fit checks that the film has the size of the results. Without a film it makes an even background of the first size.
+// fit checks that the film has the size of the results. Without a film it publishes a uniform background of the first size.
 func (p *player) fit(ctx context.Context, r *record) error {
 	switch {
 	case p.size == (extent{}):
@@ -200,13 +200,13 @@ func (p *player) fit(ctx context.Context, r *record) error {
 		view.Seq, view.Time = p.seq, p.at
 		return p.write(ctx, view)
 	case p.film != nil && r.line != nil && r.size != p.size:
-		return console.Usage(fmt.Errorf("--film %s: frame %d has %dx%d px, and the results are of one of %dx%d: give the film that was tracked",
+		return console.Usage(fmt.Errorf("--film %s: frame %d has %dx%d px, but the results are from a film of %dx%d px: give the film that was tracked",
 			p.options.Film, r.seq, p.size.width, p.size.height, r.size.width, r.size.height))
 	}
 	return nil
 }
 
-// write sends a message of the replay's own.
+// write sends a message that the replay creates itself.
 func (p *player) write(ctx context.Context, m latent.Message) error {
 	p.published++
 	return p.sink.Write(ctx, m)

@@ -1,5 +1,5 @@
 // Package replay shows the results of a run again: it publishes the records of a result file and the pictures of their film at the film's pace. The dashboard
-// and every other subscriber see them as they saw the run.
+// and every other subscriber receive them as from the run.
 package replay
 
 import (
@@ -17,19 +17,19 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// Options say what to show, and how.
+// Options select what to show, and how.
 type Options struct {
 	Results string  // output of run --out: JSON Lines or, if the name ends in .csv, a table of tracks
 	Film    string  // a recording that provides the pictures; if empty, the JSON Lines' pictures, or an even background
-	Speed   float64 // times the film's own pace
-	FPS     float64 // frames per second instead of that; 0 uses the times
+	Speed   float64 // relative to the film's own pace
+	FPS     float64 // frames per second instead of Speed; 0 uses the times
 	From    uint64  // the first frame
 	Frames  uint64  // number of frames; 0 means all
 	Loop    bool    // restart at the end
 	Exit    bool    // return at the end, instead of waiting for the command start
 }
 
-// The bounds on a pace: a frame in 100 s, and more than any screen shows.
+// Bounds on a pace: one frame per 100 s, and more frames than any screen shows.
 const (
 	leastPace = 0.01
 	mostPace  = 10_000
@@ -40,7 +40,7 @@ func (o Options) check() error {
 	case !(leastPace <= o.Speed && o.Speed <= mostPace):
 		return fmt.Errorf("--speed %g: expected %g to %d times the film's own pace", o.Speed, leastPace, mostPace)
 	case o.FPS != 0 && !(leastPace <= o.FPS && o.FPS <= mostPace):
-		return fmt.Errorf("--fps %g: expected %g to %d frames a second", o.FPS, leastPace, mostPace)
+		return fmt.Errorf("--fps %g: expected %g to %d frames per second", o.FPS, leastPace, mostPace)
 	case o.FPS != 0 && o.Speed != 1:
 		return errors.New("--fps and --speed: give one of them")
 	case o.Loop && o.Exit:
@@ -49,11 +49,11 @@ func (o Options) check() error {
 	return nil
 }
 
-// results are read from the first record to io.EOF. A record is lent until the next.
+// results are read from the first record to io.EOF. A record is valid until the next call.
 type results interface {
 	next() (*record, error)
 	rewind() error
-	stream() string // its name
+	stream() string // name of the stream
 	close() error
 }
 
@@ -71,10 +71,10 @@ type record struct {
 // extent is a size in px.
 type extent struct{ width, height int }
 
-// mostSide bounds a picture, px, as in the search for objects.
+// mostSide is the largest side of a picture, px, as in the search for objects.
 const mostSide = 16384
 
-// Replay is a result file and its film, open. It is for one goroutine.
+// Replay is an open result file with its film. Only one goroutine may use it.
 type Replay struct {
 	options Options
 	results results
@@ -108,7 +108,7 @@ func openResults(path string) (results, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: give a file from run --out", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is no file: give a file from run --out", path)
+		return nil, fmt.Errorf("%s: is not a regular file: give a file from run --out", path)
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
 		return openTable(path)
 	}
@@ -129,7 +129,7 @@ func (r *Replay) Close() error {
 	return r.results.close()
 }
 
-// Play publishes on b, and takes the commands pause, resume, stop and start, until the end or until ctx ends.
+// Play publishes on b and accepts the commands pause, resume, stop and start, until the replay or ctx ends.
 func (r *Replay) Play(ctx context.Context, b *bus.Conn) error {
 	began := time.Now().UTC()
 	about := natsink.About{Source: filepath.Base(r.options.Results), Model: "replay", Started: began}

@@ -25,10 +25,10 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
-// film is one of 30 frames, 50 a second, of 160x120 px.
+// simulated is a film of 30 frames, 50 per second, of 160x120 px.
 const simulated = "sim:vesicle?density=20&width=160&height=120&seed=3&frames=30"
 
-// write makes a file of text in a folder of the test's.
+// write writes a file of text in a temporary folder.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -38,7 +38,7 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// written are the JSON Lines of a run that followed objects for n frames, 20 ms apart, with a trigger ahead of every tenth, and its health and events.
+// written returns the JSON Lines of a run that followed objects for n frames, 20 ms apart, with a trigger before every tenth frame, health and events.
 func written(t *testing.T, n uint64) []string {
 	t.Helper()
 	e := message.Encoder{Stream: "bead"}
@@ -59,7 +59,7 @@ func written(t *testing.T, n uint64) []string {
 	return lines
 }
 
-// listener hears a stream.
+// listener subscribes to a stream.
 type listener struct {
 	*testing.T
 	bus      *bus.Conn
@@ -76,11 +76,11 @@ func listen(t *testing.T, stream string) *listener {
 	if err := heard.SetPendingLimits(-1, -1); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { heard.Unsubscribe() }) // a connection that closes waits for messages that nobody took
+	t.Cleanup(func() { heard.Unsubscribe() }) // otherwise Close would wait for unread messages
 	return &listener{t, b, heard}
 }
 
-// next is the next message of a kind; a minute is for a busy machine.
+// next returns the next message of a kind; it waits a minute for a busy machine.
 func (l *listener) next(kind latent.Kind) []byte {
 	l.Helper()
 	for {
@@ -94,7 +94,7 @@ func (l *listener) next(kind latent.Kind) []byte {
 	}
 }
 
-// all are the messages that came, by kind, in their order.
+// all returns the received messages by kind, in order.
 func (l *listener) all() map[latent.Kind][]string {
 	l.Helper()
 	if err := l.bus.NATS().Flush(); err != nil {
@@ -111,7 +111,7 @@ func (l *listener) all() map[latent.Kind][]string {
 	}
 }
 
-// ask sends a command and returns the code of its refusal, or none, and the answer.
+// ask sends a command and returns the answer and the code of a refusal, if any.
 func (l *listener) ask(stream, name string) (code, answer string) {
 	l.Helper()
 	m, err := l.bus.NATS().Request("driftscope.local."+stream+".cmd."+name, nil, time.Minute)
@@ -121,7 +121,7 @@ func (l *listener) ask(stream, name string) (code, answer string) {
 	return m.Header.Get(micro.ErrorCodeHeader), string(m.Data)
 }
 
-// shows plays to the end.
+// shows plays a replay to the end.
 func (l *listener) shows(o Options) error {
 	l.Helper()
 	r, err := Open(l.Context(), o)
@@ -132,7 +132,7 @@ func (l *listener) shows(o Options) error {
 	return r.Play(l.Context(), l.bus)
 }
 
-// TestLines: every record but health comes as it is written, once and in order, and the pictures are those of the film.
+// TestLines: every record except health is published unchanged, once and in order, and the pictures come from the film.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	lines := written(t, 30)
@@ -156,7 +156,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// wantPictures wants views of the simulated film's frames, bit by bit, the first frame among them.
+// wantPictures checks that the views equal the simulated film's frames, bit by bit, and include the first.
 func wantPictures(t *testing.T, views []string) {
 	t.Helper()
 	shown := map[uint64][]byte{}
@@ -196,7 +196,7 @@ func wantPictures(t *testing.T, views []string) {
 	}
 }
 
-// TestTable: rows in any order become a message a frame, with their numbers and places; without a film on a background of their size.
+// TestTable: rows in any order become one message per frame, with numbers and positions. Without a film the background has the size of the positions.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tracks")
@@ -220,13 +220,13 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPart: frames from one to another, twice where it loops; times and size of a table's objects are the film's.
+// TestPart: a replay of a range of frames, twice in a loop. The times and size of a table's objects come from the film.
 func TestPart(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tracks")
 	var text strings.Builder
 	text.WriteString("frame,particle,x,y\n")
-	for k := range 40 { // ten more than the film has
+	for k := range 40 { // ten more frames than the film has
 		fmt.Fprintf(&text, "%d,1,5,5\n", k)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -253,7 +253,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestCommands: pause holds the showing until resume, stop ends it, start begins it anew; what steers tracking is refused.
+// TestCommands: pause stops the replay until resume, stop ends it, start restarts it. Commands that control tracking are refused.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "bead")
@@ -294,7 +294,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%s %.200s", code, text)
 	}
 	held := l.all()[latent.KindObjects]
-	for range 2 { // a second and more, in which fifty frames would come
+	for range 2 { // more than a second, enough for fifty frames
 		l.next(latent.KindHealth)
 	}
 	if more := l.all()[latent.KindObjects]; len(more) > 0 {
@@ -323,7 +323,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestHostile: what is no result is the user's mistake, told with the file and the line.
+// TestHostile: an invalid result file is a usage error that names the file and the line.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	good := strings.Join(written(t, 3), "\n") + "\n"
@@ -331,7 +331,7 @@ func TestHostile(t *testing.T) {
 	for _, test := range []struct {
 		name, file, text string
 		o                Options
-		want             string // empty: it is shown
+		want             string // empty if the file is valid
 	}{
 		{"nothing", "r.jsonl", "", Options{}, "no record in it"},
 		{"no JSON", "r.jsonl", good + "abc\n" + good, Options{}, "r.jsonl:8: not a driftscope message"},
@@ -347,7 +347,7 @@ func TestHostile(t *testing.T) {
 		{"frames that go back", "r.jsonl", good + good, Options{Film: simulated}, ""},
 		{"frames without a time", "r.jsonl", `{"v":1,"kind":"latent","stream":"bead","seq":18446744073709551615,"z":[1]}` + "\n", Options{Film: simulated}, ""},
 		{"another film", "r.jsonl", strings.ReplaceAll(good, `"width_px":160`, `"width_px":161`), Options{Film: simulated}, "give the film that was tracked"},
-		{"none from there on", "r.jsonl", good, Options{From: 4}, "no frame from 4 on"},
+		{"none from there on", "r.jsonl", good, Options{From: 4}, "found no frame numbered 4 or higher"},
 		{"no film", "r.jsonl", good, Options{Film: "gone.tif"}, "gone.tif does not exist"},
 		{"no recording", "r.jsonl", good, Options{Film: "camera:0"}, "a live source cannot be replayed"},
 		{"no columns", "t.csv", "a,b\n1,2\n", Options{}, "expected frame, particle, x and y"},
@@ -386,10 +386,10 @@ func TestPace(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		speed, fps float64
-		seq        uint64        // of the second frame, behind frame 1
-		later      time.Duration // it was taken than the first
-		now        time.Duration // it is asked for behind the first
-		due        time.Duration // behind the first
+		seq        uint64        // number of the second frame, after frame 1
+		later      time.Duration // acquisition time after the first frame
+		now        time.Duration // time of the request after the first
+		due        time.Duration // due time after the first
 	}{
 		{"by the times", 2, 0, 2, time.Second, 0, 500 * time.Millisecond},
 		{"by the rate", 1, 10, 3, time.Hour, 0, 200 * time.Millisecond},

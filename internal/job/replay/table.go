@@ -20,12 +20,12 @@ type place struct {
 	x, y  float64 // px
 }
 
-// table is a table of tracks, fully in memory: at most tracking.MaxRows places of 32 bytes.
+// table is a table of tracks, fully in memory: at most tracking.MaxRows positions of 32 bytes.
 type table struct {
 	path   string
 	places []place // by frame, then by number
-	size   extent  // box that contains all places
-	begun  int     // the first place of the next frame
+	size   extent  // box that contains all positions
+	begun  int     // index of the first position in the next frame
 	record record
 }
 
@@ -56,7 +56,7 @@ func (t *table) add(particle int64, at tracking.Point) error {
 		return fmt.Errorf("particle %d, expected numbers from 0", particle)
 	}
 	if most := max(math.Abs(at.X), math.Abs(at.Y)); most >= mostSide {
-		return fmt.Errorf("a place at %g, %g, but a picture has at most %d px a side: give places in px", at.X, at.Y, mostSide)
+		return fmt.Errorf("a position at %g, %g, but a picture has at most %d px per side: give positions in px", at.X, at.Y, mostSide)
 	}
 	t.places = append(t.places, place{int32(at.Frame), particle, at.X, at.Y})
 	t.size = extent{max(t.size.width, int(at.X)+1), max(t.size.height, int(at.Y)+1)}

@@ -16,7 +16,7 @@ import (
 	"driftscope/sinks"
 )
 
-// Makers make the sources, sinks and steps of a configuration to check their options. Nothing is written to the sinks.
+// Makers returns constructors of sources, sinks and steps that check their options. The sinks write nothing.
 func Makers() reach.Makers {
 	return reach.Makers{
 		Source: func(kind string, decode func(any) error) error {
@@ -35,10 +35,10 @@ func Makers() reach.Makers {
 	}
 }
 
-// Check constructs every stage and throws it away.
+// Check constructs every stage of a configuration and discards it.
 func Check(cfg config.Config) error {
 	var errs []error
-	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
+	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // needs no Close before Open
 	if errs = append(errs, err, checkFrames(cfg)); err == nil {
 		_, err := newLead(cfg, !source.Info().Live)
 		errs = append(errs, err, checkPlaces(cfg, source.Info()))
@@ -50,7 +50,7 @@ func Check(cfg config.Config) error {
 	errs = append(errs, err)
 	_, rules, err := newWatcher(cfg, latents, nil)
 	if err == nil {
-		rules = append([]string{}, rules...) // an empty list says that the rules are known
+		rules = append([]string{}, rules...) // an empty list means that the rules are known
 	}
 	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
 	for _, c := range cfg.Sinks {
@@ -64,7 +64,7 @@ func Check(cfg config.Config) error {
 }
 
 // lintModel loads the model, unless it is on a server, and compares its steps with the configured ones. latents is the model's number of dimensions, 0
-// if unknown, plus the dimensions of a place if objects are followed.
+// if unknown, plus the dimensions of a position if objects are followed.
 func lintModel(cfg config.Config) (latents int, err error) {
 	if cfg.Objects.Enabled && cfg.Model == "" {
 		return objects.Dim, nil

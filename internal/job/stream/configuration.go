@@ -5,7 +5,7 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// Implied returns the configuration implied by a source's name. dt, s, or fps, frames a second, set the frame rate if not 0.
+// Implied returns the configuration implied by a source's name. A positive dt (s) or fps (frames per second) sets the frame rate.
 func Implied(source string, dt, fps float64) (config.Config, error) {
 	cfg := config.Default()
 	component, err := recording.Source(source, dt, fps)
@@ -17,7 +17,7 @@ func Implied(source string, dt, fps float64) (config.Config, error) {
 	return cfg, nil
 }
 
-// SettleSeeds settles every seed so that it can be printed: the given one, the configured one, or 1.
+// SettleSeeds makes every seed explicit, so that it can be printed: the given seed, the configured one, or 1.
 func SettleSeeds(cfg *config.Config, given *uint64) (err error) {
 	if given != nil {
 		cfg.Online.Seed = *given

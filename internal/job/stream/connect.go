@@ -1,5 +1,5 @@
-// Package stream assembles the command run: from a configuration to the stages of internal/flow/pipeline, the streams of one process, and changes while
-// they run, such as another model or a new start.
+// Package stream implements the command run. It builds the stages of internal/flow/pipeline from configurations, runs the streams of one process, and
+// changes them while they run, such as to another model or by a restart.
 package stream
 
 import (
@@ -15,7 +15,7 @@ import (
 // TerminalSink is the kind of sink that a stream adds itself for a terminal.
 const TerminalSink = "terminal"
 
-// Connect reaches the bus, or starts the embedded one; nil if it is off.
+// Connect connects to the bus, or starts the embedded server. It returns nil if the bus is off.
 func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	o := cfg.NATS
 	if o.URL == config.NATSOff {
@@ -34,7 +34,7 @@ func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	})
 }
 
-// logger writes warnings to standard error if no live status would be torn by them.
+// logger writes warnings to standard error, unless they would garble the live status.
 func logger(cfg config.Config) *slog.Logger {
 	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == TerminalSink }) {
 		return slog.New(slog.DiscardHandler)

@@ -10,12 +10,12 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// ShareCores prepares a worker's process, which assembles streams while others run. It does the work of giveCores for several lanes in advance.
+// ShareCores prepares a worker's process, which assembles streams while others run. It calls giveCores for several lanes in advance.
 func ShareCores() { giveCores(2) }
 
-// giveCores prepares the process for so many lanes of frames. With several lanes, a call into OpenCV uses only its caller's core. Go runs twice as many
-// goroutines at once as there are cores, unless the user sets a number. A lane in OpenCV counts as one goroutine. If all lanes were in OpenCV, the
-// camera's frame, a command and the NATS server would wait.
+// giveCores prepares the process for the given number of lanes of frames. With several lanes, a call into OpenCV uses only its caller's core. Go runs
+// two goroutines per core at once, unless the user sets GOMAXPROCS. A lane in OpenCV counts as a goroutine. With one per core, the camera's frames,
+// commands and the NATS server would have to wait while all lanes are in OpenCV.
 func giveCores(lanes int) {
 	frame.KeepMemory()
 	if lanes > 1 {

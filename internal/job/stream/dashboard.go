@@ -11,7 +11,7 @@ import (
 	"driftscope/sinks/web"
 )
 
-// DashboardToken names the environment variable that replaces dashboard.token: unlike flags, other users of the machine cannot read it.
+// DashboardToken names the environment variable with the token if dashboard.token is empty. Unlike a flag, other users of the machine cannot read it.
 const DashboardToken = "DRIFTSCOPE_DASHBOARD_TOKEN"
 
 // NewMetrics returns the metrics of this process, or nil without a bus, because then no dashboard serves them.
@@ -27,7 +27,7 @@ func NewMetrics(conn *bus.Conn) *sinks.Metrics {
 // tokenOf returns the dashboard's token, empty if it needs none.
 func tokenOf(d config.Dashboard) string { return cmp.Or(d.Token, os.Getenv(DashboardToken)) }
 
-// checkDashboard reports whether the dashboard's keys for access are valid.
+// checkDashboard checks the dashboard's address and token.
 func checkDashboard(d config.Dashboard) error {
 	if d.Address == config.DashboardOff {
 		return nil

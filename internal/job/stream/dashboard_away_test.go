@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// TestDashboardServerAway: a server that accepts and says nothing is waited for by the connection, not by those who ask how it is.
+// TestDashboardServerAway: the connection waits for a server that accepts but never answers; requests to the dashboard do not.
 func TestDashboardServerAway(t *testing.T) {
 	server, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
 	if err != nil {
@@ -47,7 +47,7 @@ func TestDashboardServerAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if took := time.Since(start); answer.StatusCode != want || took > time.Second { // half that wait: on a busy machine an answer takes milliseconds
+		if took := time.Since(start); answer.StatusCode != want || took > time.Second { // half of that wait; even on a busy machine an answer takes milliseconds
 			t.Errorf("/%s: found %s after %v, expected %d at once", path, answer.Status, took, want)
 		}
 		tried.Close()

@@ -66,7 +66,7 @@ func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	return append(made, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{field.NewTemplate(template)}}), nil
 }
 
-// pictures returns the configured steps, and the one that makes pixels of grey values for each lane.
+// pictures returns the configured steps, and a step per lane that converts frames to grey values.
 func (b *fieldBuilder) pictures(lanes int) ([]pipeline.NamedStep, error) {
 	made, err := newSteps(b.cfg.Preprocess, lanes)
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *fieldBuilder) encoder(p plan) (pipeline.Encoder, error) {
 
 func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewViewer(), nil }
 
-// begin makes the estimator for the first plan, which all later plans share.
+// begin makes the estimator for the first plan. All later plans share it.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if b.law.estimator != nil {
 		return b.law, nil
@@ -130,7 +130,7 @@ func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *fra
 // fieldLaw is the law of all objects of a field, and of the followed object.
 type fieldLaw struct {
 	following
-	estimator *objects.Estimator // the same estimator
+	estimator *objects.Estimator // the same object as following
 }
 
 // following is a law of many objects.
@@ -146,27 +146,27 @@ func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bo
 	return l.estimator.Update(dst, seen.Sight)
 }
 
-// Finish does nothing: the estimator already has every object.
+// Finish does nothing: the estimator already includes every object.
 func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }
 
-// Looks reports whether run looks at a source before it tracks it. A simulation has a model, and frames that anyone may send are no film.
+// Looks reports whether run takes a first look at a source before tracking. A simulation needs none, and frames that anyone may send allow none.
 func Looks(c config.Component) (bool, error) {
 	if c.Kind == recording.SimSource {
 		return false, nil
 	}
-	source, err := ingest.New(c.Kind, c.Decode) // holds nothing before Open
+	source, err := ingest.New(c.Kind, c.Decode) // needs no Close before Open
 	if err != nil {
 		return false, console.Usage(err)
 	}
-	return !source.Info().Public, nil // where a server keeps the frames, reading them twice moves the reader
+	return !source.Info().Public, nil // if a server stores the frames, a first look would consume some
 }
 
-// placesBuilder builds the tracking of places that come without pictures.
+// placesBuilder builds the tracking of positions that arrive without pictures.
 type placesBuilder struct{ fieldBuilder }
 
 func (b *placesBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	if m != nil {
-		return plan{}, console.Usage(fmt.Errorf("model %s: sees pictures, and the source sends places", m.name))
+		return plan{}, console.Usage(fmt.Errorf("model %s: needs pictures, but the source sends positions: leave the model out", m.name))
 	}
 	return b.fieldBuilder.plan(ctx, nil)
 }
@@ -179,20 +179,20 @@ func (b *placesBuilder) encoder(plan) (pipeline.Encoder, error) {
 	return fieldEncoder{field.NewPlaces(b.cfg.Objects.Max, b.cfg.Online.PixelUM, b.cfg.Objects.Template)}, nil
 }
 
-// checkPlaces refuses settings that need pictures if the source sends places, and places that no object is made of.
+// checkPlaces refuses settings that need pictures if the source sends positions. It also refuses positions if objects are disabled.
 func checkPlaces(cfg config.Config, source pipeline.Info) error {
 	switch o := cfg.Objects; {
 	case !source.Places:
 		return nil
 	case !o.Enabled:
-		return errors.New("source: sends places: give objects: {enabled: true}")
+		return errors.New("source: sends positions: give objects: {enabled: true}")
 	case cfg.Model != "" || o.Find != "" || len(cfg.Preprocess) > 0 || cfg.Record.Path != "":
-		return errors.New("source: sends places without pictures: leave model, objects.find, preprocess and record out")
+		return errors.New("source: sends positions without pictures: leave model, objects.find, preprocess and record out")
 	}
 	return nil
 }
 
-// first holds the find for a film without a description.
+// first is the result of the first look at a film that the user did not describe.
 type first struct {
 	finder *finder.Finder
 	tally  field.Tally
@@ -202,7 +202,7 @@ type first struct {
 func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	r := recording.Of(cfg.Source)
 	if looks, err := Looks(cfg.Source); err != nil || !looks && cfg.Source.Kind != recording.SimSource {
-		return nil, cmp.Or(err, console.Usage(fmt.Errorf("objects.find: anyone may send the frames of %s, so run does not look at them first: give --objects, or a model", cfg.Source.Kind)))
+		return nil, cmp.Or(err, console.Usage(fmt.Errorf("objects.find: anyone may send the frames of %s, so run takes no first look at them: give --objects, or a model", cfg.Source.Kind)))
 	}
 	made, err := newSteps(cfg.Preprocess, 1)
 	if err != nil {
@@ -224,7 +224,7 @@ func lookFirst(ctx context.Context, cfg config.Config) (*first, error) {
 	return &first{finder: learnt}, err
 }
 
-// firstBuilder builds the tracking of a recording's objects without a description of them.
+// firstBuilder builds the tracking of the objects found in a first look.
 type firstBuilder struct {
 	fieldBuilder
 	seen *first // nil until the plan is made
@@ -233,7 +233,7 @@ type firstBuilder struct {
 // plan reads the beginning of the recording.
 func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	if m != nil {
-		return plan{}, console.Usage(fmt.Errorf("model %s: the objects of the first look are followed without a model: start again with --objects --model", m.name))
+		return plan{}, console.Usage(fmt.Errorf("model %s: the objects of the first look are followed without a model: restart the run with --objects --model", m.name))
 	}
 	seen, err := lookFirst(ctx, b.cfg)
 	if err != nil {
@@ -244,7 +244,7 @@ func (b *firstBuilder) plan(ctx context.Context, m *Model) (plan, error) {
 	return plan{about: tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim + field.Latents(seen.finder)}}, nil
 }
 
-// lanes returns 1 for a single object: the search in each frame begins at the object's place in the last frame.
+// lanes returns 1 for a single object: the search in each frame begins at the object's position in the previous frame.
 func (b *firstBuilder) lanes(plan) int {
 	if k := b.seen.finder.Kind; k == finder.One || k == finder.OneBody {
 		return 1
@@ -261,7 +261,7 @@ func (b *firstBuilder) encoder(plan) (pipeline.Encoder, error) {
 	return fieldEncoder{field.NewFinds(b.seen.finder, b.cfg.Objects.Max, &b.seen.tally)}, nil
 }
 
-// first returns the find of the first look, or nil if the user described the film.
+// first returns the result of the first look, or nil if the user described the film.
 func (s *Stream) first() *first {
 	if b, ok := s.tracking.builder.(*firstBuilder); ok {
 		return b.seen
@@ -269,8 +269,8 @@ func (s *Stream) first() *first {
 	return nil
 }
 
-// conclude reports at the end of a run whether the find was confirmed. It returns an error if a recording shows no object; of a live source an alarm
-// has said so.
+// conclude reports at the end of a run whether the frames confirmed the first look. It returns an error if a recording shows no object, but only a
+// warning for a live source.
 func (s *Stream) conclude() error {
 	seen := s.first()
 	if seen == nil {
@@ -280,13 +280,13 @@ func (s *Stream) conclude() error {
 	frames, found := t.Frames.Load(), t.Found.Load()
 	switch {
 	case s.source.Live && found == 0:
-		console.Warn("verdict: nothing: no object in any of %d frames: start again when the camera shows some, or name them with --one, --bodies or --objects", frames)
+		console.Warn("verdict: nothing: no object in any of %d frames: start again when the camera shows objects, or describe them with --one, --bodies or --objects", frames)
 	case f.Kind == finder.Nothing:
 		return errors.New(f.String())
 	case found == 0:
-		return fmt.Errorf("nothing: no object in any of %d frames, although the first look at the film found %v: the film may have changed, or show other things after its beginning", frames, f.Kind)
+		return fmt.Errorf("nothing: no object in any of %d frames, although the first look at the film found %v: the film may have changed, or its later frames may show something else", frames, f.Kind)
 	case !f.Confirmed(found, frames):
-		console.Warn("verdict: doubtful: objects were found in %d of %d frames, in none after frame %d: if the film shows more, say what with --one, --bodies or --objects", found, frames, t.Last.Load())
+		console.Warn("verdict: doubtful: objects were found in %d of %d frames, in none after frame %d: if the film shows more objects, describe them with --one, --bodies or --objects", found, frames, t.Last.Load())
 	default:
 		console.Say("verdict: %s", f)
 	}

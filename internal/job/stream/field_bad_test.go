@@ -17,7 +17,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// slides is a recording of pictures that are drawn, 50 a second.
+// slides is a recording of drawn pictures, 50 per second.
 type slides struct {
 	frames, seq int
 	draw        func(i int, at func(x, y int) *uint16)
@@ -70,7 +70,7 @@ func scene(objects int, sd, light, most float64, on func(i int) bool) func(i int
 
 func always(int) bool { return true }
 
-// even is a picture of one value.
+// even returns a picture of one value.
 func even(v uint16) func(int, func(x, y int) *uint16) {
 	return func(_ int, at func(x, y int) *uint16) {
 		for y := range slideSide {
@@ -81,15 +81,15 @@ func even(v uint16) func(int, func(x, y int) *uint16) {
 	}
 }
 
-// TestFieldTellsWhatIsWrong: of every film that is not what it should be an event says so in a line, every frame is told all the same, and no more objects
-// are there than ever were: of 20 a frame 60 at most, those that are missed included.
+// TestFieldTellsWhatIsWrong: for every unsuitable film an event describes the problem in one line, but every frame is still published. The number of objects
+// stays plausible: with 20 per frame at most 60, including missed ones.
 func TestFieldTellsWhatIsWrong(t *testing.T) {
 	suite.Calculation(t)
 	const frames = 80
 	for name, c := range map[string]struct {
 		draw    func(int, func(x, y int) *uint16)
 		options string
-		told    []string // a code and a part of the text each
+		told    []string // codes, each with a part of the text
 		least   int      // objects in the last frame
 		most    int      // in any
 	}{

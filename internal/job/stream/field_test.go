@@ -21,16 +21,16 @@ import (
 	"driftscope/sinks/message"
 )
 
-// dish is a live camera over nine beads that step by 0.2 px an axis and frame, of which somebody pulls the plug.
+// dish is a live camera over nine beads that step by 0.2 px per axis and frame. It is unplugged during the test.
 type dish struct {
 	rng    *rand.Rand
 	beads  [9][2]float64
 	taken  int     // frames so far
-	seq    uint64  // of the next since it was opened
+	seq    uint64  // number of the next frame since the camera was opened
 	clock  float64 // s
-	pulled int     // frame before which the plug is pulled
-	away   int     // frames that pass meanwhile
-	frames int     // that it gives in all
+	pulled int     // frame before which the camera is unplugged
+	away   int     // number of frames while it is unplugged
+	frames int     // total number of frames
 }
 
 const (
@@ -50,7 +50,7 @@ func (d *dish) Info() pipeline.Info        { return pipeline.Info{Live: true, Ti
 func (d *dish) Open(context.Context) error { d.seq = 0; return nil }
 func (d *dish) Close() error               { return nil }
 
-// step moves beads and clock on by one frame.
+// step advances beads and clock by one frame.
 func (d *dish) step() {
 	d.clock += dishDT
 	for i := range d.beads {
@@ -93,7 +93,7 @@ func (d *dish) Read(ctx context.Context) (*frame.Frame, error) {
 	return frame.New(d.seq-1, time.Unix(0, int64(d.clock*1e9)), frame.Meta{Arrived: time.Now()}, mat), nil
 }
 
-// fieldRun follows a source's objects and gives what is said of it.
+// fieldRun follows a source's objects and returns the published records.
 func fieldRun(t *testing.T, source pipeline.Source, text string) (all []message.Record) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -126,8 +126,8 @@ func fieldRun(t *testing.T, source pipeline.Source, text string) (all []message.
 	return all
 }
 
-// TestFieldCameraIsLost: the plug is pulled for 3 s under a run. It is told once, and once that the camera is back; frames are numbered on; and the beads,
-// 2.4 px further, are who they were, with a lag and without. The queue holds the film, so that no machine is too slow.
+// TestFieldCameraIsLost: the camera is unplugged for 3 s during a run. The run reports the loss once and the return once, and frame numbers continue. The
+// beads, 2.4 px further, keep their numbers, with and without a lag. The queue holds the whole film, so that no machine is too slow.
 func TestFieldCameraIsLost(t *testing.T) {
 	const pulled, frames = 80, 130
 	for _, lag := range []int{0, 3} {

@@ -7,8 +7,8 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// TestFramesKept: the embedded server of a stream that keeps its frames has room for them, beside those of another stream, and the source reads
-// what is kept.
+// TestFramesKept: the embedded server has room for the stored frames of a stream in addition to another stream's frames, and the source reads
+// the stored frames.
 func TestFramesKept(t *testing.T) {
 	one, err := config.Parse("one.yaml", []byte("source: {nats: {subject: cam.1}}\nframes: {durable: true}\nnats: {port: 0, store: '"+t.TempDir()+"'}"))
 	if err != nil {

@@ -34,7 +34,7 @@ func restore(e pipeline.Estimator, path string) (from string, err error) {
 	return path, nil
 }
 
-// checkState reports whether a state can be kept at path; "" keeps none.
+// checkState returns an error if a state cannot be written to path. "" stores no state.
 func checkState(path string) error {
 	if path == "" {
 		return nil
@@ -48,14 +48,14 @@ func checkState(path string) error {
 // goOn restores a state. It cuts the trajectory: this run's first latent does not follow the earlier run's last one.
 func goOn(e pipeline.Estimator, state io.Reader) error {
 	if err := e.Restore(state); err != nil {
-		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
+		return fmt.Errorf("%w: use a state that this build saved with this model and configuration", err)
 	}
 	e.Freeze(false)
 	return nil
 }
 
-// openBucket opens the stream's place in KV if states are kept there. It continues the law from there if no file did. A run that repeats an earlier run
-// starts as that run did.
+// openBucket opens the stream's bucket in KV if states are stored there. It loads the law from the bucket, unless a file supplied one or the run repeats
+// an earlier run.
 func (s *Stream) openBucket() (err error) {
 	if !s.cfg.NATS.Durable || s.bus == nil {
 		return nil
@@ -73,7 +73,7 @@ func (s *Stream) openBucket() (err error) {
 	return err
 }
 
-// restoreKept loads the law from KV, with at most that many frames, and returns the frames that it covers. It returns false if none is kept.
+// restoreKept loads the newest law in KV that covers at most frames frames, and returns the frames covered. Without such a law it sets s.anew.
 func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	kept, err := s.bucket.State(s.tracking.first, frames)
 	switch {
@@ -93,7 +93,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	return kept.At, nil
 }
 
-// keep returns the function that writes the law's states, or nil if they are not kept.
+// keep returns the function that writes the law's states, or nil if states are not stored.
 func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil
@@ -101,7 +101,7 @@ func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	return keeping(s.cfg.Online.State, s.bucket, s.tracking.first)
 }
 
-// keeping returns the function that writes states of a model's law to path and to KV. digest identifies the model. It returns nil without both.
+// keeping returns the function that writes states of a model's law to path and to KV. digest identifies the model. It returns nil without a path and a bucket.
 func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pipeline.Place) error {
 	if path == "" && bucket == nil {
 		return nil
@@ -117,7 +117,7 @@ func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pi
 			inKV = bucket.KeepState(state, digest, natsink.At(at))
 		}
 		if path != "" && onDisk == nil && errors.Is(inKV, natsink.ErrServerAway) {
-			return nil // the state is kept; info says what is missing
+			return nil // the state is on disk; the command info reports that KV lacks it
 		}
 		return errors.Join(onDisk, inKV)
 	}

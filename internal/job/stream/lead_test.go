@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// withLead is a configuration with a rule and a lead.
+// withLead returns a configuration with a rule and a lead.
 func withLead(t *testing.T, text string) config.Config {
 	t.Helper()
 	cfg := config.Default()
@@ -21,7 +21,7 @@ func withLead(t *testing.T, text string) config.Config {
 	return cfg
 }
 
-// A measured lead is the frames' median time and the pins', and what is written beside auto; a fixed one asks no clock.
+// A measured lead is the sum of the median times of frames and pins and the time given with auto. A fixed lead uses no clock.
 func TestLead(t *testing.T) {
 	measured, err := newLead(withLead(t, "auto+5ms"), false)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestLead(t *testing.T) {
 	for i := range 3 * leadFrames {
 		measured.frame(time.Duration(i%3+1) * time.Millisecond) // 1, 2 and 3 ms
 	}
-	measured.pin(time.Second) // one that waited
+	measured.pin(time.Second) // an outlier
 	measured.pin(time.Millisecond)
 	measured.pin(time.Millisecond)
 	if got := measured.asked()(); got != 0.008 {
@@ -55,7 +55,7 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// Where nothing uses a lead there is none, and what waits for tracking has none that is measured.
+// Without a user there is no lead, and a source that waits for tracking cannot have a measured one.
 func TestNoLead(t *testing.T) {
 	without := withLead(t, "12ms")
 	without.Triggers = nil
@@ -64,7 +64,7 @@ func TestNoLead(t *testing.T) {
 		if err != nil || l.asked() != nil {
 			t.Errorf("%s: found %v, %v", name, l, err)
 		}
-		l.pin(time.Second) // the sinks' callback is there in any case
+		l.pin(time.Second) // the sinks call pin also on a nil lead
 	}
 	if _, err := newLead(withLead(t, "auto"), true); err == nil || !strings.Contains(err.Error(), "give a duration") {
 		t.Errorf("a recording: found %v", err)

@@ -14,8 +14,8 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// Leased makes a stream that a worker runs under a lease, on the worker's connection. The law continues from KV, and if the frames are kept
-// they are replayed from its checkpoint. before is the name of the previous worker, for display; empty if there was none.
+// Leased makes a stream that a worker runs under a lease, on the worker's connection. The law continues from KV. If the server stores
+// the frames, they are replayed from the law's checkpoint. before is the name of the previous worker, for display; empty if there was none.
 func Leased(ctx context.Context, cfg config.Config, b *bus.Conn, lease natsink.Lease, before string) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: b, lease: lease}
 	if err := s.lead(ctx, before); err != nil {
@@ -25,7 +25,7 @@ func Leased(ctx context.Context, cfg config.Config, b *bus.Conn, lease natsink.L
 	return s, nil
 }
 
-// lead fills s as far as it gets.
+// lead fills s. After an error s is filled in part.
 func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	if s.cfg.Source, err = readingFrom(s.cfg, s.bus); err != nil {
 		return err
@@ -33,13 +33,13 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	if err := s.build(ctx, nil); err != nil {
 		return err
 	}
-	if s.source.ResumeAfter != nil { // the kept frames come again
+	if s.source.ResumeAfter != nil { // the stored frames are replayed
 		standing, err := natsink.Stand(ctx, s.bus, s.cfg.Stream)
 		if err != nil {
 			return err
 		}
 		if standing.Epoch > s.lease.Epoch() {
-			return fmt.Errorf("stream %s: what is kept has epoch %d, this lease %d: %w", s.cfg.Stream, standing.Epoch, s.lease.Epoch(), natsink.ErrFenced)
+			return fmt.Errorf("stream %s: the stored results have epoch %d, but this lease has %d: %w", s.cfg.Stream, standing.Epoch, s.lease.Epoch(), natsink.ErrFenced)
 		}
 		s.standing = &standing
 	}
@@ -52,13 +52,13 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	return s.tell(ctx, natsink.TakenOver, s.takenOver(before))
 }
 
-// takeOver loads the newest checkpoint of the law whose results are all kept, and replays the frames from there. If nothing is kept, as for a
-// deleted stream, it loads the newest checkpoint.
+// takeOver loads the newest checkpoint of the law whose results are all stored, and replays the frames from there. If no result is stored, as
+// for a deleted stream, it loads the newest checkpoint.
 func (s *Stream) takeOver() error {
 	kept := s.standing.At
 	most := kept.Frames
 	if most == 0 {
-		most = math.MaxUint64 - 1 // of the states with a known number of frames
+		most = math.MaxUint64 - 1 // any state with a known number of frames
 	}
 	at, err := s.restoreKept(most)
 	if err != nil {
@@ -66,13 +66,13 @@ func (s *Stream) takeOver() error {
 	}
 	if at.Frames == 0 && kept.Frames > 0 {
 		if s.anew == nil {
-			s.anew = errors.New("the newest one that is old enough has no frame number")
+			s.anew = errors.New("the newest law that is old enough has no frame number")
 		}
-		console.Warn("stream %s: no saved law is as old as the results: a new law starts after frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
+		console.Warn("stream %s: no saved law matches the stored results: a new law starts after frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
 	if kept.Frames > at.Frames {
-		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // the numbers given in the frames that come again
+		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // skip the numbers given in the replayed frames
 	}
 	if at.Sequence != 0 {
 		s.source.ResumeAfter(at.Sequence, at.Frames)
@@ -93,11 +93,11 @@ func (s *Stream) takenOver(before string) string {
 	return text + fmt.Sprintf(": it continues at frame %d", s.from.Frames)
 }
 
-// Fenced reports whether a run ended because its lease was over.
+// Fenced reports whether a run ended because it had lost its lease.
 func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
 
 // Wrong reports whether the configuration prevents a stream from running, so that a retry is useless until the configuration changes. A model
-// that the server lacks, or does not give, may still arrive.
+// that the server lacks or refuses may still become available.
 func Wrong(err error) bool {
 	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore, bus.ErrForbidden} {
 		if errors.Is(err, passing) {

@@ -27,7 +27,7 @@ type grant struct {
 func (g *grant) Epoch() uint64 { return g.epoch }
 func (g *grant) Valid() bool   { return !g.over.Load() }
 
-// desired is the stream that workers run. A checkpoint is taken where a worker ends, and none before: an hour is the longest pause that is allowed.
+// desired is the stream that workers run. A checkpoint is written only when a worker ends, because the interval is the longest allowed, an hour.
 func desired(t *testing.T, at string) config.Config {
 	t.Helper()
 	cfg, err := config.Parse("bead", fmt.Appendf(nil, `
@@ -71,7 +71,7 @@ func works(t *testing.T, at string, lease *grant, before string) (stop func() er
 	}
 }
 
-// keptFrames is how many frames the newest law says that it knows.
+// keptFrames returns the number of frames in the newest stored law.
 func keptFrames(t *testing.T, at string) uint64 {
 	t.Helper()
 	m, err := LoadModel(t.Context(), desired(t, at), nil)
@@ -95,8 +95,8 @@ func keptFrames(t *testing.T, at string) uint64 {
 	return law.At.Frames
 }
 
-// TestLeased: a worker whose lease is over is followed by another, and that by a third to which it hands over: every frame has one result, in order, and the
-// law rests on all of them.
+// TestLeased: a second worker follows one whose lease has ended, and hands over to a third. Every frame has one result, in order, and the law includes all
+// frames.
 func TestLeased(t *testing.T) {
 	at := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}\nmax_payload: 8MB", t.TempDir())).URL()
 	f := jobtest.NewKeptFilm(t, at, "camera.bead", 1)
@@ -110,7 +110,7 @@ func TestLeased(t *testing.T) {
 	}
 	first := &grant{epoch: 11}
 	stop = works(t, at, first, "")
-	f.Next(50) // which the checkpoint does not know
+	f.Next(50) // frames after the checkpoint
 	jobtest.Results(t, f.Conn, "bead", 350)
 	first.over.Store(true)
 	f.Next(20)
@@ -124,7 +124,7 @@ func TestLeased(t *testing.T) {
 	if err := second(); err != nil {
 		t.Errorf("the second worker ended with %v", err)
 	}
-	if err := works(t, at, &grant{epoch: 19}, "hall-2")(); err != nil { // it is given no frame
+	if err := works(t, at, &grant{epoch: 19}, "hall-2")(); err != nil { // this worker gets no frame
 		t.Errorf("a worker that tracks nothing ended with %v", err)
 	}
 	if frames := keptFrames(t, at); frames != 500 {
@@ -154,7 +154,7 @@ func TestLeased(t *testing.T) {
 		}
 	}
 	laws := jobtest.Kept[*message.SDERecord](t, f.Conn, "bead", latent.KindSDE)
-	if last := laws[len(laws)-1]; last.Transitions < 530 { // two increments are lost at every change of worker, and the first frames have none
+	if last := laws[len(laws)-1]; last.Transitions < 530 { // every change of worker loses two increments, and the first frames have none
 		t.Errorf("the law rests on %d increments of 550 frames", last.Transitions)
 	}
 }

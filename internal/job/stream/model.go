@@ -24,7 +24,7 @@ type Model struct {
 	borrowed bool // no model was given, and the shipped one was not trained on this specimen
 }
 
-// LoadModel loads the model that cfg names, or the shipped one. A model on the server comes through b, which is nil without a connection.
+// LoadModel loads the model that cfg names, or the shipped one. It fetches a model on the server through b, which is nil without a connection.
 func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, error) {
 	m, err := findModel(ctx, cfg, b)
 	if err != nil {
@@ -40,7 +40,7 @@ func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 func (m *Model) fits(objects bool) error {
 	switch ofObjects := m.Net.Card.Objects != nil; {
 	case objects && !ofObjects:
-		return fmt.Errorf("model %s: is for a whole scene, but objects should be followed: train one with pretrain --objects, or leave the model out", m.name)
+		return fmt.Errorf("model %s: is for a whole scene, but this run follows objects: train one with pretrain --objects, or leave the model out", m.name)
 	case ofObjects && !objects:
 		return fmt.Errorf("model %s: is for objects: run it with --objects, or objects: {enabled: true} in a configuration", m.name)
 	}
@@ -76,7 +76,7 @@ func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	return m, err
 }
 
-// Steps returns the preprocessing steps of the card. A list in the configuration must repeat them. A borrowed model's grey window and region fit another
+// Steps returns the preprocessing steps of the card. Steps listed in the configuration must be the same. A borrowed model's grey window and region fit another
 // camera, so Steps replaces them.
 func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Component, error) {
 	own, err := stepsOf(m.Net.Card.Preprocess)
@@ -97,7 +97,7 @@ func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Componen
 	return stepsOf(adapt(m.Net.Card.Preprocess, width, height))
 }
 
-// adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.
+// adapt makes a card's steps fit any camera: the grey window follows the pictures, and the region is the largest square in their centre.
 func adapt(steps []card.Step, width, height int) []card.Step {
 	adapted := []card.Step{{Kind: "roi", Options: map[string]any{
 		"centre": []any{float64(width-1) / 2, float64(height-1) / 2}, "size": min(width, height),

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// The borrowed encoder sees the largest square in the middle, through a grey window that follows the pictures.
+// The borrowed encoder gets the largest central square, with a grey window that follows the pictures.
 func TestAdapt(t *testing.T) {
 	own := []card.Step{
 		{Kind: "normalise", Options: map[string]any{"window": []any{100.0, 900.0}, "to": "uint8"}},
@@ -62,7 +62,7 @@ func TestSameSteps(t *testing.T) {
 	}
 }
 
-// A film of a frame every two seconds has steps, under the model that was trained on it; what is configured stands over that.
+// A film with a frame every two seconds has increments under a model trained on it. A configured value overrides the model's.
 func TestLongestStep(t *testing.T) {
 	for _, c := range []struct {
 		configured time.Duration

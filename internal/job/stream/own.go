@@ -20,12 +20,12 @@ type Own struct {
 	Steps   []config.Component          // nil uses the model's steps
 	Applied []uint64                    // frames at which refined drifts are applied; nil applies them when ready
 	Sink    func(sinks.Sink) sinks.Sink // wraps the first sink; may be nil
-	// Wrote is called, from any goroutine, with the time from a trigger until a device had taken it; may be nil.
+	// Wrote, if not nil, is called from any goroutine with the time from a trigger to the write to its device.
 	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
-// Behind makes run's stages for the caller's source. They publish on the caller's server, or not at all if it is nil. After an error Behind leaves only
-// these two open.
+// Behind builds the stages of run for the caller's source. They publish on the caller's server, or nowhere if it is nil. After an error only the source
+// and the server are still open.
 func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: server, told: own.Wrote}
 	s.Stages.Source = own.Source

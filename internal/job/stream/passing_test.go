@@ -7,7 +7,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// TestOfServer: what a server says is never wrong for a worker, which tries again; for a run it is, unless the server did not answer.
+// TestOfServer: a server's error is never a usage error for a worker, which tries again. For a run it is, unless the server did not answer.
 func TestOfServer(t *testing.T) {
 	refused := errors.New("no responders available for request")
 	for _, c := range []struct {

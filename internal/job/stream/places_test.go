@@ -31,13 +31,13 @@ type walkers struct {
 	side int
 	d    float64 // px²/s
 	dt   float64 // s
-	sd   float64 // of a published place, px
+	sd   float64 // error of a published position, px
 	x, y []float64
 }
 
 func newWalkers(seed uint64, n, side int) *walkers {
 	w := &walkers{rng: rand.New(rand.NewPCG(seed, 9)), side: side, d: 2, dt: 0.01, sd: 0.05}
-	columns := int(math.Ceil(math.Sqrt(float64(n)))) // on a grid, so that no two meet
+	columns := int(math.Ceil(math.Sqrt(float64(n)))) // on a grid, so that objects do not meet
 	for i := range n {
 		pitch := float64(side) / float64(columns)
 		w.x, w.y = append(w.x, (float64(i%columns)+0.5)*pitch), append(w.y, (float64(i/columns)+0.5)*pitch)
@@ -45,7 +45,7 @@ func newWalkers(seed uint64, n, side int) *walkers {
 	return w
 }
 
-// message takes a step, and gives the places as the body of a frame. Numbers begin at 11 and rise by 7.
+// message takes a step and returns the positions as the body of a frame. Object numbers start at 11, in steps of 7.
 func (w *walkers) message(ids bool) map[string]any {
 	n := len(w.x)
 	id, x, y, sd := make([]int, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -61,7 +61,7 @@ func (w *walkers) message(ids bool) map[string]any {
 	return m
 }
 
-// placesMessages are the messages of a frame of places.
+// placesMessages returns the messages of a frame of positions.
 func placesMessages(t testing.TB, seq uint64, at time.Time, side int, body any) (all []*nats.Msg) {
 	t.Helper()
 	data, err := json.Marshal(body)
@@ -83,7 +83,7 @@ func placesMessages(t testing.TB, seq uint64, at time.Time, side int, body any) 
 	return all
 }
 
-// followed runs a stream on messages that the server has kept, frames of which are of places or lost. It gives what the stream says, and how many frames were dropped by cause.
+// followed runs a stream on stored messages, whose frames contain positions or are lost. It returns the published records, and the dropped frames by cause.
 func followed(t *testing.T, messages []*nats.Msg, frames uint64, text string) (all []message.Record, dropped map[string]uint64) {
 	t.Helper()
 	folder := t.TempDir()
@@ -136,8 +136,9 @@ func followed(t *testing.T, messages []*nats.Msg, frames uint64, text string) (a
 	return all, summary.Dropped
 }
 
-// TestPlaces: published places become objects, and their law is that of the simulation: its one state's 95 % interval holds the true D. Numbers of the publisher are kept from
-// the first frame on; without them every object keeps the number that it got. What is no place is dropped and counted, and costs no object its number.
+// TestPlaces: published positions become objects with the simulation's law: the 95 % interval of its one state contains the true D. Object numbers from the
+// publisher are used from the first frame on; without them every object keeps its assigned number. Invalid frames are dropped and counted, and no object
+// loses its number.
 func TestPlaces(t *testing.T) {
 	const n, frames, side = 60, 200, 512
 	for name, ids := range map[string]bool{"with numbers": true, "without": false} {
@@ -190,7 +191,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesRefused: what needs pictures is refused before a message is read, and so is a field that is not of objects.
+// TestPlacesRefused: settings that need pictures are refused before a message is read, and so is a configuration without objects.
 func TestPlacesRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "give objects: {enabled: true}",
@@ -208,8 +209,8 @@ func TestPlacesRefused(t *testing.T) {
 	}
 }
 
-// TestPlacesLatency: 1,000 objects, 100 times a second, over a server. The test logs the ages; its limit, a second for the median, allows a machine with other work: with a load of 23 on 2 cores the
-// median was 26 ms.
+// TestPlacesLatency: 1,000 objects, 100 times per second, over a server. The test logs the ages. Its limit, a median of one second, allows for a busy machine:
+// with a load of 23 on 2 cores the median was 26 ms.
 func TestPlacesLatency(t *testing.T) {
 	suite.Long(t)
 	const n, frames, rate, warm = 1000, 1000, 100, 100

@@ -24,22 +24,22 @@ import (
 	"driftscope/sinks/web"
 )
 
-// Process holds the streams of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
+// Process holds the streams of one process. They share only the bus and the dashboard: a stream that fails, floods or hangs does not slow the others.
 type Process struct {
 	Streams []*Stream
-	Bus     *bus.Conn // nil where nats.url is off
+	Bus     *bus.Conn // nil if nats.url is off
 	stays   bool      // a stream can be started again after its end
 
-	mu sync.Mutex // over the running streams and standard output
+	mu sync.Mutex // guards the running streams and standard output
 
 	dashboard *web.Server // nil if there is none
 }
 
-// SideBySide refuses configurations that would overwrite each other, and gives all of them the bus and the dashboard of the files.
+// SideBySide refuses configurations that would overwrite each other's output. It gives all of them the bus and dashboard of the first file.
 func SideBySide(sources []string, cfgs []config.Config) error {
 	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // each name to its source
-	results := map[string]string{}                                                          // paths of sinks, the same
-	file := -1                                                                              // first stream with a file
+	results := map[string]string{}                                                          // each path of a sink to its source
+	file := -1                                                                              // index of the first configuration file
 	for i, cfg := range cfgs {
 		source := sources[i]
 		if other, taken := names[cfg.Stream]; taken {
@@ -66,9 +66,9 @@ func SideBySide(sources []string, cfgs []config.Config) error {
 		case file < 0:
 			file = i
 		case cfg.NATS != cfgs[file].NATS:
-			return fmt.Errorf("%s and %s: their nats settings differ, and one process has one bus: write the same in both, or run them apart", sources[file], source)
+			return fmt.Errorf("%s and %s: their nats settings differ, but a process has one bus: give both the same settings, or run them in separate processes", sources[file], source)
 		case cfg.Dashboard != cfgs[file].Dashboard:
-			return fmt.Errorf("%s and %s: their dashboard settings differ, and one process has one dashboard: write the same in both, or run them apart", sources[file], source)
+			return fmt.Errorf("%s and %s: their dashboard settings differ, but a process has one dashboard: give both the same settings, or run them in separate processes", sources[file], source)
 		}
 	}
 	for i := range cfgs {
@@ -79,8 +79,8 @@ func SideBySide(sources []string, cfgs []config.Config) error {
 	return nil
 }
 
-// Assemble makes every stream, or none. It connects to the bus just before making the sinks, so that an invalid option never costs a connection. It
-// connects first if a source reads from NATS, because the server may be our own, or if a model is kept there.
+// Assemble makes every stream, or none. It connects to the bus just before making the sinks, so that it reports invalid options without a connection. It
+// connects first if a source reads from NATS, because the server may be the embedded one, or if a model is stored there.
 func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays bool) (_ *Process, err error) {
 	p := &Process{stays: stays}
 	defer func() {
@@ -128,7 +128,7 @@ func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays 
 	return p, nil
 }
 
-// assemble makes one stream, all but its sinks.
+// assemble makes one stream without its sinks.
 func (p *Process) assemble(ctx context.Context, cfg config.Config, before *Earlier) (*Stream, error) {
 	written, err := cfg, error(nil)
 	if cfg.Source, err = readingFrom(cfg, p.Bus); err != nil {
@@ -142,7 +142,7 @@ func (p *Process) assemble(ctx context.Context, cfg config.Config, before *Earli
 	return s, nil
 }
 
-// keepingAll returns the first configuration, and reserves room on the server for the kept frames of all.
+// keepingAll returns the first configuration, with room on the server for the stored frames of all streams.
 func keepingAll(cfgs []config.Config) config.Config {
 	shared := cfgs[0]
 	shared.Frames = config.Frames{}
@@ -155,15 +155,15 @@ func keepingAll(cfgs []config.Config) config.Config {
 	return shared
 }
 
-// checkFrames refuses to keep frames on the embedded server without a folder.
+// checkFrames refuses to store frames on the embedded server without a folder.
 func checkFrames(cfg config.Config) error {
 	if _, elsewhere := cfg.Source.Options()["url"]; cfg.Frames.Durable && !elsewhere && cfg.NATS.URL == config.NATSEmbedded && cfg.NATS.Store == "" {
-		return errors.New("nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url")
+		return errors.New("nats.store: is missing, but frames.durable needs it: give a folder in which the embedded server stores frames, or set source.nats.url")
 	}
 	return nil
 }
 
-// readingFrom points a source on NATS without a server at the embedded server, and says how its frames are kept.
+// readingFrom sets the embedded server for a NATS source without a server, and the storage of its frames.
 func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err error) {
 	if source = cfg.Source; source.Kind != recording.NatsSource {
 		return source, nil
@@ -198,10 +198,10 @@ func (p *Process) Disconnect() {
 	p.Bus.Close()
 }
 
-// Run tracks every stream until it ends or ctx does, and prints the accounts. If streams stay, a client can start an ended stream again until ctx ends. A
-// stream that fails ends alone.
+// Run tracks every stream until it or ctx ends, and prints the frame counts. If streams stay, a client can restart an ended stream until ctx ends. A
+// stream that fails does not end the others.
 func (p *Process) Run(ctx context.Context, frames uint64) error {
-	ended := make([]func(), len(p.Streams)) // prints the accounts, in the order of the streams
+	ended := make([]func(), len(p.Streams)) // prints the frame counts, in the order of the streams
 	errs := make([]error, len(p.Streams))
 	var running sync.WaitGroup
 	for _, s := range p.Streams {
@@ -220,7 +220,7 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 			ended[i] = func() { p.account(s, summary) }
 			errs[i] = ofStream(s.cfg.Stream, len(p.Streams), err)
 			if len(p.Streams) > 1 && err != nil && ctx.Err() == nil {
-				console.Say("%v", errs[i]) // the other streams may run for days
+				console.Say("%v", errs[i]) // report it now, because the other streams may run for days
 			}
 		})
 	}
@@ -257,8 +257,8 @@ func ofStream(stream string, streams int, err error) error {
 	return fmt.Errorf("stream %s: %w", stream, err)
 }
 
-// collect starts garbage collection when the heap has grown by half, instead of Go's doubling. With 500 objects this saves tens of MiB for a hundredth of
-// the processor time. GOGC overrides it.
+// collect starts garbage collection when the heap has grown by half, instead of doubled. With 500 objects this saves tens of MiB and costs 1 % of the
+// processor time. GOGC overrides it.
 var collect = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)

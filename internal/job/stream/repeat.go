@@ -20,7 +20,7 @@ import (
 // drifts were applied.
 type Earlier struct {
 	tracked map[uint64]bool
-	applied []uint64 // Seq of each revision
+	applied []uint64 // frame number of each revision
 }
 
 // ReadEarlier reads the results at path.
@@ -79,7 +79,7 @@ func (e *Earlier) take(line []byte) error {
 	return nil
 }
 
-// repeated is a source without the frames that the earlier run did not track. The next frame carries their number.
+// repeated is a source without the frames that the earlier run did not track. The next frame counts them as dropped.
 type repeated struct {
 	pipeline.Source
 	earlier *Earlier

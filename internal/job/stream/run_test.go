@@ -19,7 +19,7 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// configured is a configuration of a simulation, by itself: no bus, no dashboard.
+// configured returns a configuration of a simulation without bus and dashboard.
 func configured(t *testing.T, text string) config.Config {
 	t.Helper()
 	if !strings.Contains(text, "\nnats: ") {
@@ -35,7 +35,7 @@ func configured(t *testing.T, text string) config.Config {
 	return cfg
 }
 
-// ran runs a configuration to its end, and gives the account that is printed and from where the law went on.
+// ran runs a configuration to its end, and returns the printed counts and the origin of a restored law.
 func ran(t *testing.T, cfg config.Config, before *Earlier) (account, restored string) {
 	t.Helper()
 	p, err := Assemble(t.Context(), []config.Config{cfg}, before, false)
@@ -50,7 +50,7 @@ func ran(t *testing.T, cfg config.Config, before *Earlier) (account, restored st
 	return string(said), p.Streams[0].restored
 }
 
-// latents are the lines of one kind in a file, without what depends on the clock.
+// latents returns the lines of one kind in a file, without data that depends on the clock.
 func latents(t *testing.T, path, kind string) (lines []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -70,8 +70,8 @@ func latents(t *testing.T, path, kind string) (lines []string) {
 	return lines
 }
 
-// TestRun: a scene and a field run from a configuration to their account; what is kept is gone on from; and a run that is repeated by its results gives them
-// again, although a state is there.
+// TestRun: a scene and a field run from a configuration to the printed counts. A later run continues the stored state. A repetition gives the same results,
+// although a state exists.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ text, kind string }{
 		"scene": {"source: {sim: {name: molecule, frames: 40, realtime: false}}\nmodel: embedded:molecule\ntriggers: [{lost: {name: gone}}]\n", "latent"},
@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("the law went on from %q", restored)
 			}
 			earlier, err := ReadEarlier(at("first.jsonl"))
-			if name == "field" { // nothing in it says which frames were tracked
+			if name == "field" { // its results do not record which frames were tracked
 				if err == nil || !strings.Contains(err.Error(), "no latent in it") {
 					t.Errorf("a field is repeated: %v", err)
 				}
@@ -110,7 +110,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestAssembleRefuses: whatever is wrong is a usage error before a frame is read.
+// TestAssembleRefuses: every mistake is a usage error before a frame is read.
 func TestAssembleRefuses(t *testing.T) {
 	folder := t.TempDir()
 	broken := filepath.Join(folder, "broken.state")
@@ -143,7 +143,7 @@ func TestAssembleRefuses(t *testing.T) {
 	}
 }
 
-// TestCheck: a configuration is looked at without anything being opened, and all that is wrong is said at once.
+// TestCheck: a configuration is checked without opening anything, and all errors are reported together.
 func TestCheck(t *testing.T) {
 	const molecule = "source: {sim: {name: molecule, realtime: false}}\n"
 	out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -173,7 +173,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestImplied: the configuration that a source's name implies is complete, and every seed is settled.
+// TestImplied: the configuration implied by a source's name is complete, and every seed is explicit.
 func TestImplied(t *testing.T) {
 	cfg, err := Implied("sim:molecule", 0, 0)
 	if err == nil {
@@ -191,7 +191,7 @@ func TestImplied(t *testing.T) {
 	}
 }
 
-// TestEarlier: results that cannot be repeated say why, and on which line.
+// TestEarlier: for results that cannot be repeated, the error gives the reason and the line.
 func TestEarlier(t *testing.T) {
 	const frame = `{"v":1,"kind":"latent","stream":"a","seq":0,"time":"2026-11-01T00:00:00Z","z":[1],"z_sd":[1]}` + "\n"
 	for text, want := range map[string]string{
@@ -214,7 +214,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestSideBySide: streams of one process that would write over each other are refused, and all have the bus of the file among them.
+// TestSideBySide: streams of one process that would overwrite each other's output are refused, and all get the bus of the configuration file.
 func TestSideBySide(t *testing.T) {
 	base := func(change func(*config.Config)) config.Config {
 		cfg := configured(t, "source: sim\nmodel: embedded:molecule\n")
@@ -251,7 +251,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestOfProcess: a configuration from KV may not change what a process has once.
+// TestOfProcess: a configuration from KV may not change settings shared by the process.
 func TestOfProcess(t *testing.T) {
 	own := configured(t, "source: sim\n")
 	for want, change := range map[string]func(*config.Config){
@@ -282,7 +282,7 @@ func TestOfProcess(t *testing.T) {
 	}
 }
 
-// TestKeeping: states go where they are kept, and a path that cannot be written is told.
+// TestKeeping: states are written to their destinations, and a path that cannot be written is reported.
 func TestKeeping(t *testing.T) {
 	if keeping("", nil, "digest") != nil {
 		t.Error("states are kept nowhere")
@@ -299,8 +299,8 @@ func TestKeeping(t *testing.T) {
 	}
 }
 
-// TestStay: a stream on a bus ends with its recording, is started again by a command and once more from the configuration in KV, and ends with the process. What
-// is asked of the bus is answered meanwhile, and the law goes on from KV.
+// TestStay: a stream on a bus ends with its recording, is restarted by a command and again with the configuration in KV, and ends with the process. Meanwhile
+// requests get answers, and the law continues from KV.
 func TestStay(t *testing.T) {
 	folder := t.TempDir()
 	cfg := configured(t, "source: {sim: {name: molecule, frames: 30, realtime: false}}\nmodel: embedded:molecule\nsinks: []\n")

@@ -80,7 +80,7 @@ func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 // sceneLaw is the law of a scene. It has no objects to report or follow.
 type sceneLaw struct {
 	pipeline.Law
-	estimator *online.Estimator // the same estimator
+	estimator *online.Estimator // the same object as Law
 }
 
 // Finish fits the law to the whole recording.
@@ -97,7 +97,7 @@ func (sceneLaw) Reports() []latent.Message { return nil }
 // Last returns none.
 func (sceneLaw) Last() []latent.Message { return nil }
 
-// Follow refuses.
+// Follow returns an error.
 func (sceneLaw) Follow(id uint64) error {
 	name := "follow"
 	if id == 0 {

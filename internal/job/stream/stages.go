@@ -33,33 +33,33 @@ const natsSink = "nats"
 // Stream holds every stage of a run, made from a configuration and not yet started.
 type Stream struct {
 	cfg     config.Config
-	written config.Config // before its source was pointed at our own server
+	written config.Config // cfg before its source was set to the embedded server
 	Stages  pipeline.Stages
 	rules   []string                                    // names of the triggers' rules
 	told    func(t *latent.Trigger, took time.Duration) // called after a device took a trigger; may be nil
 	ahead   *lead                                       // lead time of the triggers' forecasts; nil without forecasts
-	bus     *bus.Conn                                   // lent; nil if nats.url is off
-	service *natsink.Service                            // lent; nil if the stream ends with its run
+	bus     *bus.Conn                                   // borrowed; nil if nats.url is off
+	service *natsink.Service                            // borrowed; nil if the stream ends with its run
 
-	metrics *sinks.Metrics // lent; nil if no client can read them
+	metrics *sinks.Metrics // borrowed; nil if no client can read them
 
-	recorder *recorder.Recorder // of the source's frames; nil if none are kept
+	recorder *recorder.Recorder // records the source's frames; nil if disabled
 	tracking *tracking          // nil until made
-	bucket   *natsink.Bucket    // nil if KV keeps nothing
+	bucket   *natsink.Bucket    // nil if nothing is stored in KV
 
 	lease    natsink.Lease     // the worker's lease on the stream; nil without a worker
 	standing *natsink.Standing // checkpoints that frames are replayed from; nil if frames are not replayed
-	anew     error             // why no kept law was loaded; nil if one was, or none was wanted
+	anew     error             // why no stored law was loaded; nil if one was, or none was requested
 	from     natsink.At        // where replay starts; zero if frames are not replayed
-	source   pipeline.Info     // of the unopened source
+	source   pipeline.Info     // properties of the unopened source
 
 	repeats  bool   // repeats an earlier run from its beginning: no law is loaded or kept
 	restored string // where the law was restored from; empty for a new law
 }
 
-// assemble makes every stage but the sinks. An error of the user's is a usage error, and then nothing was opened.
+// assemble makes every stage except the sinks. It returns a user's mistake as a usage error, with nothing left open.
 //
-// With an earlier run it tracks the same frames and applies refined drifts at the same frames. b is the bus if a model may be kept there, or nil.
+// If before is set, the stream tracks the same frames and applies refined drifts at the same frames. b is the bus for models stored there, or nil.
 func assemble(ctx context.Context, cfg config.Config, before *Earlier, b *bus.Conn) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, bus: b, repeats: before != nil}
 	if err := s.build(ctx, before); err != nil {
@@ -92,7 +92,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	return s.track(ctx, own, !s.source.Live)
 }
 
-// attach makes the sinks. Only a single stream may use the screen.
+// attach makes the sinks. Only a stream that is alone may use the terminal.
 func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	s.bus = b
 	about, err := s.about()
@@ -132,7 +132,7 @@ func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
 }
 
 // ofServer marks err as the user's error, unless a server did not answer or a worker runs the stream. Then the configuration may be right, and a retry
-// may succeed: a cluster that has just made a bucket or lost a server refuses a request that it accepts a second later.
+// may succeed: a cluster that has just made a bucket or lost a server may refuse a request that it accepts a second later.
 func (s *Stream) ofServer(err error) error {
 	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {
 		return err
@@ -168,7 +168,7 @@ func closeEncoders(made []pipeline.Encoder) {
 	}
 }
 
-// newSteps makes the preprocessing steps, all or none: one set per lane, or one step for all lanes if it needs frames in order.
+// newSteps makes all preprocessing steps, or none. Each lane gets its own step, but all lanes share a step that needs frames in order.
 func newSteps(components []config.Component, lanes int) (made []pipeline.NamedStep, err error) {
 	defer func() {
 		if err != nil {
@@ -200,7 +200,7 @@ func closeSteps(made []pipeline.NamedStep) {
 	}
 }
 
-// lawConfig returns the configuration of a law. Frames are dt seconds apart, if that is known. If the source waits for tracking, the estimator also waits
+// lawConfig returns the configuration of a law. dt is the frame interval in seconds, 0 if unknown. If the source waits for tracking, the estimator also waits
 // for its refinements, so that the same input gives the same output.
 func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64, l *lead) online.Config {
 	return online.Config{
@@ -218,7 +218,7 @@ func longestStep(configured time.Duration, dt float64) time.Duration {
 	return max(time.Second, time.Duration(min(10*dt, time.Hour.Seconds())*float64(time.Second)))
 }
 
-// newSinks makes the listed sinks, NATS if there is a bus, and metrics if a client can read them. It makes all or none.
+// newSinks makes the listed sinks, a NATS sink if there is a bus, and a metrics sink if a client can read it. It makes all or none.
 func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	components := cfg.Sinks
 	if env.Bus != nil {
@@ -265,7 +265,7 @@ func closeSinks(made []pipeline.NamedSink) error {
 	return errors.Join(errs...)
 }
 
-// viewEvery returns how often the encoder shows its view; without a bus there is no viewer.
+// viewEvery returns the interval between the encoder's views; 0 without a bus, because then nothing shows them.
 func (s *Stream) viewEvery() time.Duration {
 	if s.bus == nil {
 		return 0
@@ -273,7 +273,7 @@ func (s *Stream) viewEvery() time.Duration {
 	return time.Second / 10
 }
 
-// introduce prints the stream about to run, with every seed.
+// introduce prints which stream is about to run, with every seed.
 func (s *Stream) introduce() {
 	cfg := s.cfg
 	source := recording.SourceName(cfg.Source)

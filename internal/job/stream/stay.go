@@ -57,7 +57,7 @@ func (p *Process) again(ctx context.Context, i int, last latent.Health) *Stream 
 // maxProblems bounds the bytes of problems in an answer.
 const maxProblems = 16 << 10
 
-// notStarted returns the answer for a stream that did not start, with the party at fault, and all problems on one line.
+// notStarted returns the refusal for a stream that did not start: a code for the cause, and all problems on one line.
 func notStarted(err error) error {
 	var refusal *latent.Refusal
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -99,7 +99,7 @@ func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, e
 	return s, nil
 }
 
-// tell sends the sinks an event of a stream that does not run yet. The run counts lost events.
+// tell sends the sinks an event before the stream runs. The run counts lost events.
 func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
 	for i := range s.Stages.Sinks {
@@ -114,7 +114,7 @@ func (s *Stream) tell(ctx context.Context, code, text string) error {
 	return nil
 }
 
-// fromKV returns the configuration for s in the site's bucket, checked as a file is. Settings of the process do not change.
+// fromKV returns the configuration of s in the site's bucket, checked like a file. Settings shared by the process's streams do not change.
 func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	switch own := s.written.NATS; {
 	case s.bucket == nil:
@@ -150,7 +150,7 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	usual := config.Default()
 	switch {
 	case cfg.Stream != own.Stream:
-		return fmt.Errorf("stream: found %s, expected %s: another name needs a run of its own", cfg.Stream, own.Stream)
+		return fmt.Errorf("stream: found %s, expected %s: start another run to use another name", cfg.Stream, own.Stream)
 	case cfg.NATS != own.NATS && cfg.NATS != usual.NATS:
 		return errors.New("nats: differs from the process's, and a process has one bus: leave it out, or run the configuration in another process")
 	case cfg.Dashboard != own.Dashboard && cfg.Dashboard != usual.Dashboard:

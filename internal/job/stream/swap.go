@@ -17,13 +17,13 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// tracking is the present tracking of a stream's frames. While the stream runs, it makes other models ready: models kept on the server, and the previous
-// model with its last law.
+// tracking is the current tracking of a stream's frames. While the stream runs, it prepares other models: models on the server, and the previous model
+// with its last law.
 type tracking struct {
 	builder
 	cfg    config.Config
 	bus    *bus.Conn       // nil if no client may request another model
-	bucket *natsink.Bucket // nil if nothing is kept in KV
+	bucket *natsink.Bucket // nil if nothing is stored in KV
 	first  string          // digest of the model that the run began with
 
 	mu      sync.Mutex // guards now, which other goroutines read
@@ -51,7 +51,7 @@ func readWanted(payload []byte) (w wanted, err error) {
 	err = latent.DecodePayload(payload, &w)
 	named := w.Name != "" && !w.Back && (w.SHA256 == "" || digest256.MatchString(w.SHA256))
 	if err != nil || !named && w != (wanted{Back: true}) {
-		return w, latent.Refuse(latent.Malformed, `model: found %.80q: send {"name": "spot"}, if you like with "sha256": and 64 hexadecimal digits, or {"back": true}`, payload)
+		return w, latent.Refuse(latent.Malformed, `model: found %.80q: send {"name": "spot"}, optionally with "sha256" and 64 hexadecimal digits, or {"back": true}`, payload)
 	}
 	return w, nil
 }
@@ -90,14 +90,14 @@ func refused(p plan, err error) error {
 	return latent.Refuse(latent.Conflict, "model: %s: %v", p.about.name, err)
 }
 
-// fetch plans the wanted model, to replace the present one.
+// fetch loads the requested model and plans its tracking.
 func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 	m, err := fetchModel(ctx, t.bus, w.Name)
 	switch now := t.now.model; {
 	case err != nil:
 		return plan{}, refusal(err)
 	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
-		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the right one", m.name, m.Net.Digest, w.SHA256)
+		return plan{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the right model on the server", m.name, m.Net.Digest, w.SHA256)
 	case now != nil && m.Net.Digest == now.Net.Digest:
 		return plan{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, already tracks: name another", m.name, m.Net.Digest)
 	}
@@ -114,7 +114,7 @@ func (t *tracking) fetch(ctx context.Context, w wanted) (plan, error) {
 	return next, nil
 }
 
-// refusal returns the error for a failed fetch of a model, and says whose fault it is.
+// refusal returns the error for a failed fetch of a model, with a code for the cause.
 func refusal(err error) error {
 	code := latent.Conflict // the file is invalid, or there is no store
 	switch {
@@ -128,10 +128,10 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try encodes a copy of a frame with separate steps and a separate encoder, so that the stream's own see no frame before their first.
+// try encodes a copy of a frame with separate steps and a separate encoder, so that the stages of the stream start without a frame.
 func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 	if like == nil {
-		return latent.Refuse(latent.NotNow, "model: no frame has arrived yet on which %s could be tried: try again when one has", p.about.name)
+		return latent.Refuse(latent.NotNow, "model: %s cannot be tried before the first frame arrives: try again later", p.about.name)
 	}
 	encoder, err := t.encoder(p)
 	if err != nil {
@@ -152,7 +152,7 @@ func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 		err = encoder.Encode(ctx, encoder.Sees(), picture)
 	}
 	var skip *frame.ErrSkip
-	if err == nil || errors.As(err, &skip) { // that frame's own error
+	if err == nil || errors.As(err, &skip) { // an error of the frame, not of the model
 		return nil
 	}
 	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", p.about.name, err)
@@ -170,7 +170,7 @@ func (t *tracking) another(p plan) (pipeline.Estimator, error) {
 	return law, err
 }
 
-// state returns the file for the law of a plan: online.state for the model that the run began with, files beside it for others.
+// state returns the file for the law of a plan: online.state for the model that the run began with, a file next to it for another model.
 func (t *tracking) state(p plan) string {
 	if path := t.cfg.Online.State; path == "" || p.about.digest == t.first {
 		return path
@@ -178,7 +178,7 @@ func (t *tracking) state(p plan) string {
 	return t.cfg.Online.State + "." + p.about.digest[:12]
 }
 
-// ready builds a plan.
+// ready builds the stages of a plan.
 func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
 	viewer, err := t.viewer(p)
 	if err != nil {
@@ -199,7 +199,7 @@ func (t *tracking) ready(p plan) (*pipeline.Replacement, error) {
 	}, nil
 }
 
-// done records the plan that now tracks, and closes the law that the command back can no longer restore.
+// done records the plan now in use, and closes the law that the command back can no longer restore.
 func (t *tracking) done(next plan, used bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,7 +208,7 @@ func (t *tracking) done(next plan, used bool) {
 		left, t.before, t.now, t.changed = t.before, t.now, next, true
 	}
 	if law := left.law; law != nil && law != t.now.law && law != t.before.law {
-		t.closing.Go(func() { law.Close() }) // a slice of refinement may still run
+		t.closing.Go(func() { law.Close() }) // part of a refinement may still run
 	}
 }
 
@@ -221,7 +221,7 @@ func (t *tracking) about(a natsink.About) natsink.About {
 	return a
 }
 
-// close frees the law for the command back. It may be called on nil.
+// close frees the law that was kept for the command back. It may be called on nil.
 func (t *tracking) close() {
 	if t == nil {
 		return

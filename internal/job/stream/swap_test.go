@@ -13,13 +13,13 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// refusedWith says whether an error is a refusal with a code and a text.
+// refusedWith reports whether an error is a refusal with a code and a text.
 func refusedWith(err error, code int, text string) bool {
 	var refusal *latent.Refusal
 	return errors.As(err, &refusal) && refusal.Code == code && strings.Contains(refusal.Text, text)
 }
 
-// onBus is a stream that was assembled, with a server that keeps the shipped model under the name spot, and its first frame.
+// onBus returns an assembled stream and its first frame. Its server stores the shipped model under the name spot.
 func onBus(t *testing.T, text string) (*Stream, *frame.Frame) {
 	t.Helper()
 	cfg := configured(t, text+"sinks: []\n")
@@ -59,7 +59,7 @@ func onBus(t *testing.T, text string) (*Stream, *frame.Frame) {
 	return s, like
 }
 
-// renamed is what runs, as if it were of another model: the server keeps one alone.
+// renamed makes the running model appear as another one, because the server stores only one model.
 func (t *tracking) renamed() {
 	net := *t.now.model.Net
 	net.Digest = strings.Repeat("0", 64)
@@ -69,7 +69,7 @@ func (t *tracking) renamed() {
 
 const ofMolecule = "source: {sim: {name: molecule, frames: 5, realtime: false}}\nmodel: embedded:molecule\n"
 
-// TestSwapRefused: every command that does not lead to another model says whose fault it is, and changes nothing.
+// TestSwapRefused: every refused command has a code for the cause, and changes nothing.
 func TestSwapRefused(t *testing.T) {
 	s, like := onBus(t, ofMolecule)
 	track := s.tracking
@@ -77,7 +77,7 @@ func TestSwapRefused(t *testing.T) {
 	for _, c := range []struct {
 		payload string
 		like    *frame.Frame
-		other   bool // another model runs than the server keeps
+		other   bool // the running model differs from the one on the server
 		code    int
 		want    string
 	}{
@@ -90,7 +90,7 @@ func TestSwapRefused(t *testing.T) {
 		{`{"back": true}`, like, false, latent.Conflict, "there is no earlier model"},
 		{`{"name": "spot"}`, like, false, latent.Conflict, "already tracks"},
 		{`{"name": "spot", "sha256": "` + strings.Repeat("1", 64) + `"}`, like, false, latent.Conflict, "expected 1111"},
-		{`{"name": "spot"}`, nil, true, latent.NotNow, "no frame has arrived yet"},
+		{`{"name": "spot"}`, nil, true, latent.NotNow, "cannot be tried before"},
 	} {
 		if c.other {
 			track.renamed()
@@ -107,8 +107,8 @@ func TestSwapRefused(t *testing.T) {
 	}
 }
 
-// TestSwap: another model comes with a law of its own, kept beside the first one's; back has the law that was left; one that was not used is closed, and nothing
-// has changed.
+// TestSwap: another model starts with its own law, stored next to the first model's. The command back restores the previous law. An unused replacement is
+// closed and changes nothing.
 func TestSwap(t *testing.T) {
 	state := t.TempDir() + "/state"
 	s, like := onBus(t, ofMolecule+fmt.Sprintf("online: {state: %q}\n", state))
@@ -150,7 +150,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestSwapField: a field refuses a scene's model, and goes on with its objects where it goes back to none.
+// TestSwapField: a field refuses a scene's model, and keeps its objects when it returns to no model.
 func TestSwapField(t *testing.T) {
 	s, like := onBus(t, "source: {sim: {name: vesicle, frames: 5, realtime: false, density: 5, width: 64, height: 64}}\nobjects: {enabled: true}\n")
 	track := s.tracking
@@ -185,7 +185,7 @@ func TestSwapField(t *testing.T) {
 	}
 }
 
-// TestSceneHasNoObjects: what is asked of objects is refused, and nothing of them is told.
+// TestSceneHasNoObjects: a scene refuses commands about objects, and publishes no records about objects.
 func TestSceneHasNoObjects(t *testing.T) {
 	law := sceneLaw{}
 	for id, name := range []string{"unfollow", "follow"} {

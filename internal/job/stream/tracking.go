@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// tracked identifies the model that tracks the frames, for display and kept states.
+// tracked identifies the model that tracks the frames, for display and stored states.
 type tracked struct {
 	name    string
 	digest  string // SHA-256
@@ -26,20 +26,20 @@ type tracked struct {
 type plan struct {
 	about tracked
 	model *Model             // nil for objects without a model
-	steps []config.Component // configured; a builder adds others after them
-	law   pipeline.Estimator // nil until it begins
+	steps []config.Component // the configured steps; a builder appends more
+	law   pipeline.Estimator // nil until begin
 }
 
 // builder builds a plan. There is one builder for a scene and one for a field.
 type builder interface {
-	// plan returns the plan of a model without its law. m is nil for places alone.
+	// plan returns the plan of a model without its law. m is nil if objects are followed by position only.
 	plan(ctx context.Context, m *Model) (plan, error)
 	// lanes returns the number of frames tracked in parallel.
 	lanes(p plan) int
 	steps(p plan, lanes int) ([]pipeline.NamedStep, error)
 	encoder(p plan) (pipeline.Encoder, error)
 	viewer(p plan) (pipeline.Viewer, error)
-	// begin returns the law of a plan. After a change of model it may be the continuing one.
+	// begin returns the law of a plan. After a change of model it may be the law already in use.
 	begin(p plan) (pipeline.Estimator, error)
 	// reserve skips that many object numbers.
 	reserve(numbers uint64)
@@ -120,7 +120,7 @@ func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err er
 	return console.Usage(err)
 }
 
-// planned returns a model's plan, with other steps if any are given.
+// planned returns a model's plan, with the given steps if there are any.
 func planned(ctx context.Context, b builder, m *Model, steps []config.Component) (plan, error) {
 	if steps == nil {
 		return b.plan(ctx, m)

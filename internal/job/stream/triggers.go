@@ -13,8 +13,8 @@ import (
 	"driftscope/internal/flow/trigger"
 )
 
-// newWatcher makes the rules of a stream and returns their names; it is nil without rules. latents is the number of the model's latents, 0 if
-// unknown. l, which may be nil, receives the processing times of frames.
+// newWatcher makes the watcher of a stream's rules, nil without rules, and returns their names. latents is the number of the model's latents, 0 if
+// unknown. l receives the processing times of frames; it may be nil.
 func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, names []string, err error) {
 	var rules []*trigger.Rule
 	var errs []error
@@ -39,7 +39,7 @@ func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, na
 	return watcher, names, nil
 }
 
-// Numbers of recent times in a median. Frames cover one to five seconds, with a similar load. Pulses are fewer, because they are rare.
+// Numbers of recent times in a median. So many frames span one to five seconds of similar load. Pulses are rare, so fewer are used.
 const (
 	leadFrames = 101
 	leadPins   = 31
@@ -63,7 +63,7 @@ func newLead(cfg config.Config, waits bool) (*lead, error) {
 	case err != nil:
 		return nil, err
 	case auto && waits:
-		return nil, errors.New("online.lead: auto needs the clock, and this source's frames do not follow it: give a duration, such as 12ms, and the same frames give the same triggers")
+		return nil, errors.New("online.lead: auto needs the clock, but this source's frames do not follow it: give a duration, such as 12ms; then the same frames give the same triggers")
 	case !auto && fixed == 0 || len(cfg.Triggers) == 0:
 		return nil, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Rules that are wrong are refused before anything runs, all at once.
+// Invalid rules are refused before anything runs, all in one error.
 func TestTriggerMistakes(t *testing.T) {
 	suite.Long(t)
 	for rules, want := range map[string]string{

@@ -12,16 +12,16 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// auto is the value of --latent for as many latents as the clip needs.
+// auto is the value of --latent that chooses the number of latents from the clip.
 const auto = "auto"
 
-// dimension reads --latent; it returns 0 for auto, and for a dimension taken from --from.
+// dimension reads --latent; it returns 0 for auto, and for a dimension set by --from.
 func (c *Options) dimension() (int, error) {
 	switch {
 	case c.Latent == "" && c.From != "", c.Latent == auto && c.From == "":
 		return 0, nil
 	case c.Latent == auto:
-		return 0, errors.New("--latent auto: the model that --from names has its dimension: leave --latent out")
+		return 0, errors.New("--latent auto: the model that --from names sets the dimension: leave --latent out")
 	}
 	d, err := strconv.Atoi(c.Latent)
 	if err != nil || d < 1 || d > card.MaxLatent {
@@ -48,13 +48,13 @@ func grow(ctx context.Context, clip *video.Clip, config sdevae.Config) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("choosing the latent dimension: %w", err)
 	}
-	console.Say("latent dimension %d serves", g.Latent())
+	console.Say("latent dimension %d is chosen", g.Latent())
 	if g.Latent() > sdevae.MaxGrown-2 {
-		console.Warn("more than %d latents are not tried: give --latent to have more", sdevae.MaxGrown)
+		console.Warn("auto tries at most %d latents: give --latent to use more", sdevae.MaxGrown)
 	}
 	return g.Latent(), nil
 }
 
 func sayGrown(g sdevae.Grown) {
-	console.Say("latent dimension %d: %.1f nats a frame, %.1f %% of held-out pictures explained", g.Latent, g.Nats, 100*g.Explained)
+	console.Say("latent dimension %d: %.1f nats per frame, %.1f %% of held-out pictures explained", g.Latent, g.Nats, 100*g.Explained)
 }

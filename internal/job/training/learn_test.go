@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// few are flags of a training that takes a second: four steps on 80 frames.
+// few returns the flags of a training that takes a second: four steps on 80 frames.
 func few(folder string) Options {
 	c := Defaults()
 	c.Source, c.Latent, c.Out = []string{"sim:molecule?frames=80"}, "2", filepath.Join(folder, "m.onnx")
@@ -21,7 +21,7 @@ func few(folder string) Options {
 	return c
 }
 
-// TestLearn: a training leaves a model, whose card says what it was learnt from, and its report; and the model can be continued.
+// TestLearn: a training writes a model, whose card describes its source, and a report. The training of the model can be continued.
 func TestLearn(t *testing.T) {
 	suite.Calculation(t)
 	folder := t.TempDir()
@@ -49,7 +49,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestCheck: flags that contradict themselves or each other are usage errors, before a recording is opened.
+// TestCheck: invalid or contradictory flags are usage errors, before a recording is opened.
 func TestCheck(t *testing.T) {
 	folder := t.TempDir()
 	for want, change := range map[string]func(*Options){
@@ -84,7 +84,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestConfig: flags stand over the recipe, and a model of objects seeks none.
+// TestConfig: flags override the recipe, and a model of objects does not search for objects.
 func TestConfig(t *testing.T) {
 	c := few(t.TempDir())
 	with := func(change func(*Options)) sdevae.Config {
@@ -103,7 +103,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestLocated: what latents are is said in words.
+// TestLocated: the latents are described in words.
 func TestLocated(t *testing.T) {
 	for want, r := range map[string]sdevae.Result{
 		"the places of 2 rigid objects":                                                        {Sprites: 2, Config: sdevae.Config{Latent: 4}},

@@ -17,7 +17,7 @@ func TestCheckpointOutlivesModel(t *testing.T) {
 	if err := u.save([]byte("step 5"), 5); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(out, 0o700); err != nil { // which no file can replace
+	if err := os.Mkdir(out, 0o700); err != nil { // a file cannot replace a folder
 		t.Fatal(err)
 	}
 	suite.LeaveUnfinished(t, out)

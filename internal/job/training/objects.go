@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// leastLasting is the least persistent signal of an object beyond the mean picture, nats per picture: with less no latent is worth its cost. At SNR 6,
-// simulated objects that are alike have 0.2, and objects that bleach or leave the focus have 40 and more.
+// leastLasting is the least persistent signal of an object beyond the mean picture, nats per picture. With less, no latent is worth its cost. At
+// SNR 6, simulated identical objects have 0.2, and objects that bleach or leave the focus have 40 or more.
 const leastLasting = 1
 
-// firstLook is the number of frames in which to look for the light of an object.
+// firstLook is the number of frames that are searched for the light of an object.
 const firstLook = 40
 
-// prepareObjects makes a clip of the pictures around the objects of recordings, each object a trajectory, and says how they were cut out.
+// prepareObjects makes a clip of the pictures around the objects of recordings, one trajectory per object, and records how they were cut out.
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
 	var light frame.Template
 	left := firstLook
@@ -29,7 +29,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 		return light.SD == 0 && left > 0
 	})
 	if err == nil && light.SD == 0 {
-		err = fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, firstLook)
+		err = fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or check the film with driftscope probe", data, firstLook)
 	}
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	clip := p.clip(side, low, high)
 	console.Say("%d pictures of %d objects, %dx%d px of %.3g px of the film each, grey levels %.4g to %.4g above the surroundings", clip.Len(), clip.Trajectory[clip.Len()-1]+1, side, side, p.scale, low, high)
 	if nats := clip.LastingNats(); nats < leastLasting {
-		return nil, fmt.Errorf("%s: all objects look alike except for noise, %.2g nats a picture: a model can learn nothing: driftscope run %s --objects follows them without one", data, nats, recording.ShellWord(c.Source[0]))
+		return nil, fmt.Errorf("%s: all objects look alike except for noise, %.2g nats per picture, so a model can learn nothing: driftscope run %s --objects follows them without a model", data, nats, recording.ShellWord(c.Source[0]))
 	}
 	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: light.SD, Dark: light.Dark, Scale: p.scale, Low: low, High: high}}
 	if o.left.from != nil {
@@ -76,7 +76,7 @@ func (c *Options) checkObjects() error {
 	case c.Crop != "auto" || c.CLAHE != "auto":
 		return errors.New("--objects: squares are cut out around each object, and not equalised: leave --crop and --clahe out")
 	case c.Clock:
-		return errors.New("--objects: objects begin at any time: leave --clock out")
+		return errors.New("--objects: objects begin at any time, so a clock has no meaning: leave --clock out")
 	}
 	return nil
 }

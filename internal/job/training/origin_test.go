@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// A shipped model is continued by the name that run takes.
+// The training of a shipped model is continued by the same name as in run.
 func TestContinueShipped(t *testing.T) {
 	suite.Long(t)
 	f, err := (&Options{From: "embedded:molecule"}).origin()

@@ -16,21 +16,21 @@ import (
 
 // The pictures around objects that train a model of objects.
 const (
-	widest       = 32   // px per side at first, the most of an encoder of objects
-	lightReach   = 4    // sds of an object's light from its place to the edge of the widest picture: a Gaussian has 3 parts in 10,000 beyond
+	widest       = 32   // px per side before trimming; the largest input of an encoder of objects
+	lightReach   = 4    // distance from an object to the edge of the widest picture, sds of its light; a Gaussian has 3 parts in 10,000 beyond
 	mostPictures = 8000 // 300 steps of 50 pairs see each twice
 	fewPictures  = 200  // fewer cannot be split for held-out pictures
-	leastTrack   = 10   // pictures of one object: shorter tracks hardly show changes
-	held         = 0.98 // fraction of the square of an object's light, and of its changes, within the encoder's square: 200 pictures fix it to 0.014
+	leastTrack   = 10   // least number of pictures of one object; shorter tracks hardly show changes
+	held         = 0.98 // fraction of the square of an object's light, and of its changes, within the encoder's square; 200 pictures determine it to 0.014
 	levels       = 1e-3 // share of the pixels that may lie outside the grey levels, on either side
 )
 
-// sides lists the possible inputs of an encoder of objects, px: its decoder doubles an eighth of them three times.
+// sides lists the possible input sizes of an encoder of objects, px. They are multiples of 8, because the decoder doubles its size three times.
 var sides = []int{16, 24, widest}
 
 // picture is one object in one frame, in grey levels above its surroundings.
 type picture struct {
-	object uint64 // of all recordings
+	object uint64 // number, unique over all recordings
 	at     float64
 	alone  float64 // radius without other light, px of the frame
 	values []float32
@@ -39,14 +39,14 @@ type picture struct {
 // pictures holds the pictures of all objects, cut out at the widest side.
 type pictures struct {
 	light frame.Template // of an object
-	scale float64        // px of the frame a px
+	scale float64        // px of the frame per px of a picture
 	of    []picture
 }
 
 // collect follows the objects of all recordings, until there are enough pictures.
 func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	for i, r := range data {
-		most := 4 * mostPictures * (i + 1) / len(data) // the isolated ones of these are used
+		most := 4 * mostPictures * (i + 1) / len(data) // more than needed, because only isolated objects are used
 		err := follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(f *frame.Frame, o *latent.Objects) bool {
 			p.add(uint64(i)<<48, recording.Seconds(f), o)
 			return len(p.of) < most
@@ -58,7 +58,7 @@ func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 	return nil
 }
 
-// add takes the pictures of a frame's objects, if they are detected and not merged.
+// add appends the pictures of a frame's objects that are detected and not merged.
 func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
 	const unsure = latent.Predicted | latent.Merged | latent.Doubtful
 	for i, id := range o.ID {
@@ -73,7 +73,7 @@ func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
 	}
 }
 
-// alone returns the distance of an object from the light of the nearest other object, about two sds wide, and from the frame's edge.
+// alone returns the distance of an object from the nearest other object's light, which is about two sds wide, or from the frame's edge if that is nearer.
 func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	x, y := o.X[i], o.Y[i]
 	nearest := math.Inf(1)
@@ -85,7 +85,7 @@ func (p *pictures) alone(o *latent.Objects, i int) float64 {
 	return min(nearest, x, y, float64(o.Width-1)-x, float64(o.Height-1)-y)
 }
 
-// side returns the smallest square that holds an object and its changes, from the pictures of isolated objects; the smallest of all if none are isolated.
+// side returns the side of the smallest square that contains an isolated object and its changes, or the smallest side if too few objects are isolated.
 func (p *pictures) side() int {
 	n, size := 0, widest*widest
 	square := make([]float64, size)
@@ -101,7 +101,7 @@ func (p *pictures) side() int {
 	if n < fewPictures {
 		return sides[0]
 	}
-	light := make([]float64, size) // mean square beyond the noise, which the border shows
+	light := make([]float64, size) // mean square minus the noise, which the border shows
 	for k := range light {
 		light[k] = square[k] / float64(n)
 	}
@@ -141,7 +141,7 @@ func (p *pictures) keep(distance float64) {
 	p.thin((len(p.of) + mostPictures - 1) / mostPictures)
 }
 
-// thin keeps every nth object, so that all films and all their parts remain.
+// thin keeps every nth object, so that all parts of all films remain represented.
 func (p *pictures) thin(n int) {
 	if n < 2 {
 		return
@@ -183,7 +183,7 @@ func (p *pictures) levels() (low, high float64) {
 	return float64(all[beyond]), float64(all[len(all)-1-beyond])
 }
 
-// clip brings the pictures to [0, 1].
+// clip returns the pictures as a clip, with grey levels scaled to [0, 1].
 func (p *pictures) clip(side int, low, high float64) *video.Clip {
 	c := &video.Clip{Channels: 1, Height: side, Width: side}
 	number := uint64(0)
@@ -199,11 +199,11 @@ func (p *pictures) clip(side int, low, high float64) *video.Clip {
 	return c
 }
 
-// most is the largest number of objects a frame that are followed.
+// most is the largest number of objects per frame that are followed.
 const most = 2048
 
-// follow tracks the objects of a recording with the given light. It lends visit every frame and its objects, with the numbers from look.
-// visit returns false to stop. follow closes look.
+// follow tracks the objects of a recording with the given light. It lends every frame and its objects, with the values from look, to
+// visit, which returns false to stop. follow closes look.
 func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) error {
 	locators, err := field.NewLocators(most)
 	if err != nil {

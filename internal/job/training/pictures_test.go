@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// gaussian is a square of the widest side with an object's light in the middle, on noise that alternates: 0 and 1 in turn by pixel and number.
+// gaussian returns a square of the widest side with an object's light in the middle, on noise that alternates between 0 and 1 by pixel and number.
 func gaussian(sd, height float64, number int) []float32 {
 	v := make([]float32, widest*widest)
 	for i := range v {
@@ -21,8 +21,8 @@ func gaussian(sd, height float64, number int) []float32 {
 	return v
 }
 
-// TestSide: the smallest square that holds an object is chosen: 4 sds of 2 px are 8 px; rings of light far out, and an object that is wide now and then, want
-// more; where nobody is alone the smallest has the fewest neighbours.
+// TestSide: the smallest square that contains an object is chosen: 4 sds of 2 px are 8 px. Distant rings of light and a temporarily wide object need a larger
+// one. Without isolated objects the smallest square has the fewest neighbours.
 func TestSide(t *testing.T) {
 	for name, c := range map[string]struct {
 		widths []float64
@@ -46,8 +46,8 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestPictures: of a frame's objects those that are detected, alone, themselves and seen often enough are kept, each a trajectory in the order of time; a
-// square is the middle of the widest less what is around it, in [0, 1].
+// TestPictures: objects that are detected, isolated, not merged and frequent enough are kept, each as a trajectory in order of time. A square is the centre
+// of the widest one minus its surroundings, in [0, 1].
 func TestPictures(t *testing.T) {
 	const themselves, guessed = latent.Mark(0), latent.Predicted
 	p := &pictures{scale: 1, light: frame.Template{SD: 1}}
@@ -86,7 +86,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestCheckObjects: flags that have no meaning beside --objects are refused.
+// TestCheckObjects: flags without a meaning for --objects are refused.
 func TestCheckObjects(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"leave --from out":             func(c *Options) { c.From = "m.onnx" },
@@ -106,7 +106,7 @@ func TestCheckObjects(t *testing.T) {
 	}
 }
 
-// TestThin: of more pictures than a training uses whole objects are left out, evenly.
+// TestThin: if there are too many pictures, whole objects are left out, evenly.
 func TestThin(t *testing.T) {
 	p := &pictures{}
 	for i := range 3 * mostPictures {
@@ -118,8 +118,8 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestPrepareObjects: a film whose objects leave the focus gives a clip of small squares with what is needed to cut them out again; one whose objects are alike,
-// one with none, and one that is too short are told, before any training.
+// TestPrepareObjects: a film whose objects leave the focus gives a clip of small squares, with the parameters to cut them out again. A film with identical
+// objects, without objects, or too short is refused before training.
 func TestPrepareObjects(t *testing.T) {
 	suite.Calculation(t)
 	prepare := func(film string) (*choice, error) {

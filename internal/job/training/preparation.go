@@ -30,7 +30,7 @@ type origin struct {
 	left *unfinished // checkpoint of an earlier run
 }
 
-// prepare reads the recordings with the preparation of the resumed run, or of the model to continue, or with the best one for them.
+// prepare reads the recordings. It uses the preparation of a resumed run or of the model to continue. Otherwise it chooses the best one for them.
 func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
 	from, left := o.from, o.left
 	if c.Objects {
@@ -95,7 +95,7 @@ func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recordi
 	if light.Model == nil {
 		return s, nil
 	}
-	console.Say("illumination: %s: %.1f nats a frame; it is removed, --keep-light keeps it", light.Model.Form, light.Nats)
+	console.Say("illumination: %s: %.1f nats per frame; it is removed unless you give --keep-light", light.Model.Form, light.Nats)
 	return data.Survey(ctx, append(s.Behind(), step)...)
 }
 
@@ -134,7 +134,7 @@ func (c *Options) choose(ctx context.Context, data recording.Dataset, s *recordi
 	return best, err
 }
 
-// candidates lists the settings of CLAHE to try, the plain one first: it wins ties. Colour is never equalised.
+// candidates lists the CLAHE settings to try. Off comes first, so it wins ties. Colour pictures are never equalised.
 func (c *Options) candidates(s *recording.Survey) []bool {
 	switch {
 	case c.CLAHE == "on" && !s.Coloured():
@@ -156,10 +156,10 @@ func (c *Options) tau(clip *video.Clip) float64 {
 	return sdevae.TauOf(clip)
 }
 
-// byFilm reports whether --crop asks for a region of each film.
+// byFilm reports whether --crop requests a separate region for each film.
 func (c *Options) byFilm() bool { return c.Crop == "film" || strings.HasPrefix(c.Crop, "film,") }
 
-// filmRegion returns a square that holds the motion in s, the film with the widest motion, or a square of the requested side.
+// filmRegion returns a square that contains the motion in s, the film with the widest motion, or a square of the requested side.
 func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
 	size, given := strings.CutPrefix(c.Crop, "film,")
 	r, ok := s.Moving()
@@ -205,7 +205,7 @@ func (c *Options) crop(s *recording.Survey) (*recording.Region, error) {
 	return r, nil
 }
 
-// describe lists preprocessing steps for people.
+// describe lists preprocessing steps for display.
 func describe(steps []card.Step) string {
 	var parts []string
 	for _, s := range steps {

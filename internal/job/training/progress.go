@@ -12,9 +12,9 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// bar shows training's progress with the remaining time: redrawn in place on a terminal, otherwise one line per look.
+// bar shows the progress of training and the remaining time. It is redrawn in place on a terminal; otherwise each evaluation prints a line.
 type bar struct {
-	bar *progressbar.ProgressBar // nil where standard error is not a terminal
+	bar *progressbar.ProgressBar // nil if standard error is not a terminal
 }
 
 func newBar(name string) *bar {

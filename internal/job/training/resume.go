@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// unfinished is a training's checkpoint in a file beside the future model.
+// unfinished is a training's checkpoint in a file next to the future model.
 type unfinished struct {
 	path  string
 	step  int                // step of the checkpoint in the file; 0 if there is none
@@ -57,12 +57,12 @@ func (c *Options) Unfinished() (*unfinished, error) {
 	return u, nil
 }
 
-// refuse says what to do about an unusable checkpoint.
+// refuse returns the error for an unusable checkpoint.
 func (u *unfinished) refuse(err error) error {
 	return console.Usage(fmt.Errorf("%s: %w: delete it or give another --out", u.path, err))
 }
 
-// interrupted says what remains of a stopped training.
+// interrupted returns the error for a stopped training, with the step from which it can continue.
 func (u *unfinished) interrupted() error {
 	if u.step == 0 {
 		return errors.New("interrupted, no model was written")
@@ -86,7 +86,7 @@ func (c Options) differs(now Options) string {
 // save replaces the file.
 func (u *unfinished) save(data []byte, step int) error {
 	if err := system.WriteFile(u.path, data); err != nil {
-		return fmt.Errorf("the checkpoint beside the model cannot be written: %w: free some space or give another --out", err)
+		return fmt.Errorf("the checkpoint next to the model cannot be written: %w: free some space or give another --out", err)
 	}
 	u.step = step
 	return nil

@@ -25,12 +25,12 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Options are the flags of the command pretrain. Checkpoints store them under these names: a training resumes only with the same.
+// Options are the flags of the command pretrain. Checkpoints store them under these names. A training resumes only with equal flags.
 type Options struct {
 	Source         []string // the recordings
 	Latent         string   // the dimension, or auto; empty if From sets it
 	Objects        bool     // train on the objects of a field instead of a scene
-	Out            string   // model file to write; its report lies beside it
+	Out            string   // model file to write; the report is written next to it
 	From           string   // the model to continue
 	TrainFrames    string   `flag:"train-frames"` // A:B
 	Seed           uint64
@@ -38,7 +38,7 @@ type Options struct {
 	Crop           string  // auto, film, film,SIZE, none or X,Y,SIZE
 	CLAHE          string  // auto, on or off
 	KeepLight      bool    `flag:"keep-light"` // changes of the lamp may become a latent
-	Tau            float64 // 0 is chosen from the clip
+	Tau            float64 // 0 chooses it from the clip
 	Steps          int
 	Pairs          int
 	Rate           float64
@@ -109,7 +109,7 @@ func (c *Options) Learn(ctx context.Context) error {
 		err = c.serves(result.Best.Explained, seen)
 	}
 	if c.Objects && errors.Is(err, sdevae.ErrMean) {
-		return fmt.Errorf("%s: all objects look alike except for noise, so a model of them is useless: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
+		return fmt.Errorf("%s: all objects look alike except for noise, so a model of them is useless: follow them without a model: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
 	}
 	if errors.Is(err, sdevae.ErrMean) && seen != nil && seen.Crowd() {
 		err = fmt.Errorf("%w; %s", err, c.proposal(seen))
@@ -124,7 +124,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := worthless(export.Verdict); err != nil { // it would be again
+	if err := worthless(export.Verdict); err != nil { // a repetition would end in the same way
 		return errors.Join(fmt.Errorf("%s: %w", data, err), left.remove())
 	}
 	if err := left.complete(c.Out, export.File); err != nil {
@@ -138,20 +138,20 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the model is complete, but its report is not: %w", err)
 	}
-	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
+	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; report in %s",
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
 	tell(export.Verdict)
 	return nil
 }
 
-// counsel looks at the first recording, and warns if it shows many objects: one model follows a scene of a few. It returns nil if objects are asked for,
-// if the pictures are too large, or if no frame can be read.
+// counsel takes a first look at the first recording. It warns if there are many objects, because a model of a scene follows only a few. It returns nil
+// for --objects, if the pictures are too large, or if no frame can be read.
 func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.Finder, error) {
 	if c.Objects {
 		return nil, nil
 	}
 	seen, err := data[0].Look(ctx, nil, finder.Free)
-	if errors.Is(err, recording.ErrUnread) { // the trainer's reader names the frames
+	if errors.Is(err, recording.ErrUnread) { // the next reader reports the frames
 		return nil, nil
 	}
 	if errors.Is(err, frame.ErrTooLarge) {
@@ -164,23 +164,23 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (*finder.
 	return seen, err
 }
 
-// proposal says what to do with a film of many objects.
+// proposal suggests a command for a film of many objects.
 func (c *Options) proposal(seen *finder.Finder) string {
 	flag := map[bool]string{true: "--bodies", false: "--objects"}[seen.Kind == finder.Bodies]
 	return fmt.Sprintf("the film shows %.0f objects per frame: driftscope run %s %s follows each of them without training", seen.Count, recording.ShellWord(c.Source[0]), flag)
 }
 
-// leastServed is the least fraction of the motion that a model of a film of many objects must explain: with less it does not model the scene.
+// leastServed is the least fraction of the motion that a model of a film of many objects must explain. With less it does not model the scene.
 // A model of 30 trapped spots has 0.04.
 const leastServed = 0.5
 
-// serves refuses a model that explains almost nothing of a film of many objects, and suggests following every object. A user who sets the number of
-// latents gets the model.
+// serves refuses a model that explains almost nothing of a film of many objects, and suggests following every object. It accepts any model if the user
+// sets the number of latents.
 func (c *Options) serves(explained float64, seen *finder.Finder) error {
 	if c.Latent != auto || seen == nil || !seen.Crowd() || explained >= leastServed {
 		return nil
 	}
-	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, c.proposal(seen))
+	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not written: %s", 100*explained, c.proposal(seen))
 }
 
 // training returns the path of the checkpoint until the model is complete; report returns the report's path.
@@ -190,7 +190,7 @@ func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") 
 // fewFrames is the least length of a recording without a warning.
 const fewFrames = 60
 
-// straightened describes the origin of the latents.
+// straightened describes how the latents were obtained.
 func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
 	case result.SpriteShare > 0:
@@ -198,7 +198,7 @@ func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	case r == nil:
 		return "unchanged"
 	}
-	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
+	return fmt.Sprintf("straightened by %.3f nats per held-out pair", r.Gain)
 }
 
 // check refuses contradictory flags, and parses --train-frames.
@@ -216,7 +216,7 @@ func (c *Options) check() (frames recording.Span, err error) {
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto" || c.KeepLight):
 		err = errors.New("--from: the model determines the preparation of pictures: leave --crop, --clahe and --keep-light out")
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
-		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
+		err = errors.New("--from: continues a model in one run and keeps its latents: leave --restarts and --reinit-steps out")
 	default:
 		if err = system.Writable(c.Out); err != nil {
 			err = fmt.Errorf("--out %w", err)
@@ -242,7 +242,7 @@ func (c *Options) origin() (*card.File, error) {
 		f, err = card.Read(data)
 	}
 	if d, _ := c.dimension(); err == nil && d > 0 && d != f.Card.Latent {
-		err = fmt.Errorf("it has %d latents, --latent asks for %d: leave --latent out", f.Card.Latent, d)
+		err = fmt.Errorf("it has %d latents, but --latent is %d: leave --latent out", f.Card.Latent, d)
 	}
 	if err != nil {
 		return nil, console.Usage(fmt.Errorf("--from %s: %w", c.From, err))
@@ -273,7 +273,7 @@ func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Confi
 		err = left.interrupted()
 	case errors.Is(err, sdevae.ErrCheckpoint):
 		err = left.refuse(err)
-	case err != nil && saved == nil && taken > begun: // the training itself failed: it would again
+	case err != nil && saved == nil && taken > begun: // the training itself failed and would fail again
 		err = errors.Join(err, left.remove())
 	}
 	return result, err
@@ -286,7 +286,7 @@ func (c *Options) config(choice *choice) sdevae.Config {
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}
-	if c.Objects { // each object is in the middle of its picture: there is no rigid object to locate
+	if c.Objects { // each object is in the middle of its picture, so there is no rigid object to locate
 		config.SpriteSteps = -1
 	}
 	if config.Steps == 0 {

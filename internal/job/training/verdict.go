@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// measured returns the centroid of the clip's single object in each frame, px of the prepared pictures, x and y; nil if none is found.
+// measured returns the centroid (x, y) of the clip's single object in each frame, px of the prepared pictures, or nil if there is no such object.
 func (c *Options) measured(clip *video.Clip) []float64 {
 	if c.Objects {
 		return nil
@@ -51,7 +51,7 @@ func worthless(v *verdict.Verdict) error {
 	if !v.Nothing {
 		return nil
 	}
-	return fmt.Errorf("no model is kept: %s", strings.Join(v.Reasons(), "; "))
+	return fmt.Errorf("no model is written: %s", strings.Join(v.Reasons(), "; "))
 }
 
 // tell prints a verdict and its evidence, the worst first.

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// walking is a spot of light on colour pictures of 48×48 that walks to the right and begins again; dark there is none.
+// walking returns colour pictures of 48×48 with a spot that moves to the right and restarts. With light 0 there is no spot.
 func walking(light float64) *video.Clip {
 	c := &video.Clip{Channels: 3, Height: 48, Width: 48}
 	for k := range 40 {
@@ -21,20 +21,20 @@ func walking(light float64) *video.Clip {
 	return c
 }
 
-// TestWorthless: only a model that tracks nothing is refused, and the refusal says why and what to try; one that follows something else is kept.
+// TestWorthless: only a model that tracks nothing is refused, with the reason and a suggestion. A model that follows something else is accepted.
 func TestWorthless(t *testing.T) {
 	lost := verdict.Verdict{Level: verdict.Bad, Findings: []verdict.Finding{{Level: verdict.Bad, Reason: "R² = 0.1 of x", Try: "crop closer"}, {Level: verdict.Good, Reason: "straight"}}}
 	if err := worthless(&lost); err != nil {
 		t.Errorf("a model that follows something else: %v", err)
 	}
 	lost.Nothing = true
-	if err := worthless(&lost); err == nil || err.Error() != "no model is kept: R² = 0.1 of x: crop closer" {
+	if err := worthless(&lost); err == nil || err.Error() != "no model is written: R² = 0.1 of x: crop closer" {
 		t.Errorf("a model of nothing: %v", err)
 	}
 }
 
-// TestMeasured: the centroid of each film's object is found, to a twentieth of a pixel without noise; where there is nothing, or what objects look like is
-// learnt, nothing is measured.
+// TestMeasured: the centroid of each film's object is found, to a twentieth of a pixel without noise. Without an object, or with --objects, nothing is
+// measured.
 func TestMeasured(t *testing.T) {
 	got := (&Options{}).measured(walking(0.5))
 	if len(got) != 80 {

@@ -21,19 +21,19 @@ import (
 type fate string
 
 const (
-	done      fate = "done"      // there is a record, of a result or of a failure
-	retry     fate = "failed"    // the film's fault, as far as known
-	postponed fate = "postponed" // the fault of the worker or the server
-	returned  fate = "returned"  // the worker ends
+	done      fate = "done"      // a record of a result or of a failure exists
+	retry     fate = "failed"    // the film is at fault, as far as known
+	postponed fate = "postponed" // the worker or the server is at fault
+	returned  fate = "returned"  // the worker is ending
 )
 
-// errFilm marks an error caused by the film: it counts as an attempt.
+// errFilm marks an error caused by the film, which counts as an attempt.
 type errFilm struct{ error }
 
 // Unwrap returns the wrapped error.
 func (e errFilm) Unwrap() error { return e.error }
 
-// attempt does a job unless it has been done, and counts: a worker that dies in it has counted it before.
+// attempt does a job, unless its record exists. It counts the attempt first, so that an attempt that kills the worker counts too.
 func (w *Worker) attempt(ctx context.Context, m jetstream.Msg, j *job) (fate, error) {
 	switch r, _, err := w.site.ended(ctx, j); {
 	case err != nil:
@@ -53,7 +53,7 @@ func (w *Worker) attempt(ctx context.Context, m jetstream.Msg, j *job) (fate, er
 	case err != nil:
 		return postponed, err
 	case told == nil && info.NumDelivered > mostDeliveries:
-		return w.fail(ctx, j, append(reasons(tries), fmt.Sprintf("it was handed out %d times and never tracked: the workers' logs say why", info.NumDelivered)))
+		return w.fail(ctx, j, append(reasons(tries), fmt.Sprintf("the server delivered it %d times but no worker tracked it: check the workers' logs", info.NumDelivered)))
 	case !begun:
 		return w.fail(ctx, j, reasons(tries))
 	}
@@ -81,7 +81,7 @@ func (w *Worker) attempt(ctx context.Context, m jetstream.Msg, j *job) (fate, er
 	return retry, errors.Join(err, failed)
 }
 
-// withdraw takes back an attempt that failed for other reasons than the film: the worker ends, or has no room.
+// withdraw removes an attempt from the record if the film is not the reason: the worker is ending, or has no room.
 func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
 	defer cancel()
@@ -109,7 +109,7 @@ func (w *Worker) tries(ctx context.Context, j *job, change func([]try) []try) (t
 		case err == nil:
 			at = e.Revision()
 			if err := json.Unmarshal(e.Value(), &t); err != nil {
-				return nil, fmt.Errorf("attempts that cannot be read: %w", err)
+				return nil, fmt.Errorf("the record of attempts is unreadable: %w", err)
 			}
 		case !errors.Is(err, jetstream.ErrKeyNotFound):
 			return nil, explain(err)
@@ -127,25 +127,25 @@ func (w *Worker) tries(ctx context.Context, j *job, change func([]try) []try) (t
 		if err == nil {
 			return t, nil
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) { // also of an update: the record had changed
+		if !errors.Is(err, jetstream.ErrKeyExists) { // also returned by Update if the record has changed
 			return nil, explain(err)
 		}
 		time.Sleep(again / changes)
 	}
-	return nil, errors.New("its attempts change faster than they can be read")
+	return nil, errors.New("the record of attempts changed again and again during the update")
 }
 
-// fail records why there is no result.
+// fail records that a film failed, with the reasons.
 func (w *Worker) fail(ctx context.Context, j *job, why []string) (fate, error) {
 	r := &record{V: jobVersion, Film: j.Film, Failed: why, Attempts: len(why), Worker: w.Name, Build: build()}
 	if _, err := w.site.end(context.WithoutCancel(ctx), j, r); err != nil {
 		return postponed, err
 	}
-	w.Log.Warn("film "+j.Film+" is given up", "attempts", len(why), "why", why[len(why)-1])
+	w.Log.Warn("film "+j.Film+" has failed", "attempts", len(why), "why", why[len(why)-1])
 	return done, nil
 }
 
-// keep records a result that is in the store. If another worker was first, the outcome is its.
+// keep records a result that is in the store. If another worker was first, its record is kept and this result is discarded.
 func (w *Worker) keep(ctx context.Context, j *job, r *record) (fate, error) {
 	first, err := w.site.end(context.WithoutCancel(ctx), j, r)
 	switch {
@@ -158,7 +158,7 @@ func (w *Worker) keep(ctx context.Context, j *job, r *record) (fate, error) {
 	return done, nil
 }
 
-// discard removes a result that another worker has stored, too.
+// discard removes a result that another worker has stored too.
 func (w *Worker) discard(ctx context.Context, j *job, object string) error {
 	store, err := w.site.objects(ctx, j.Batch)
 	if err == nil {
@@ -167,7 +167,7 @@ func (w *Worker) discard(ctx context.Context, j *job, object string) error {
 	return err
 }
 
-// do tracks the film in a folder of its own and puts the result into the store.
+// do tracks the film in a separate folder and puts the result into the store.
 func (w *Worker) do(ctx context.Context, j *job) (*record, error) {
 	began := time.Now()
 	folder, err := os.MkdirTemp(w.folder, "film-")
@@ -194,7 +194,7 @@ func (w *Worker) do(ctx context.Context, j *job) (*record, error) {
 	return r, w.put(ctx, store, j, filepath.Join(folder, resultName+j.Ending), r)
 }
 
-// put stores a result under a name of this attempt's own, so another worker's result for the same job stays whole.
+// put stores a result under a name unique to this attempt, so that it cannot damage another worker's result for the same job.
 func (w *Worker) put(ctx context.Context, store jetstream.ObjectStore, j *job, path string, r *record) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestAsRun: a result is what run --out writes of the film, but for health, events and latencies.
+// TestAsRun: a result equals the file from run --out, except for health, events and latencies.
 func TestAsRun(t *testing.T) {
 	suite.Long(t)
 	for name, c := range map[string]*Command{"model": {Model: "embedded:molecule"}, "objects": {Objects: true}} {
@@ -56,8 +56,8 @@ func TestAsRun(t *testing.T) {
 	}
 }
 
-// TestTables: with --objects a result is a table; the same film in two places has two results; a result that was changed or removed is made again, the
-// others are not.
+// TestTables: with --objects a result is a table. The same film under two paths has two results. A changed or removed result is made again, the others
+// are not.
 func TestTables(t *testing.T) {
 	folder, out := fields(t, 2, 30), t.TempDir()
 	if err := os.CopyFS(filepath.Join(folder, "inner", "film0"), os.DirFS(filepath.Join(folder, "film0"))); err != nil {
@@ -97,7 +97,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestOnServer: films that are only sent are fetched by a later command; a failed one is tried again by it; shared ones are read where they lie.
+// TestOnServer: after --no-wait a later command fetches the results and retries a failed film. Films of --shared are read from their paths.
 func TestOnServer(t *testing.T) {
 	conn, folder := server(t), scenes(t, 2, 5)
 	command := func(out string, more ...func(*Command)) *Command {
@@ -116,7 +116,7 @@ func TestOnServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	temp, err := filepath.Rel(here, t.TempDir()) // as seen from here: the child that tracks a film works elsewhere
+	temp, err := filepath.Rel(here, t.TempDir()) // relative to this folder, because the child that tracks a film works in another one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestOnServer(t *testing.T) {
 	same(t, shared, out, 2)
 }
 
-// leftBehind counts the films that a batch's store holds, and puts one there that the client would have removed, had it not been killed.
+// leftBehind counts the films in a batch's store, and adds one that a killed client failed to remove.
 func leftBehind(t *testing.T, conn *bus.Conn, out string) (films int) {
 	t.Helper()
 	o, err := open(t.Context(), conn, 1)
@@ -186,7 +186,7 @@ func leftBehind(t *testing.T, conn *bus.Conn, out string) (films int) {
 	return films
 }
 
-// TestFind: a folder is a film, or holds films; what is neither is said.
+// TestFind: a folder is a film or contains films. Other entries are reported.
 func TestFind(t *testing.T) {
 	one := scenes(t, 2, 2)
 	put(t, one, "notes.txt", "no film")
@@ -220,7 +220,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFilesOfZarr: the metadata of a store are sent with it, though their names begin with a dot; other hidden files of a film are not.
+// TestFilesOfZarr: the metadata of a store are sent with it, although their names begin with a dot. Other hidden files of a film are not sent.
 func TestFilesOfZarr(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{".zattrs", "0/.zarray", "0/0/0", ".cache/x"} {
@@ -238,7 +238,7 @@ func TestFilesOfZarr(t *testing.T) {
 	}
 }
 
-// TestCheck: what cannot be meant is the user's mistake, and found before anything is opened.
+// TestCheck: invalid options are usage errors, reported before anything is opened.
 func TestCheck(t *testing.T) {
 	good := Command{Films: []string{"a"}, Format: "jsonl", Room: 1, Replicas: 1, AckWait: ackWait}
 	if err := good.check(); err != nil {
@@ -263,7 +263,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestBase: settings of a configuration hold for every film; what is of one film or of one place does not.
+// TestBase: settings of a configuration apply to every film, except those of one film or one machine.
 func TestBase(t *testing.T) {
 	path := put(t, t.TempDir(), "base.yaml", "stream: other\nsource: {tiff: {path: /x.tif, dt: 0.5, channel: 2, follow: true}}\nonline: {seed: 7, state: /law}\nrecord: {path: /copies}\nsinks: [{csv: {path: /x}}]\nmodel: embedded:molecule\n")
 	c := Command{Config: path, Format: "jsonl"}
@@ -289,7 +289,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestTimeless: health and events go into the account, latencies away, the rest stays as it is.
+// TestTimeless: health and events go into the account, latencies are set to 0, all else is unchanged.
 func TestTimeless(t *testing.T) {
 	lines := `{"v":1,"kind":"latent","stream":"a","z":[1],"latency_ms":4.66e-05,"nis":0}
 {"v":1,"kind":"trigger","name":"x","latency_ms":7}
@@ -317,7 +317,7 @@ func TestTimeless(t *testing.T) {
 	}
 }
 
-// TestLedger: one batch writes into a folder at a time; a line that is none is named.
+// TestLedger: one batch at a time writes into a folder. An error names an invalid line.
 func TestLedger(t *testing.T) {
 	folder := t.TempDir()
 	l, err := openLedger(folder)

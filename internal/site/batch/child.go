@@ -20,10 +20,10 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// filmFlag makes batch track one film for a worker, which starts this program for it: a crash of OpenCV ends no worker.
+// filmFlag makes batch track one film for a worker in a separate process, so that a crash of OpenCV does not end the worker.
 const filmFlag = "--film"
 
-// Files of a film's folder, beside the film itself.
+// Files in a film's folder, besides the film itself.
 const (
 	orderName   = "order.json"
 	accountName = "account.json"
@@ -34,11 +34,11 @@ const (
 // order is the input of a child process.
 type order struct {
 	Job   job    `json:"job"`
-	Film  string `json:"film"`  // where it is
+	Film  string `json:"film"`  // path of the film
 	Model string `json:"model"` // a file, embedded:NAME or nothing
 }
 
-// trackHere tracks the film of an order in a folder, and leaves the result and the account there. The account says whether the film is to blame.
+// trackHere tracks the film of an order in a folder, and writes the result and the account there. The account has the error if the film is at fault.
 func trackHere(ctx context.Context, folder string) error {
 	data, err := system.ReadBounded(filepath.Join(folder, orderName), 2*maxJob)
 	if err != nil {
@@ -64,7 +64,7 @@ func trackHere(ctx context.Context, folder string) error {
 	return writeFile(filepath.Join(folder, accountName), bytes.NewReader(data))
 }
 
-// blame returns an error text without this worker's folders, so that every worker reports the same.
+// blame removes this worker's folders from an error text, so that every worker reports the same text.
 func (o *order) blame(text string) string {
 	text = strings.ReplaceAll(text, o.Film, o.Job.File)
 	text = strings.ReplaceAll(text, filepath.Dir(o.Film)+string(filepath.Separator), "")
@@ -115,7 +115,7 @@ func sinksOf(lines, result, ending string) ([]config.Component, error) {
 func settle(lines, result, ending string) (account, error) {
 	from, err := os.Open(lines)
 	if errors.Is(err, fs.ErrNotExist) {
-		return account{}, errors.New("the film gave no message")
+		return account{}, errors.New("the film produced no message")
 	}
 	if err != nil {
 		return account{}, err
@@ -150,7 +150,7 @@ func trackApart(ctx context.Context, folder string, o order) (account, error) {
 	if err == nil {
 		err = json.NewDecoder(bytes.NewReader(data)).Decode(&a)
 	}
-	if err != nil { // it died
+	if err != nil { // the process died
 		return a, fmt.Errorf("the process that tracked it ended: %s", o.blame(how))
 	}
 	if a.Error != "" {

@@ -16,8 +16,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestWorkersKilled: films on several workers, of which one is killed in the middle, while the client is killed, too, and the same command continues:
-// every result is there once, with the bytes that one machine makes.
+// TestWorkersKilled: several workers track films. One worker and the client are killed, and the same command continues. Every result exists once, with
+// the same bytes as from one machine.
 func TestWorkersKilled(t *testing.T) {
 	suite.Long(t)
 	model, err := os.ReadFile("../../../configs/molecule.onnx")
@@ -31,7 +31,7 @@ func TestWorkersKilled(t *testing.T) {
 	killed(t, scenes(t, 8, 10), 8, 3, "--model", file)
 }
 
-// TestManyFilms is TestWorkersKilled with more films: DRIFTSCOPE_FILMS=200 are those of a day at a microscope.
+// TestManyFilms is TestWorkersKilled with more films: DRIFTSCOPE_FILMS=200 is a day at a microscope.
 func TestManyFilms(t *testing.T) {
 	suite.Long(t)
 	films := 60
@@ -85,7 +85,7 @@ func killed(t *testing.T, from string, films, workers int, settings ...string) {
 	}
 	once(t, s.URL(), films, working)
 	left, _ := filepath.Glob(filepath.Join(temp, workName+"*"))
-	if len(left) > 1 { // that of the worker that was killed waits for the next
+	if len(left) > 1 { // the folder of the killed worker waits for the next worker
 		t.Errorf("the workers left %v", left)
 	}
 
@@ -97,7 +97,7 @@ func killed(t *testing.T, from string, films, workers int, settings ...string) {
 	same(t, alone, out, films)
 }
 
-// once wants one record a film, one result in the store, nothing in the queue, and no film tracked twice but by the worker that was killed.
+// once checks that each film has one record and one result, that the queue is empty, and that only films of the killed worker were tracked twice.
 func once(t *testing.T, url string, films int, working []*running) {
 	t.Helper()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, Site: "lab"})
@@ -139,7 +139,7 @@ func once(t *testing.T, url string, films int, working []*running) {
 	}
 }
 
-// results counts those in a batch's store; films are to be gone.
+// results counts the results in a batch's store, and checks that the films are gone.
 func results(t *testing.T, o *site, batch string) (n int) {
 	t.Helper()
 	store, err := o.objects(t.Context(), batch)

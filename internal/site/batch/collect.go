@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// silence is how long a watcher may report nothing before it is replaced. A new watcher begins with all records. One that fell behind a
-	// server's restart would stay silent for ever.
+	// silence is how long a watcher may report nothing before it is replaced. A new watcher begins with all records. A watcher that missed a
+	// restart of the server would stay silent for ever.
 	silence = time.Minute
 
 	fetches = 3           // attempts to fetch a result before it counts as lost
@@ -38,14 +38,14 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// finished reports whether every film was offered and has a result, or a reason.
+// finished reports whether every film was offered and has a result or a reason for its failure.
 func (s *sending) finished() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all && len(s.waiting) == 0
 }
 
-// collect fetches results as they are made, until all are there or ctx ends.
+// collect fetches results as they are made, until it has all or ctx ends.
 func (s *sending) collect(ctx context.Context) error {
 	for {
 		over, err := s.watch(ctx)
@@ -53,7 +53,7 @@ func (s *sending) collect(ctx context.Context) error {
 			return errors.Join(err, ctx.Err())
 		}
 		if err != nil {
-			s.progress.say("the records cannot be read, trying again: %v", explain(err))
+			s.progress.say("the records cannot be read, so it tries again: %v", explain(err))
 			if err := sleep(ctx, again); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (s *sending) collect(ctx context.Context) error {
 	}
 }
 
-// watch takes records until the batch is over, or the watcher is silent.
+// watch handles records until the batch is over or the watcher is silent for too long.
 func (s *sending) watch(ctx context.Context) (over bool, err error) {
 	watcher, err := s.site.records.Watch(ctx, s.c.Name+".*.ended", jetstream.IgnoreDeletes())
 	if err != nil {
@@ -92,8 +92,8 @@ func (s *sending) watch(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// requeue puts jobs back that this process waits for, in case the queue was emptied. The server refuses a job that is still queued. For a
-// finished job the worker finds the record.
+// requeue enqueues all awaited jobs again, in case the queue was emptied. The server refuses a job that is still queued. A worker that gets a
+// finished job finds its record.
 func (s *sending) requeue(ctx context.Context) error {
 	s.mu.Lock()
 	waiting := slices.Collect(maps.Values(s.waiting))
@@ -122,7 +122,7 @@ func (s *sending) told(ctx context.Context, e jetstream.KeyValueEntry) error {
 	return s.fetch(ctx, w, r)
 }
 
-// fetch writes a job's result to the places of its films' results, and frees the server's room.
+// fetch writes a job's result to the result files of its films, and frees the room on the server.
 func (s *sending) fetch(ctx context.Context, w *waited, r *record) error {
 	s.mu.Lock()
 	delete(s.waiting, w.job.ID) // a later copy of the film is a new job
@@ -156,7 +156,7 @@ func (s *sending) conclude(e *entry) error {
 	return err
 }
 
-// release frees the server's copy of a film, unless another job uses it. Without a server of its own it also frees the result.
+// release frees the server's copy of a film, unless another job uses it. In a batch without --nats it also frees the result.
 func (s *sending) release(ctx context.Context, w *waited, r *record) error {
 	s.mu.Lock()
 	s.there -= w.sent
@@ -180,7 +180,7 @@ func (s *sending) release(ctx context.Context, w *waited, r *record) error {
 	return explain(err)
 }
 
-// download fetches a result whole: its digest is compared before it has its name.
+// download fetches a result. It checks the digest before it gives the file its final name.
 func (s *sending) download(ctx context.Context, path string, r *record) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

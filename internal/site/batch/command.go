@@ -23,17 +23,17 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// patience is how long a network may accept nothing more: films are sent, not frames.
+// patience is how long the network may block. It is longer than for frames, because films are sent.
 const patience = 10 * time.Second
 
 // Command tracks many films, or works on films of other clients.
 type Command struct {
 	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores, or folders of films." placeholder:"FILM"`
-	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
+	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, a model on the server." placeholder:"MODEL.onnx"`
 	Objects  bool     `help:"Follow every object in the field, as with run --objects."`
 	DT       float64  `name:"dt" help:"Seconds between frames; overrides the film." placeholder:"S"`
 	FPS      float64  `name:"fps" help:"Frames per second; overrides the film."`
-	Config   string   `help:"Configuration for every film; its source's path, sinks, nats and dashboard are ignored." placeholder:"BASE.yaml"`
+	Config   string   `help:"Configuration for every film; the source's path, sinks, nats and dashboard are ignored." placeholder:"BASE.yaml"`
 	Out      string   `default:"results" help:"Folder of the results, one file per film, and of the summary batch.jsonl." placeholder:"DIR"`
 	Format   string   `enum:"jsonl,csv,parquet" default:"jsonl" help:"Format of a result: ${enum}; csv and parquet are tables of objects."`
 	URL      string   `name:"nats" aliases:"url" help:"NATS server whose workers track the films, or context:NAME (default: track here)." placeholder:"URL"`
@@ -43,23 +43,23 @@ type Command struct {
 	Prefix   string   `default:"driftscope" help:"First token of the NATS subjects."`
 	Site     string   `default:"local" help:"Second token of the NATS subjects: the site whose workers track the films."`
 	Name     string   `help:"Name of the batch on the server (default: from the settings, so that the same command continues it)." placeholder:"JOB"`
-	Shared   bool     `help:"Send no films: workers see them under the same paths."`
-	NoWait   bool     `help:"Send the films and end. The same command without it fetches the results."`
+	Shared   bool     `help:"Send no films; workers read them under the same paths."`
+	NoWait   bool     `help:"Send the films and exit. The same command without --no-wait fetches the results."`
 	Work     bool     `help:"Track films of the site until Ctrl-C, instead of sending films."`
 	Slots    int      `help:"Films at a time on this machine (default: one per core)." placeholder:"N"`
-	Room     int      `default:"20" help:"GB of films on the server at a time; a single film may be larger."`
+	Room     int      `default:"20" help:"Largest size of the films on the server at a time, GB; a single film may be larger."`
 	Temp     string   `help:"Folder for films during tracking on a worker (default: the system's temporary folder)." placeholder:"DIR"`
-	Replicas int      `default:"1" help:"Copies of films, jobs and results in a cluster, if they are new."`
+	Replicas int      `default:"1" help:"Number of replicas in a cluster for new stores of films, jobs and results."`
 
 	Film    string        `hidden:"" help:"Track the film whose job is in this folder, for a worker."`
-	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker counts as dead, if the queue is new."`
+	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker counts as dead, for a new queue."`
 }
 
 // check refuses contradictory options.
 func (c *Command) check() error {
 	switch {
 	case c.Work && len(c.Films) > 0:
-		return errors.New("--work: a worker takes the site's films: leave them out, or --work")
+		return errors.New("--work: a worker tracks the films of the site: leave the films or --work out")
 	case c.Work && c.URL == "":
 		return errors.New("--work: give --nats, the server that has the films")
 	case !c.Work && len(c.Films) == 0:
@@ -81,7 +81,7 @@ func (c *Command) check() error {
 	return nil
 }
 
-// Run sends, waits and fetches; or works.
+// Run sends films, waits and fetches results, or works as a worker.
 func (c *Command) Run(ctx context.Context) error {
 	if c.Film != "" {
 		return trackHere(ctx, c.Film)
@@ -97,7 +97,7 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	films, passed, err := find(c.Films, c.Out)
 	for _, p := range passed {
-		console.Say("passed over: %s", p)
+		console.Say("skipped: %s", p)
 	}
 	if err != nil {
 		return console.Usage(err)
@@ -135,7 +135,7 @@ func (c *Command) base() (config.Config, error) {
 	return cfg, nil
 }
 
-// Options of a base's source that also hold for other films of the same kind; the others name the film or say that it grows.
+// carried lists the options of the base configuration's source that apply to all films of its kind. Other options belong to one film.
 var carried = []string{"dt", "fps", "channel", "slice", "axes", "dataset"}
 
 // of returns the configuration of one film; its source has no path.
@@ -145,7 +145,7 @@ func (c *Command) of(base config.Config, f *film) (config.Config, error) {
 	if base.Source.Kind == f.kind {
 		given := base.Source.Options()
 		if _, led := given["frames_csv"]; led {
-			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: belongs to one film: put a frames.csv beside the pictures of each", c.Config))
+			return cfg, console.Usage(fmt.Errorf("%s: source.frames_csv: belongs to one film: put a frames.csv into the folder of each film", c.Config))
 		}
 		for _, name := range carried {
 			if v, set := given[name]; set {
@@ -193,7 +193,7 @@ func (c *Command) job(base config.Config, f *film, m chosen, s sum) (*job, error
 	return j, nil
 }
 
-// chosen is a model under the name in jobs.
+// chosen is a model, with the name for jobs.
 type chosen struct{ name, digest string }
 
 // keep stores the model on the server, if it is a file, under a name that identifies it.

@@ -18,7 +18,7 @@ import (
 	"driftscope/ingest/timing"
 )
 
-// maxFiles bounds the files of one film.
+// maxFiles is the largest number of files of one film.
 const maxFiles = 2_000_000
 
 // sum is the digest that identifies bytes.
@@ -27,10 +27,10 @@ type sum struct {
 	bytes  int64
 }
 
-// identity reads a film whole for its digest.
+// identity reads the whole film and returns its digest.
 func (f *film) identity(ctx context.Context) (sum, error) { return f.write(ctx, io.Discard) }
 
-// write copies a film's bytes, or a tar of its folder, and returns their digest and number.
+// write copies a film's bytes, or a tar of its folder, and returns the digest and the number of bytes.
 func (f *film) write(ctx context.Context, to io.Writer) (sum, error) {
 	h := sha256.New()
 	counted := &counter{to: io.MultiWriter(h, to), ctx: ctx}
@@ -43,7 +43,7 @@ func (f *film) write(ctx context.Context, to io.Writer) (sum, error) {
 	return sum{hex.EncodeToString(h.Sum(nil)), counted.n}, err
 }
 
-// counter counts the bytes that pass, until ctx ends.
+// counter counts and passes on bytes, until ctx ends.
 type counter struct {
 	to  io.Writer
 	ctx context.Context
@@ -70,7 +70,7 @@ func copyFile(to io.Writer, path string) error {
 	return err
 }
 
-// pack writes a tar with only the files' names and bytes, in the order of the names: the same film gives the same bytes anywhere.
+// pack writes a tar with only the files' names and bytes, sorted by name, so that the same film gives the same bytes on any machine.
 func (f *film) pack(to io.Writer) error {
 	names, err := f.files()
 	if err != nil {
@@ -96,7 +96,7 @@ func packFile(t *tar.Writer, folder, name string) error {
 		return err
 	}
 	if _, err := io.CopyN(t, file, size); err != nil {
-		return fmt.Errorf("%s: has fewer than its earlier %d bytes: is it being written? (%w)", file.Name(), size, err)
+		return fmt.Errorf("%s: has become shorter than %d bytes: wait until it is no longer written (%w)", file.Name(), size, err)
 	}
 	return nil
 }
@@ -116,17 +116,17 @@ func (f *film) files() (names []string, err error) {
 			return nil
 		}
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			return err // nothing for a link to a folder
+			return err // nil for a link to a folder
 		}
 		if names = append(names, name); len(names) > maxFiles {
 			return fmt.Errorf("%s: more than %d files", f.path, maxFiles)
 		}
 		return nil
 	})
-	return names, err // in the order of the names
+	return names, err // sorted by name
 }
 
-// unpack writes the files of a tar of so many bytes into a folder.
+// unpack writes the files of a tar into a folder. bytes is the size of the tar.
 func unpack(from io.Reader, folder string, bytes int64) error {
 	t := tar.NewReader(io.LimitReader(from, bytes))
 	for files := 0; ; files++ {

@@ -11,7 +11,7 @@ import (
 // spare is the disk space that a worker leaves free for other programs.
 const spare = 256 << 20
 
-// errNoRoom reports a full disk, which is not the film's fault.
+// errNoRoom reports a full disk. It does not count as an attempt at the film.
 var errNoRoom = errors.New("the disk has no room for it")
 
 // room returns an error if that many bytes would fill the folder's disk.
@@ -21,7 +21,7 @@ func room(folder string, bytes int64) error {
 		return fmt.Errorf("%s: %w", folder, err)
 	}
 	if free := int64(s.Bavail) * int64(s.Bsize); bytes > free-spare {
-		return fmt.Errorf("%s: %d MiB are free, %d and a reserve of %d are needed: %w: free some, or give --temp with another disk", folder, free>>20, bytes>>20, spare>>20, errNoRoom)
+		return fmt.Errorf("%s: %d MiB are free, but %d and a reserve of %d are needed: %w: free some space, or give --temp on another disk", folder, free>>20, bytes>>20, spare>>20, errNoRoom)
 	}
 	return nil
 }

@@ -23,13 +23,13 @@ import (
 	"driftscope/internal/job/reach"
 )
 
-// fetch brings a film to the worker, and compares its digest: this detects two machines whose equal paths hold different films.
+// fetch returns the path of a film on the worker, after it has checked the digest. The check detects different films of the same path on two machines.
 func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job, folder string) (path string, err error) {
 	if j.Path != "" {
 		path := j.Path
 		if w.Allow != nil {
 			if path, err = w.Allow("path", j.Path); err != nil {
-				return "", errFilm{fmt.Errorf("%w; without --shared it is sent", err)}
+				return "", errFilm{fmt.Errorf("%w; leave out --shared to send it", err)}
 			}
 		}
 		f := film{path: path, folder: j.Folder}
@@ -41,9 +41,9 @@ func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job,
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case err != nil:
-			return "", errFilm{fmt.Errorf("%w: does every worker see the film there? Without --shared it is sent", err)}
+			return "", errFilm{fmt.Errorf("%w: check that every worker has the film at this path, or leave out --shared to send it", err)}
 		case s.digest != j.Digest:
-			return "", errFilm{fmt.Errorf("%s: is another film here, or has changed: without --shared it is sent", j.Path)}
+			return "", errFilm{fmt.Errorf("%s differs from the film of that name on this machine: leave out --shared to send it", j.Path)}
 		}
 		return path, nil
 	}
@@ -52,7 +52,7 @@ func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job,
 	}
 	from, err := store.Get(ctx, filmObject(j.Digest))
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return "", errFilm{errors.New("the film is no longer on the server: give the same command again")}
+		return "", errFilm{errors.New("the film is no longer on the server: repeat the command")}
 	}
 	if err != nil {
 		return "", explain(err)
@@ -80,14 +80,14 @@ func receive(from io.Reader, path string, j *job) error {
 	if err := unpack(from, path, j.Bytes); err != nil {
 		return err
 	}
-	_, err := io.Copy(io.Discard, from) // bytes behind a tar's end count in its digest
+	_, err := io.Copy(io.Discard, from) // bytes after the tar's end count in its digest
 	return err
 }
 
-// whole reports whether the received bytes equal the sent ones.
+// whole returns an error if the received bytes differ from the sent ones.
 func (w *Worker) whole(h hash.Hash, j *job) error {
 	if found := hex.EncodeToString(h.Sum(nil)); found != j.Digest {
-		return errFilm{fmt.Errorf("the film on the server has the SHA-256 %s, %s expected: give the same command again", found, j.Digest)}
+		return errFilm{fmt.Errorf("the film on the server has the SHA-256 %s, expected %s: repeat the command", found, j.Digest)}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (m *models) file(ctx context.Context, j *job) (string, error) {
 		return "", err
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != j.ModelDigest {
-		return "", errFilm{fmt.Errorf("model %s: was replaced since the film was sent: give the same command again", j.Model)}
+		return "", errFilm{fmt.Errorf("model %s: was replaced after the film was sent: repeat the command", j.Model)}
 	}
 	if err := writeFile(path, bytes.NewReader(data)); err != nil {
 		return "", errors.Join(err, os.Remove(path))

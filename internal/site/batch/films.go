@@ -17,27 +17,27 @@ import (
 // Bounds on the search for films.
 const (
 	maxFilms = 100_000
-	maxDepth = 8 // folders within the one that was given
-	looked   = 3 // TIFFs of a folder, from each end, that decide whether they are films or pictures of one film
+	maxDepth = 8 // depth of folders below the given one
+	looked   = 3 // TIFFs at each end of a folder's list that decide whether the TIFFs are films or pictures of one film
 )
 
 // film is a finished recording.
 type film struct {
-	name    string         // of its result, without the ending; folders stay
-	path    string         // from the root
-	kind    string         // of source
-	options map[string]any // chosen series; no path
+	name    string         // name of the result, with folders but without the ending
+	path    string         // absolute
+	kind    string         // kind of source
+	options map[string]any // options of the source, without the path
 	folder  bool
 }
 
-// search is the finding of films.
+// search is the state of a search for films.
 type search struct {
-	out    string // from the root; not searched
+	out    string // absolute path of --out, which is not searched
 	films  []film
-	passed []string // entries that are no films, and why
+	passed []string // entries that are not films, and why
 }
 
-// find returns the films among the arguments. An argument is a film, or a folder of films: files and folders that are films.
+// find returns the films among the arguments. An argument is a film, or a folder with files and folders that are films.
 func find(args []string, out string) ([]film, []string, error) {
 	s := search{}
 	var err error
@@ -102,13 +102,13 @@ func (s *search) add(f film) error {
 		return nil
 	}
 	if len(s.films) == maxFilms {
-		return fmt.Errorf("more than %d films: give some of the folders at a time", maxFilms)
+		return fmt.Errorf("more than %d films: give fewer folders at a time", maxFilms)
 	}
 	s.films = append(s.films, f)
 	return nil
 }
 
-// folder adds a folder as a film, or the films in it. name is the name of its result if it is one film.
+// folder adds a folder as a film, or the films in the folder. name is the name of the result if the folder is one film.
 func (s *search) folder(path, name string, depth int) error {
 	if path == s.out {
 		return nil
@@ -126,13 +126,13 @@ func (s *search) folder(path, name string, depth int) error {
 	pictures := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && format.IsPicture(e.Name()) })
 	if kind != "directory" || pictures && !holdsFilms(path, entries) {
 		if kind == "directory" && slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
-			s.pass("%s: its pictures are one film, and its folders do not belong to it: give those separately", path)
+			s.pass("%s: its pictures are one film, to which its folders do not belong: give the folders separately", path)
 		}
 		return s.add(film{name: name, path: path, kind: kind, options: options, folder: true})
 	}
 	inside := name
 	if depth == 0 {
-		inside = "" // results of a folder's films lie in --out as the films lie in the folder
+		inside = "" // in --out the results have the same relative paths as the films in the folder
 	}
 	single := 0
 	for _, e := range entries {
@@ -142,7 +142,7 @@ func (s *search) folder(path, name string, depth int) error {
 		case err != nil:
 			s.pass("%v", err)
 		case info.IsDir() && depth == maxDepth:
-			s.pass("%s: lies %d folders deep: give it by itself", below, maxDepth)
+			s.pass("%s: is more than %d folders deep: give this folder as an argument", below, maxDepth)
 		case info.IsDir():
 			err = s.folder(below, filepath.Join(inside, e.Name()), depth+1)
 		case info.Mode().IsRegular() && isPage(below):
@@ -155,7 +155,7 @@ func (s *search) folder(path, name string, depth int) error {
 		}
 	}
 	if single > 0 {
-		s.pass("%s: %d single pictures beside films: put a film of pictures into a folder of its own", path, single)
+		s.pass("%s: %d single pictures among films: put the pictures of a film into a separate folder", path, single)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (s *search) folder(path, name string, depth int) error {
 func (s *search) file(path, name string) error {
 	kind, options, err := ingest.Guess(path)
 	if err != nil || !slices.Contains(kinds, kind) {
-		s.pass("%s: is no film", path)
+		s.pass("%s: is not a film", path)
 		return nil
 	}
 	delete(options, "path")
@@ -203,7 +203,7 @@ func holdsFilms(folder string, entries []fs.DirEntry) bool {
 	return !single
 }
 
-// isPage reports whether a file is one picture. An unreadable TIFF counts as a film, and is then reported as none.
+// isPage reports whether a file is one picture. An unreadable TIFF is not, so that it is reported as a film that failed.
 func isPage(path string) bool {
 	return format.IsPicture(path) && (!slices.Contains(format.TiffExtensions, format.Extension(path)) || pages(path) == 1)
 }
@@ -222,7 +222,7 @@ func pages(path string) int {
 	return f.Pages()
 }
 
-// named gives films with equal result names distinct ones, by their extension.
+// named makes equal result names distinct, by adding the films' extensions.
 func (s *search) named() error {
 	count := map[string]int{}
 	for _, f := range s.films {
@@ -235,7 +235,7 @@ func (s *search) named() error {
 			f.name = filepath.Join(filepath.Dir(f.name), filepath.Base(f.path))
 		}
 		if other, found := taken[f.name]; found {
-			return fmt.Errorf("%s and %s: both results would be called %s: give the folder that holds both, or another --out for one", other, f.path, f.name)
+			return fmt.Errorf("%s and %s: both results would be called %s: give the folder that contains both, or another --out for one", other, f.path, f.name)
 		}
 		taken[f.name] = f.path
 	}

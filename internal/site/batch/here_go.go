@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// errTracksNothing is why films are tracked elsewhere.
-var errTracksNothing = errors.New("this build is without OpenCV and tracks no film: give --nats, a server whose workers do, or use a build with OpenCV (docs/howto/desk.md)")
+// errTracksNothing reports that this build cannot track films.
+var errTracksNothing = errors.New("this build is without OpenCV and tracks no film: give --nats with a server that has workers, or use a build with OpenCV (docs/howto/desk.md)")
 
 // able reports whether this build can do the requested work.
 func (c *Command) able() error {
@@ -25,7 +25,7 @@ func (*Command) work(context.Context) error { return console.Usage(errTracksNoth
 
 func trackHere(context.Context, string) error { return console.Usage(errTracksNothing) }
 
-// serve is not reached: able has refused before.
+// serve is never called, because able refuses before.
 func (*Command) serve(context.Context) (*bus.Conn, func() error, error) {
 	return nil, nil, errTracksNothing
 }

@@ -25,21 +25,21 @@ func (c *Command) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	console.Say("working at the films of site %s, %d at once, until Ctrl-C", c.Site, c.slots())
+	console.Say("tracking the films of site %s, %d at a time, until Ctrl-C", c.Site, c.slots())
 	return errors.Join(c.worker(conn).Run(ctx), conn.Close())
 }
 
-// slots returns the number of concurrent films: one per core, because small films leave cores idle while their processes start and their files are read.
+// slots returns the number of concurrent films: one per core, because with small films a core is idle while a process starts and files are read.
 func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
 
 func (c *Command) worker(conn *bus.Conn) *Worker {
 	return &Worker{Conn: conn, Site: c.Site, Slots: c.slots(), Temp: c.Temp, Replicas: c.Replicas, AckWait: c.AckWait, Log: c.log(slog.LevelInfo)}
 }
 
-// localStore is the folder within --out for a batch without a server. Everything important in it also lies in --out.
+// localStore is the folder within --out for a batch without a server. --out also has everything important in it.
 const localStore = ".batch"
 
-// serve starts the server and the worker of a batch without another server; end ends both.
+// serve starts a server and a worker for a batch without --nats; end stops both.
 func (c *Command) serve(ctx context.Context) (conn *bus.Conn, end func() error, err error) {
 	store := filepath.Join(c.Out, localStore)
 	if err := os.RemoveAll(store); err != nil { // from a batch that was killed

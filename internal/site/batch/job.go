@@ -14,13 +14,13 @@ import (
 	"driftscope/internal/flow/config"
 )
 
-// jobVersion is the version of the format of jobs and records. Every id contains it: another format makes another job.
+// jobVersion is the version of the format of jobs and records. Every id includes it, so a job in another format is another job.
 const jobVersion = 1
 
-// maxJob bounds a job, which is nearly all configuration.
+// maxJob is the largest size of a job, which is mostly configuration.
 const maxJob = bus.MostJob
 
-// kinds are the sources that are finished recordings. A job may name no other: a worker opens no camera and no pipeline for anyone.
+// kinds lists the sources that are finished recordings. A job may use no other source, so that it cannot open a camera or a pipeline of a worker.
 var kinds = []string{"czi", "directory", "fits", "hdf5", "nd2", "ndtiff", "recording", "tiff", "video", "zarr"}
 
 // endings of results, as run --out writes them.
@@ -32,21 +32,21 @@ type job struct {
 	ID    string `json:"id"`
 	Batch string `json:"batch"`
 
-	Film   string `json:"film"`   // the result's name, for people
+	Film   string `json:"film"`   // the result's name, for display
 	File   string `json:"file"`   // the film's own name, without folders
 	Digest string `json:"digest"` // SHA-256 of its bytes, or of a tar of its folder
-	Bytes  int64  `json:"bytes"`  // size of the same
+	Bytes  int64  `json:"bytes"`  // size of these bytes
 	Folder bool   `json:"folder"`
-	Path   string `json:"path,omitempty"` // path that worker and client share; empty: the film is in the batch's object store
+	Path   string `json:"path,omitempty"` // path on both client and worker; if empty, the film is in the batch's object store
 
 	Config string `json:"config"` // YAML, its source without a path
 	Model  string `json:"model,omitempty"`
-	// ModelDigest is the SHA-256 of a model that the server keeps. It ties the job to that model, not to a later one of the same name.
+	// ModelDigest is the SHA-256 of a model on the server. It binds the job to that model, not to a later one of the same name.
 	ModelDigest string `json:"model_digest,omitempty"`
 	Ending      string `json:"ending"`
 }
 
-// settings returns the digest of everything but the film that determines the result.
+// settings returns the digest of everything that determines the result, except the film.
 func (j *job) settings() string {
 	model := j.Model
 	if j.ModelDigest != "" {
@@ -55,7 +55,7 @@ func (j *job) settings() string {
 	return digestOf(fmt.Sprint(jobVersion), j.Config, model, j.Ending)
 }
 
-// identify sets the id of j. 32 digits are enough: users gain nothing by a collision among their own films.
+// identify sets the id of j. 32 digits are enough, because a user gains nothing from a collision among their own films.
 func (j *job) identify() { j.ID = digestOf(j.Digest, j.settings())[:32] }
 
 // digestOf returns the SHA-256 of texts, each with its length, in hexadecimal.
@@ -74,7 +74,7 @@ func parseJob(data []byte) (*job, error) {
 		return nil, fmt.Errorf("a job of %d bytes, expected at most %d", len(data), maxJob)
 	}
 	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, fmt.Errorf("a job that cannot be read: %w", err)
+		return nil, fmt.Errorf("a job is unreadable: %w", err)
 	}
 	if j.V != jobVersion {
 		return nil, fmt.Errorf("a job of version %d, this build supports %d: use the release that sent it", j.V, jobVersion)
@@ -92,7 +92,7 @@ func (j *job) check() error {
 	case !filepath.IsLocal(j.File) || j.File != filepath.Base(j.File) || j.File == ".":
 		return fmt.Errorf("job %s: file %.80q, expected a name without folders", j.ID, j.File)
 	case j.Path != "" && !filepath.IsAbs(j.Path):
-		return fmt.Errorf("job %s: path %.80q, expected one from the root", j.ID, j.Path)
+		return fmt.Errorf("job %s: path %.80q, expected an absolute path", j.ID, j.Path)
 	case j.Bytes < 0:
 		return fmt.Errorf("job %s: %d bytes", j.ID, j.Bytes)
 	case !slices.Contains(endings, j.Ending):
@@ -110,8 +110,8 @@ func checkToken(name string) error {
 	return nil
 }
 
-// configuration returns the settings for the job's film, once its source has a path. Whatever it contains, it publishes, stores and writes nothing except what
-// the caller adds.
+// configuration returns the settings for the job's film; the caller adds the path of the source. The settings publish, store and write nothing, so the
+// caller also adds all outputs.
 func (j *job) configuration() (config.Config, error) {
 	cfg, err := config.Parse("job "+j.ID, []byte(j.Config))
 	if err != nil {
@@ -121,12 +121,12 @@ func (j *job) configuration() (config.Config, error) {
 		return cfg, fmt.Errorf("job %s: its source is %.20q, expected one of %s", j.ID, cfg.Source.Kind, strings.Join(kinds, ", "))
 	}
 	if _, led := cfg.Source.Options()["frames_csv"]; led {
-		return cfg, errors.New("source.frames_csv: is a path of another machine: put frames.csv beside the pictures")
+		return cfg, errors.New("source.frames_csv: is a path on another machine: put frames.csv into the folder of the pictures")
 	}
 	return alone(cfg), nil
 }
 
-// alone removes from cfg everything that reaches beyond the tracking of one film.
+// alone removes everything from cfg that is not needed to track one film.
 func alone(cfg config.Config) config.Config {
 	plain := config.Default()
 	cfg.NATS, cfg.Dashboard, cfg.Record = plain.NATS, plain.Dashboard, plain.Record
@@ -157,21 +157,21 @@ type account struct {
 	Tracked uint64            `json:"frames_tracked"`
 	Dropped map[string]uint64 `json:"frames_dropped,omitempty"` // by cause
 	Alarms  map[string]uint64 `json:"alarms,omitempty"`         // by code
-	Events  []string          `json:"events,omitempty"`         // the first, in words
+	Events  []string          `json:"events,omitempty"`         // the first ones, as text
 	More    int               `json:"more_events,omitempty"`
 }
 
 // try is an attempt that was begun.
 type try struct {
 	Worker string `json:"worker"`
-	Why    string `json:"why,omitempty"` // it failed; empty while it lasts, and where its worker died
+	Why    string `json:"why,omitempty"` // reason of the failure; empty during the attempt, or if the worker died
 }
 
 // reasons explains why each attempt failed.
 func reasons(tries []try) (why []string) {
 	for _, t := range tries {
 		if t.Why == "" {
-			t.Why = fmt.Sprintf("worker %s ended, or was away for too long, while it had the film: does the film take more memory than there is?", t.Worker)
+			t.Why = fmt.Sprintf("worker %s died, or was unreachable for too long, while it tracked the film: check whether the film needs too much memory", t.Worker)
 		}
 		why = append(why, t.Why)
 	}

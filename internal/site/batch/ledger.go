@@ -23,7 +23,7 @@ const (
 	maxLedger  = 1 << 30
 )
 
-// entry is the outcome of one film: its result lies in --out, or it failed.
+// entry is the outcome of one film: a result in --out, or a failure.
 type entry struct {
 	Film     string   `json:"film"`
 	Path     string   `json:"path"`
@@ -41,7 +41,7 @@ type entry struct {
 	account
 }
 
-// ledger is the account of a batch in its folder: the same command reads it to find existing results.
+// ledger records the outcomes of a batch in its folder. The same command reads it to find existing results.
 type ledger struct {
 	folder string
 	held   *os.File
@@ -72,7 +72,7 @@ func openLedger(folder string) (*ledger, error) {
 	return l, nil
 }
 
-// close lets other batches in.
+// close allows other batches to use the folder.
 func (l *ledger) close() {
 	os.Remove(l.held.Name())
 	l.held.Close()
@@ -94,7 +94,7 @@ func (l *ledger) read() error {
 	for lines.Scan() {
 		var e entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return fmt.Errorf("%s: line %d was not written by a batch (%w): remove the file, and its films are fetched or done again", l.path(), len(l.entries)+1, err)
+			return fmt.Errorf("%s: line %d was not written by a batch (%w): remove the file, and the command fetches or tracks its films again", l.path(), len(l.entries)+1, err)
 		}
 		l.entries[e.Film] = e
 	}
@@ -125,7 +125,7 @@ func (l *ledger) sorted() []entry {
 	return all
 }
 
-// has reports whether a film's complete result exists, from the same film and settings.
+// has reports whether a complete result from the same film and settings exists.
 func (l *ledger) has(ctx context.Context, name string, j *job) bool {
 	l.mu.Lock()
 	e, found := l.entries[name]

@@ -24,7 +24,7 @@ import (
 // asBatch makes the test's own binary behave as driftscope batch.
 const asBatch = "DRIFTSCOPE_TEST_AS_BATCH"
 
-// dies has the child that tracks a film of this name be killed, as one is that crashes OpenCV.
+// dies is the name of a film whose tracking process is killed, as in a crash of OpenCV.
 const dies = "dies"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(suite.Mats(suite.Goroutines(status)))
 }
 
-// execute runs the two commands of this package as cmd/driftscope does.
+// execute runs the two commands of this package, like cmd/driftscope.
 func execute(ctx context.Context) int {
 	var commands struct {
 		Batch Command `cmd:""`
@@ -57,7 +57,7 @@ func execute(ctx context.Context) int {
 	return console.Status(err)
 }
 
-// running is a command in a process of its own.
+// running is a command in a separate process.
 type running struct {
 	*exec.Cmd
 	said suite.Transcript
@@ -86,13 +86,13 @@ func start(t *testing.T, args ...string) *running {
 	return r
 }
 
-// until waits until what is said holds.
+// until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	suite.UntilWithin(t, 5*time.Minute, holds, what)
 }
 
-// scenes makes films of one molecule each, by seeds of their own, in folders of a folder.
+// scenes makes films of one molecule each, with different seeds, in subfolders of a folder.
 func scenes(t *testing.T, films, frames int) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -124,7 +124,7 @@ func fields(t *testing.T, films, frames int) (folder string) {
 	return folder
 }
 
-// server is one in this process with JetStream.
+// server starts a server with JetStream in this process.
 func server(t *testing.T) *bus.Conn {
 	t.Helper()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir(), Patience: patience})

@@ -12,16 +12,16 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// lineEvery is how often a line is printed if nothing can be redrawn.
+// lineEvery is the interval between printed lines if the output is not a terminal.
 const lineEvery = 10 * time.Second
 
 // progress displays the progress of a batch: in place on a terminal, in lines elsewhere.
 type progress struct {
 	mu                sync.Mutex
-	all, there        int // films; of these, the ones with an existing result
+	all, there        int // all films, and films with an existing result
 	done, failed      int
 	started, lastLine time.Time
-	bar               *progressbar.ProgressBar // nil where standard error is no terminal
+	bar               *progressbar.ProgressBar // nil if standard error is not a terminal
 }
 
 func newProgress(films int) *progress {
@@ -61,7 +61,7 @@ func (p *progress) ended(e *entry) {
 	}
 }
 
-// say prints a line, on a terminal above the bar.
+// say prints a line. On a terminal it appears above the bar.
 func (p *progress) say(format string, args ...any) {
 	if p.bar != nil {
 		p.bar.Clear()
@@ -73,7 +73,7 @@ func (p *progress) say(format string, args ...any) {
 func (p *progress) line() {
 	p.lastLine = time.Now()
 	spent, made := time.Since(p.started), p.done+p.failed
-	console.Say("films %d of %d: %d done now, %d there before, %d failed, %.2f a second%s", made+p.there, p.all, p.done, p.there, p.failed,
+	console.Say("films %d of %d: %d done now, %d done before, %d failed, %.2f per second%s", made+p.there, p.all, p.done, p.there, p.failed,
 		float64(made)/spent.Seconds(), console.Left(spent, made, p.all-p.there))
 }
 

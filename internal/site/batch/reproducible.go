@@ -24,8 +24,8 @@ const (
 // latency is the only stored field that depends on a clock besides the film's.
 var latency = []byte(`,"latency_ms":`)
 
-// timeless copies the messages of a run, one per line, without the parts that would differ in another run of the same film. Health and events depend on
-// this process and its clock: timeless adds them to the account. It sets the latency of a frame to 0.
+// timeless copies the messages of a run, one per line, without the parts that would differ in another run of the same film. It sets the latency of a frame
+// to 0. It adds health and events to the account instead, because they depend on this process and its clock.
 func timeless(to io.Writer, from io.Reader) (account, error) {
 	a, in := account{}, bufio.NewReaderSize(from, 1<<16)
 	for {
@@ -65,7 +65,7 @@ func (a *account) copy(to io.Writer, line []byte) error {
 	return err
 }
 
-// kindOf returns the kind of a line. Every line begins alike, so large ones need no parsing.
+// kindOf returns the kind of a line. Every line begins in the same way, so large lines need no parsing.
 func kindOf(line []byte) (latent.Kind, error) {
 	rest, ok := bytes.CutPrefix(line, fmt.Appendf(nil, `{"v":%d,"kind":"`, latent.Version))
 	kind, _, closed := bytes.Cut(rest, []byte{'"'})

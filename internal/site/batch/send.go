@@ -30,19 +30,19 @@ type sending struct {
 	mu      sync.Mutex
 	waiting map[string]*waited // by job
 	there   int64              // bytes of films on the server that this client put there
-	all     bool               // every film was looked at
+	all     bool               // every film was offered
 	failed  int
 }
 
 // waited is a job whose record has not arrived yet.
 type waited struct {
 	job   *job
-	films []film // the same bytes may lie in several places
+	films []film // films with the same bytes
 	since uint64 // records up to this revision belong to an earlier command
 	sent  int64  // bytes
 }
 
-// send tracks the films of a batch: here, or on a server.
+// send tracks the films of a batch, here or through a server.
 func (c *Command) send(ctx context.Context, films []film, base config.Config) (err error) {
 	s := &sending{c: c, base: base, waiting: map[string]*waited{}, kick: make(chan struct{}, 1)}
 	if s.ledger, err = openLedger(c.Out); err != nil {
@@ -77,7 +77,7 @@ func (c *Command) send(ctx context.Context, films []film, base config.Config) (e
 	return s.run(ctx, films)
 }
 
-// implied names a batch by its settings: more films with the same settings belong to the same batch.
+// implied derives a batch's name from its settings, so that more films with the same settings belong to the same batch.
 func (s *sending) implied() (string, error) {
 	j, err := s.c.job(s.base, &film{path: "any", kind: "directory"}, s.model, sum{})
 	if err != nil {
@@ -111,14 +111,14 @@ func (s *sending) run(ctx context.Context, films []film) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.c.NoWait && s.all && skipCanceled(err) == nil:
-		console.Say("%d films of batch %s wait for workers: the same command without --no-wait fetches the results", len(s.waiting), s.c.Name)
+		console.Say("%d films of batch %s wait for workers: repeat the command without --no-wait to fetch the results", len(s.waiting), s.c.Name)
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted: %d films of batch %s have no result yet: the same command continues", len(films)-s.progress.done-s.progress.there-s.failed, s.c.Name)
+		return fmt.Errorf("interrupted: %d films of batch %s have no result yet: repeat the command to continue", len(films)-s.progress.done-s.progress.there-s.failed, s.c.Name)
 	case err != nil:
 		return err
 	case s.failed > 0:
-		return fmt.Errorf("%d of %d films failed: %s says why; the same command tries them again", s.failed, len(films), s.ledger.path())
+		return fmt.Errorf("%d of %d films failed: see %s for the reasons, and repeat the command to retry them", s.failed, len(films), s.ledger.path())
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (s *sending) offerAll(ctx context.Context, films []film) error {
 	return nil
 }
 
-// poke has collect look.
+// poke makes collect check its state.
 func (s *sending) poke() {
 	select {
 	case s.kick <- struct{}{}:
@@ -167,7 +167,7 @@ func (s *sending) offer(ctx context.Context, f *film) error {
 	}
 	if s.ledger.has(ctx, f.name, j) {
 		s.progress.had()
-		return s.release(ctx, &waited{job: j}, &record{}) // of a client that was killed between both steps
+		return s.release(ctx, &waited{job: j}, &record{}) // a client may have been killed between both steps
 	}
 	if s.joined(j, f) {
 		return nil
@@ -205,7 +205,7 @@ func (s *sending) stored(ctx context.Context, r *record) bool {
 	return err == nil
 }
 
-// joined makes a film that equals another one wait for that film's result.
+// joined makes a film wait for the result of an equal film, if there is one.
 func (s *sending) joined(j *job, f *film) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *sending) joined(j *job, f *film) bool {
 	return true
 }
 
-// upload puts a film into the store, once there is room, and returns the number of bytes; 0 if the film was there.
+// upload puts a film into the store, once there is room, and returns the number of bytes sent, 0 if the store already had the film.
 func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	name := filmObject(j.Digest)
 	if info, err := s.store.GetInfo(ctx, name); err == nil && info.Size == uint64(j.Bytes) {
@@ -236,12 +236,12 @@ func (s *sending) upload(ctx context.Context, f *film, j *job) (int64, error) {
 	_, err := s.store.Put(ctx, jetstream.ObjectMeta{Name: name, Description: j.Film}, from)
 	from.CloseWithError(io.ErrClosedPipe)
 	if w := <-written; err == nil && w != (sum{j.Digest, j.Bytes}) {
-		return j.Bytes, errors.Join(errors.New("changed while it was sent: give the same command again when it is finished"), s.store.Delete(ctx, name))
+		return j.Bytes, errors.Join(errors.New("changed while it was sent: repeat the command when the recording is finished"), s.store.Delete(ctx, name))
 	}
 	return j.Bytes, explain(err)
 }
 
-// reserve waits until the server has room for so many more bytes.
+// reserve waits until the server has room for the given number of bytes.
 func (s *sending) reserve(ctx context.Context, bytes int64) error {
 	const giga = 1_000_000_000
 	for {

@@ -17,15 +17,15 @@ const (
 	// ackWait is how long a worker may be silent before another worker gets its film. Shorter times fail if the server is busy.
 	ackWait = 30 * time.Second
 
-	// maxDeliver bounds how often the server delivers a job in any case. At mostDeliveries a worker reports a failure instead, so that the job
-	// never reaches the server's bound, which the server does not report.
+	// maxDeliver is the server's limit on deliveries of a job. After mostDeliveries a worker records a failure, so that a job never reaches the
+	// server's limit, which the server does not report.
 	maxDeliver     = 40
 	mostDeliveries = 30
 
 	asking = 30 * time.Second // for one answer of the server
 )
 
-// ErrNoStore reports a server that cannot keep jobs.
+// ErrNoStore reports a server that cannot store jobs.
 var ErrNoStore = errors.New("the server stores nothing, because JetStream is off: write jetstream {} in its configuration")
 
 // site is the server's data for all batches of one prefix and site.
@@ -35,7 +35,7 @@ type site struct {
 	names   bus.Subject
 	queue   jetstream.Stream
 	records jetstream.KeyValue
-	copies  int // copies of everything that is made
+	copies  int // replicas of everything that is made
 }
 
 // open finds, or makes, the queue and the records of the connection's site.
@@ -99,15 +99,15 @@ func (j *job) tried() string { return j.Batch + "." + j.ID + ".tried" }
 // filmObject returns a film's name in the batch's store.
 func filmObject(digest string) string { return "film/" + digest }
 
-// enqueue puts a job into the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. With it the server
-// accepts a job that it would otherwise reject as a copy of one sent minutes ago.
+// enqueue puts a job into the queue, unless it is there. again is the revision of the deleted record of the same job, or 0. It makes the message
+// id unique, so that the server does not reject the job as a duplicate of one sent minutes ago.
 func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	data, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
 	if len(data) > maxJob {
-		return fmt.Errorf("film %s: its job has %d bytes, at most %d are sent: shorten the configuration", j.Film, len(data), maxJob)
+		return fmt.Errorf("film %s: its job has %d bytes, expected at most %d: shorten the configuration", j.Film, len(data), maxJob)
 	}
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -118,10 +118,10 @@ func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	return explain(err)
 }
 
-// alreadyQueued is the server's error for a second message of a subject that holds one (ErrMaximumMessagesPerSubject; JSStreamStoreFailedF wraps it).
+// alreadyQueued is the server's error for a second message on a subject that allows one (ErrMaximumMessagesPerSubject; JSStreamStoreFailedF wraps it).
 const alreadyQueued = 10077
 
-// ended returns a job's record with its revision, nil if it has not ended.
+// ended returns a job's record with its revision, or nil if the job has not ended.
 func (o *site) ended(ctx context.Context, j *job) (*record, uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -140,7 +140,7 @@ func (o *site) ended(ctx context.Context, j *job) (*record, uint64, error) {
 func parseRecord(data []byte) (*record, error) {
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("a record that cannot be read: %w", err)
+		return nil, fmt.Errorf("a record is unreadable: %w", err)
 	}
 	if r.V != jobVersion {
 		return nil, fmt.Errorf("a record of version %d, this build reads %d: use the release that wrote it", r.V, jobVersion)
@@ -151,7 +151,7 @@ func parseRecord(data []byte) (*record, error) {
 	return &r, nil
 }
 
-// end creates a job's record; false if there was one.
+// end creates a job's record. It returns false if there was one.
 func (o *site) end(ctx context.Context, j *job, r *record) (bool, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *site) end(ctx context.Context, j *job, r *record) (bool, error) {
 	return err == nil, explain(err)
 }
 
-// forget has a job that has ended done again.
+// forget removes the records of a job, so that it is done again.
 func (o *site) forget(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -183,5 +183,5 @@ func explain(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, bus.ErrForbidden):
 		return err
 	}
-	return fmt.Errorf("the NATS server did not do it (%w): does it run, with room for more, and may this user use JetStream?", err)
+	return fmt.Errorf("the NATS server did not do it (%w): check that it runs, that it has room, and that this user may use JetStream", err)
 }

@@ -25,10 +25,10 @@ const (
 	// attempts is the number of attempts before a film's failure is reported.
 	attempts = 3
 
-	later    = 10 * time.Second // time before a film that found no room is offered again
-	pulling  = 2 * time.Second  // lifetime of a request for a film; a worker that stops waits for its end, or the film would be delivered to it and lie unused for ackWait
-	restart  = time.Second      // between two looks for a server, or a queue, that is away
-	parting  = 5 * time.Second  // to give a film back at the end
+	later    = 10 * time.Second // delay before a film that found no room is offered again
+	pulling  = 2 * time.Second  // lifetime of a request for a film; a stopping worker waits for its end, so that no film is delivered to it and blocked for ackWait
+	restart  = time.Second      // delay between attempts to reach an unavailable server or queue
+	parting  = 5 * time.Second  // time for returning a film at the end
 	workName = "driftscope-work-"
 	lockName = "lock"
 )
@@ -36,11 +36,11 @@ const (
 // Worker tracks the films of a site's queue.
 type Worker struct {
 	Conn     *bus.Conn
-	Site     string        // for people: the connection's name
-	Name     string        // name of this worker in records; the host's if empty
-	Slots    int           // films at once; 1 where 0
-	Temp     string        // folder for films while they are tracked; the system's where empty
-	Replicas int           // copies of the queue and the records, if they do not exist yet; 0 means 1
+	Site     string        // name of the site, for display
+	Name     string        // name of this worker in records; if empty, the host's
+	Slots    int           // films at a time; 0 means 1
+	Temp     string        // folder for films while they are tracked; if empty, the system's
+	Replicas int           // replicas of the queue and the records, if they do not exist yet; 0 means 1
 	AckWait  time.Duration // silence after which a worker counts as dead, if the queue does not exist yet; 0 means ackWait
 	Log      *slog.Logger  // nil is silent
 
@@ -48,13 +48,13 @@ type Worker struct {
 	Allow func(key, path string) (string, error)
 
 	site   *site
-	wait   time.Duration // of the queue
+	wait   time.Duration // AckWait of the queue
 	films  jetstream.Consumer
 	folder string
 	models models
 }
 
-// Run works until ctx ends; then it gives back its films.
+// Run tracks films until ctx ends, and then returns unfinished films to the queue.
 func (w *Worker) Run(ctx context.Context) (err error) {
 	if w.Log == nil {
 		w.Log = slog.New(slog.DiscardHandler)
@@ -91,7 +91,7 @@ func (w *Worker) own() (lock *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is good
+	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is well-formed
 	for _, folder := range left {
 		if f := system.Take(filepath.Join(folder, lockName)); f != nil {
 			w.Log.Info("removed leftovers of a killed worker", "folder", folder, "err", os.RemoveAll(folder))
@@ -104,7 +104,7 @@ func (w *Worker) own() (lock *os.File, err error) {
 	return system.Create(filepath.Join(w.folder, lockName), 0o600)
 }
 
-// pull takes one film after the other.
+// pull takes one film after another.
 func (w *Worker) pull(ctx context.Context) {
 	for away := false; ctx.Err() == nil; {
 		batch, err := w.films.Fetch(1, jetstream.FetchMaxWait(pulling))
@@ -163,7 +163,7 @@ func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
 // heard logs that a report did not reach the queue.
 func (w *Worker) heard(film string, err error) {
 	if err != nil {
-		w.Log.Warn("film "+film+": the outcome did not reach the queue, so the job comes again", "err", err)
+		w.Log.Warn("film "+film+": the outcome did not reach the queue, so the queue delivers the job again", "err", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *Worker) hold(m jetstream.Msg, j *job) (stop func()) {
 				return
 			case <-tick.C:
 				if err := m.InProgress(); err != nil {
-					w.Log.Warn("film "+j.Film+": the server did not learn that the film is being tracked", "err", err)
+					w.Log.Warn("film "+j.Film+": the server did not receive a sign that this worker is still tracking the film", "err", err)
 				}
 			}
 		}

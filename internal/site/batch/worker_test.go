@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// queued is a site with jobs in its queue, and their batch's command.
+// queued is a site with jobs in its queue, and the command of their batch.
 type queued struct {
 	*site
 	c    *Command
@@ -54,7 +54,7 @@ func queue(t *testing.T, conn *bus.Conn, folder string) *queued {
 	return q
 }
 
-// work has a worker run until all jobs have ended, and gives what it said.
+// work runs a worker until all jobs have ended, and returns its log.
 func (q *queued) work(t *testing.T, w *Worker) string {
 	t.Helper()
 	var said suite.Transcript
@@ -75,7 +75,7 @@ func (q *queued) work(t *testing.T, w *Worker) string {
 	return said.String()
 }
 
-// put writes a file of a folder.
+// put writes a file into a folder.
 func put(t *testing.T, folder, name, content string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
@@ -85,7 +85,7 @@ func put(t *testing.T, folder, name, content string) string {
 	return path
 }
 
-// TestFailures: a film that is none, and one that ends its process, are tried three times, reported with their reasons, and hinder no other.
+// TestFailures: an invalid film, and a film that kills its process, are tried three times and reported with reasons. Other films are not affected.
 func TestFailures(t *testing.T) {
 	folder := scenes(t, 1, 5)
 	put(t, folder, "torn.tif", "II*\x00no film")
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestDyingWorkers: a film that three workers had when they ended is reported by the next, and not tracked.
+// TestDyingWorkers: if three workers died with a film, the next worker reports it and does not track it.
 func TestDyingWorkers(t *testing.T) {
 	q := queue(t, server(t), scenes(t, 1, 2))
 	w := &Worker{site: q.site, Name: "dead"}
@@ -132,7 +132,7 @@ func TestDyingWorkers(t *testing.T) {
 	}
 }
 
-// TestStopped: a worker that is told to end gives its film back at once, which is no attempt.
+// TestStopped: a stopped worker returns its film at once, which does not count as an attempt.
 func TestStopped(t *testing.T) {
 	suite.Long(t)
 	q := queue(t, server(t), scenes(t, 1, 100))
@@ -159,7 +159,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestFirstWins: of two records of one job the first is kept, and what the second worker had stored is removed.
+// TestFirstWins: of two records of one job the first is kept, and the second worker's result is removed.
 func TestFirstWins(t *testing.T) {
 	q := queue(t, server(t), scenes(t, 1, 2))
 	j := q.jobs[0]
@@ -183,7 +183,7 @@ func TestFirstWins(t *testing.T) {
 	}
 }
 
-// TestHostileJobs: what the queue holds may be anyone's; no worker is led out of its folder, to a camera or to a model file.
+// TestHostileJobs: anyone may have queued a job, but no job makes a worker leave its folder, open a camera or read a model file.
 func TestHostileJobs(t *testing.T) {
 	good := func() *job {
 		cfg, err := (&Command{}).of(config.Default(), &film{path: "/data/a.tif", kind: "tiff"})
@@ -241,7 +241,7 @@ func TestHostileJobs(t *testing.T) {
 	}
 }
 
-// TestRoom: a film for which the disk has no room is not the film's fault.
+// TestRoom: a disk without room does not count as a failure of the film.
 func TestRoom(t *testing.T) {
 	folder := t.TempDir()
 	if err := room(folder, 1); err != nil {
@@ -253,7 +253,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestUnpack: a tar that is made twice is the same, comes out as it went in, and leads nowhere else.
+// TestUnpack: packing twice gives the same tar, unpacking restores the files, and no file leaves the folder.
 func TestUnpack(t *testing.T) {
 	from := t.TempDir()
 	put(t, from, "b_10.png", "ten")
@@ -283,7 +283,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// TestPathRefused: a film that is only named is read where the worker allows it, and nowhere else.
+// TestPathRefused: a film given by path is read only if the worker allows the path.
 func TestPathRefused(t *testing.T) {
 	refused := errors.New("path: found another folder")
 	w := &Worker{Allow: func(_, path string) (string, error) { return "", refused }}

@@ -1,5 +1,5 @@
-// Package orders is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
-// It is driftscope site, too: init.go makes a site's records on its server.
+// Package orders implements driftscope stream, which sets the streams that the workers of a site should run. It changes only the site's records; workers do the
+// rest. It also implements driftscope site: init.go makes a site's records on its server.
 package orders
 
 import (
@@ -39,13 +39,13 @@ type server struct {
 	CA       string `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
 	Prefix   string `default:"driftscope" help:"First token of the NATS subjects."`
 	Site     string `default:"local" help:"Second token of the NATS subjects."`
-	Replicas int    `default:"1" help:"Copies of the site's records in a cluster, if they are new."`
+	Replicas int    `default:"1" help:"Number of replicas in a cluster for new records of the site."`
 }
 
-// reading bounds the time until the records of a site arrive.
+// reading is the time limit for the arrival of a site's records.
 const reading = 10 * time.Second
 
-// connect finds the server.
+// connect connects to the server.
 func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	if c.NATS == bus.Embedded || c.NATS == config.NATSOff {
 		return nil, console.Usage(fmt.Errorf("--nats: found %s, expected the address of a server that the site's workers share, such as nats://host:4222", c.NATS))
@@ -60,7 +60,7 @@ func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	return conn, err
 }
 
-// use calls do with the site; it makes a missing site if makes allows it.
+// use calls do with the site. It makes a missing site if makes is true.
 func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *
 	return errors.Join(err, conn.Close())
 }
 
-// read waits until all records have come.
+// read waits until all records have arrived.
 func read(ctx context.Context, s *site.Site) error {
 	for !s.Now().Read {
 		select {
@@ -95,14 +95,14 @@ func read(ctx context.Context, s *site.Site) error {
 	return nil
 }
 
-// addCommand has a stream run.
+// addCommand adds a stream to the site.
 type addCommand struct {
 	Source  string   `arg:"" help:"A .yaml configuration, or a source as for run."`
 	Name    string   `help:"Name of the stream (default: the configuration's)." placeholder:"NAME"`
 	Model   string   `help:"Encoder: nats:NAME, a model on the server, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
 	Labels  []string `help:"Labels that its worker must have, such as the camera's name." placeholder:"LABEL"`
-	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames measures them."`
+	Cores   float64  `default:"1" help:"Cores that it needs, as measured by driftlab bench frames."`
 	Worker  string   `help:"Worker that should run it (default: any suitable worker)." placeholder:"WORKER"`
 	Replace bool     `help:"Replace the configuration of an existing stream."`
 	server
@@ -133,14 +133,14 @@ func (c *addCommand) configuration() (cfg config.Config, text string, err error)
 	return cfg, string(data), err
 }
 
-// Run adds it.
+// Run adds the stream.
 func (c *addCommand) Run(ctx context.Context) error {
 	cfg, text, err := c.configuration()
 	if err != nil {
 		return console.Usage(err)
 	}
 	if m := cfg.Model; m != "" && !strings.HasPrefix(m, reach.ServerModel) && !strings.HasPrefix(m, reach.EmbeddedModel) {
-		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, so that any worker has it", m, m)
+		console.Warn("model %s: the worker reads it from its own disk, and needs --allow for the folder: to make it available to every worker, run driftscope model put %s and give nats:NAME", m, m)
 	}
 	desired := site.Stream{Name: cfg.Stream, Config: text, Labels: c.Labels, Cores: c.Cores, Worker: c.Worker}
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error {
@@ -223,7 +223,7 @@ func listOf(s *site.Snapshot) listed {
 	return out
 }
 
-// Run lists.
+// Run prints the list.
 func (c *listCommand) Run(ctx context.Context) error {
 	return c.use(ctx, false, func(_ context.Context, s *site.Site) error {
 		now := s.Now()
@@ -260,7 +260,7 @@ func (l *listed) print() error {
 		fmt.Fprintf(out, "%s\t%d\t%g\t%.1f\t%s\t%s\t%s\n", w.Name, len(w.Streams), w.Cores, w.Load, strings.Join(w.Labels, ","), w.Version, note)
 	}
 	for _, b := range l.Bad {
-		fmt.Fprintf(out, "%s\t\t\t\t\t\tno record in %s: %s\n", b.Key, b.Bucket, b.Why)
+		fmt.Fprintf(out, "%s\t\t\t\t\t\tinvalid record in %s: %s\n", b.Key, b.Bucket, b.Why)
 	}
 	return out.Flush()
 }
@@ -271,7 +271,7 @@ type showCommand struct {
 	server
 }
 
-// Run prints it, so that add --replace takes it again.
+// Run prints the configuration in a form that add --replace accepts.
 func (c *showCommand) Run(ctx context.Context) error {
 	return c.use(ctx, false, func(ctx context.Context, s *site.Site) error {
 		d, err := s.Stream(ctx, c.Name)
@@ -282,14 +282,14 @@ func (c *showCommand) Run(ctx context.Context) error {
 	})
 }
 
-// moveCommand pins a stream.
+// moveCommand pins a stream to a worker.
 type moveCommand struct {
 	Name string `arg:"" help:"The stream."`
 	To   string `help:"New worker (default: any suitable worker)." placeholder:"WORKER"`
 	server
 }
 
-// Run pins it.
+// Run pins the stream.
 func (c *moveCommand) Run(ctx context.Context) error {
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error { return unknown(s.Move(ctx, c.Name, c.To)) })
 }
@@ -300,12 +300,12 @@ type removeCommand struct {
 	server
 }
 
-// Run ends it.
+// Run removes the stream.
 func (c *removeCommand) Run(ctx context.Context) error {
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error { return unknown(s.Remove(ctx, c.Name)) })
 }
 
-// unknown makes a stream that is not there the user's mistake.
+// unknown marks the error for an unknown stream as the user's mistake.
 func unknown(err error) error {
 	if errors.Is(err, site.ErrUnknown) {
 		return console.Usage(err)

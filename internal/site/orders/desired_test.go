@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// typed runs what a person types behind driftscope stream, and gives what is printed.
+// typed runs driftscope stream with the given arguments, and returns its output.
 func typed(t *testing.T, line ...string) (printed string, err error) {
 	t.Helper()
 	var c struct {
@@ -55,7 +55,7 @@ func typed(t *testing.T, line ...string) (printed string, err error) {
 	return <-read, err
 }
 
-// TestStream: what should run is added, listed, shown, replaced, moved and removed; mistakes are told as such.
+// TestStream: streams are added, listed, shown, replaced, moved and removed. Mistakes are usage errors.
 func TestStream(t *testing.T) {
 	server := "--nats=" + bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir())).URL()
 	file := filepath.Join(t.TempDir(), "bead.yaml")

@@ -22,16 +22,16 @@ type SiteCommand struct {
 type initCommand struct {
 	Camera []string      `help:"Camera of the site: makes the JetStream streams for frames on camera.NAME and for results of the stream NAME." placeholder:"NAME"`
 	Stream []string      `help:"Stream of the site: makes the JetStream stream for its results. Streams of stream add need no flag." placeholder:"NAME"`
-	TTL    time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead one."`
+	TTL    time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead worker."`
 	server
 }
 
-// Help says when to run the command again.
+// Help describes when to run the command again.
 func (c *initCommand) Help() string {
-	return "The command changes no existing stream or bucket. Run it again after stream add, to make what the new streams need. Workers and operators then need no right to make streams."
+	return "The command changes no existing stream or bucket. Run it again after stream add, to make the JetStream streams for the new streams. Workers and operators then need no right to make them."
 }
 
-// Run makes missing resources, and prints all.
+// Run makes missing resources, and lists all resources.
 func (c *initCommand) Run(ctx context.Context) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *initCommand) Run(ctx context.Context) error {
 		console.Warn("%s", problem)
 	}
 	if differ > 0 {
-		console.Warn("%d of them differ and stay as they are: change them with the tool nats (nats stream edit NAME), or remove and make them again", differ)
+		console.Warn("%d of them differ from the plan and were not changed: change them with the tool nats (nats stream edit NAME), or remove them and repeat the command", differ)
 	}
 	return err
 }

@@ -16,8 +16,8 @@ type camera struct {
 	counts
 	time    time.Time
 	law     uint64  // 1 + the last frame that the law was learnt from; 0 if there is no law
-	pixel   float64 // square of a pixel's side, µm²
-	pooled  bool    // it is an experiment's: no camera
+	pixel   float64 // area of a pixel, µm²
+	pooled  bool    // the record is from an experiment, not from a camera
 	refused string  // why its law cannot be pooled; empty if it can
 }
 
@@ -29,10 +29,10 @@ type counts struct {
 	detected               float64
 }
 
-// mostCounted bounds the counts, so that sums of them are numbers.
+// mostCounted is the largest accepted count, so that sums of counts do not overflow.
 const mostCounted = 1 << 48
 
-// read parses a stream's record and checks its bounds. A record without a law is valid: the law comes later.
+// read parses a stream's record and checks its bounds. A record without a law is valid, because the law comes later.
 func read(stream string, data []byte) (c camera, err error) {
 	decoded, err := message.Decode(latent.KindPopulation, data)
 	if err != nil {
@@ -40,7 +40,7 @@ func read(stream string, data []byte) (c camera, err error) {
 	}
 	r := decoded.(*message.PopulationRecord)
 	if r.Stream != stream {
-		return c, fmt.Errorf("the message gives its stream as %.70q", r.Stream)
+		return c, fmt.Errorf("the message is from a stream %.70q, expected the stream of its subject", r.Stream)
 	}
 	if most := max(r.Count, r.Spots, r.Directed); min(r.Count, r.Spots, r.Directed) < 0 || most > mostCounted || max(r.Births, r.Deaths, r.Tracks, r.Steps) > mostCounted {
 		return c, fmt.Errorf("counts of %d objects, %d spots, %d births and %d steps, expected 0 to %d", r.Count, r.Spots, r.Births, r.Steps, uint64(mostCounted))
@@ -55,7 +55,7 @@ func read(stream string, data []byte) (c camera, err error) {
 		c.pooled, c.refused = true, "its law is already pooled from several cameras"
 		return c, nil
 	case len(l.UM) == 0:
-		c.refused = "its pixel size is unknown, and D is pooled in µm²/s: give online.pixel_um in its configuration"
+		c.refused = "its pixel size is unknown, but D is pooled in µm²/s: give online.pixel_um in its configuration"
 		return c, nil
 	}
 	c.law = l.Seq + 1

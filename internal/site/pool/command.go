@@ -21,10 +21,10 @@ import (
 	"driftscope/sinks/message"
 )
 
-// everyone in place of the streams is every one of the site.
+// everyone is the argument that selects all streams of the site.
 const everyone = "*"
 
-// waiting bounds the messages that wait while a law is computed; further ones are lost, and the next record replaces them.
+// waiting is the largest number of messages that wait while a law is computed. Further messages are lost; the next record replaces them.
 const waiting = 64
 
 // Command pools the laws of several streams.
@@ -43,10 +43,10 @@ type Command struct {
 // check refuses contradictory options.
 func (c *Command) check() error {
 	if c.NATS == bus.Embedded {
-		return errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise")
+		return errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run printed another")
 	}
 	if !(c.Stale >= 1 && c.Stale <= math.MaxInt32) {
-		return fmt.Errorf("--stale: found %g, expected seconds of 1 or more", c.Stale)
+		return fmt.Errorf("--stale: found %g, expected a number of seconds, 1 or more", c.Stale)
 	}
 	if _, err := bus.NewSubject(c.Prefix, c.Site, c.Name); err != nil {
 		return fmt.Errorf("--name, --prefix or --site: %w", err)
@@ -76,10 +76,10 @@ func (c *Command) check() error {
 	return nil
 }
 
-// Run pools until ctx ends.
+// Run pools laws until ctx ends.
 func (c *Command) Run(ctx context.Context) error { return c.run(ctx, os.Stdout, os.Stderr) }
 
-// run pools laws, and prints them on out and problems on notes.
+// run pools laws. It prints them on out, and problems on notes.
 func (c *Command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.check(); err != nil {
 		return console.Usage(err)
@@ -109,7 +109,7 @@ func (c *Command) run(ctx context.Context, out, notes io.Writer) error {
 	return errors.Join(err, p.end(err), conn.Close())
 }
 
-// subject of a stream's population, or of every stream's.
+// subject returns the subject of a stream's population, or of all streams' populations.
 func (c *Command) subject(stream string) string {
 	prefix, _ := bus.NewSubject(c.Prefix, c.Site, "any") // was checked
 	if stream == everyone {
@@ -119,7 +119,7 @@ func (c *Command) subject(stream string) string {
 	return s.Of(string(latent.KindPopulation))
 }
 
-// pooling is the command while it runs.
+// pooling is the state of a running command.
 type pooling struct {
 	members       *members
 	subject       bus.Subject
@@ -133,11 +133,11 @@ type pooling struct {
 	published     uint64               // messages
 	lost          bool                 // the last message did not reach the server
 
-	started, rated time.Time // start time, and time of the last rate of records:
-	before         uint64    // records until then
+	started, rated time.Time // start time, and time of the last calculation of the record rate
+	before         uint64    // number of records at rated
 }
 
-// loop receives records, and publishes once a second: the law if it changed, the streams left out, and health.
+// loop receives records. Once a second it publishes the law if it changed, events about streams left out, and health.
 func (p *pooling) loop(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -166,7 +166,7 @@ func (p *pooling) loop(ctx context.Context) error {
 	}
 }
 
-// publish publishes the law of the included members, if any has sent a new one.
+// publish publishes the law of the included members, if anything has changed.
 func (p *pooling) publish() error {
 	fresh, law := p.members.fresh()
 	in := p.members.in()
@@ -196,7 +196,7 @@ func (p *pooling) publish() error {
 	return nil
 }
 
-// send publishes a record. While the server is away the record is lost, which is reported once. The connection reconnects by itself.
+// send publishes a record. While the server is unreachable, records are lost, which send reports once. The connection reconnects by itself.
 func (p *pooling) send(kind latent.Kind, r message.Record) error {
 	subject := p.subject.Of(string(kind))
 	line, err := json.Marshal(r)
@@ -208,7 +208,7 @@ func (p *pooling) send(kind latent.Kind, r message.Record) error {
 		err = p.conn.NATS().Publish(subject, line)
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
-		return fmt.Errorf("%s: a message of %d bytes, the server accepts %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
+		return fmt.Errorf("%s: a message has %d bytes, but the server accepts %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
 	}
 	if err != nil && !p.lost {
 		p.members.say("%s: not published (%v): messages are lost until the server is back", subject, err)

@@ -40,13 +40,13 @@ func (p *pooling) health(now time.Time) *message.HealthRecord {
 	return &message.HealthRecord{Header: message.Header{V: latent.Version, Kind: latent.KindHealth, Stream: p.name}, Health: h, Cameras: m.cameras()}
 }
 
-// event makes the record of an event.
+// event converts an event to its record.
 func (p *pooling) event(e latent.Event) *message.EventRecord {
 	e.Seq, e.Time = p.seq, e.Time.UTC()
 	return &message.EventRecord{Header: message.Header{V: latent.Version, Kind: latent.KindEvent, Stream: p.name}, Event: e}
 }
 
-// end publishes the last health: the experiment has stopped, and the cause if it failed.
+// end publishes the last health, with the state stopped and the cause of a failure.
 func (p *pooling) end(why error) error {
 	h := p.health(time.Now())
 	h.State, h.FPS, h.Queue = "stopped", 0, 0
@@ -56,7 +56,7 @@ func (p *pooling) end(why error) error {
 	return p.send(latent.KindHealth, h)
 }
 
-// cameras returns all members by name, for health.
+// cameras returns all members for health, sorted by name.
 func (m *members) cameras() (list []message.CameraRecord) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		of := m.all[stream]

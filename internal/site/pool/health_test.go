@@ -15,7 +15,7 @@ import (
 	"driftscope/sinks/message"
 )
 
-// health waits for a health record of which something holds, while say says something again and again.
+// health waits for a health record that satisfies holds, and calls say again and again.
 func health(t *testing.T, from *nats.Subscription, what string, say func(), holds func(*message.HealthRecord) bool) *message.HealthRecord {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -44,7 +44,7 @@ func health(t *testing.T, from *nats.Subscription, what string, say func(), hold
 	return nil
 }
 
-// TestHealth: an experiment is a stream: it says every second which cameras its law is of, when each was last heard, and which fell silent; and that it ends.
+// TestHealth: an experiment publishes every second the cameras of its law, the time of each one's last record, and the silent ones. It also publishes its end.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	e := begin(t, Command{Streams: []string{"left", "right", "absent"}, Stale: 2})
@@ -115,7 +115,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// events are those that have come, text and level.
+// events returns the received events: level by text.
 func events(t *testing.T, from *nats.Subscription) map[string]latent.Level {
 	t.Helper()
 	told := map[string]latent.Level{}
@@ -141,7 +141,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestFailure: what ends a pool is what its last health says.
+// TestFailure: the last health states the error that ended a pool.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	s := bustest.Start(t, "")
@@ -167,10 +167,10 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestOverrun: records for which there was no room are counted as lost.
+// TestOverrun: records that found the queue full are counted as lost.
 func TestOverrun(t *testing.T) {
 	s := bustest.Start(t, "")
-	nc, err := nats.Connect(s.URL(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // a slow consumer is what is tested
+	nc, err := nats.Connect(s.URL(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // the test provokes a slow consumer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +193,11 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// TestShippedUser: the user pool of configs/nats-server.conf may pool for its experiment. What nobody may, TestRights tries (sinks/natsink).
+// TestShippedUser: the user pool of configs/nats-server.conf may pool for its experiment. TestRights tests the forbidden requests (sinks/natsink).
 func TestShippedUser(t *testing.T) {
 	as := bustest.Shipped(t)
 	dial := func(user string) *nats.Conn {
-		nc, err := nats.Connect(as(user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // refusals are what is tested
+		nc, err := nats.Connect(as(user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // the test provokes refusals
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,8 @@ func TestShippedUser(t *testing.T) {
 
 }
 
-// TestServerAway: while the server is away nothing is published, which is told once; when it is back, health goes on, and the cameras were silent meanwhile.
+// TestServerAway: while the server is unreachable nothing is published, which is reported once. When it is back, health continues, with the cameras silent for
+// that time.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
 	s := bustest.Start(t, "")

@@ -30,23 +30,23 @@ type member struct {
 	heard     time.Time // time of its last record; or of the start, if it has sent none
 	records   uint64    // records that were read
 	silences  uint64
-	known     bool   // it has sent its law
-	out, told string // why it is left out, and the reason that was last reported; empty if it is included
+	known     bool   // its law is known
+	out, told string // present and last reported reason to leave it out; empty if it is included
 }
 
-// in reports whether a member's law counts.
+// in reports whether a member's law is included.
 func (m *member) in() bool { return m.known && m.out == "" }
 
-// members are the streams that are heard.
+// members are the streams to pool.
 type members struct {
 	name  string // name of the experiment, whose own records are ignored
-	any   bool   // every stream of the site counts, once it is heard
+	any   bool   // include every stream of the site after its first record
 	stale time.Duration
 	notes io.Writer
 	all   map[string]*member
 	told  bus.Seldom
 	news  bool // something has changed since the last call of fresh
-	law   bool // and so has the law
+	law   bool // the law has changed since that call
 	counters
 }
 
@@ -68,7 +68,7 @@ const (
 	queueFull  = "queue_full"
 )
 
-// newMembers expects the streams that a command names.
+// newMembers returns the members for a command, with the named streams.
 func newMembers(c *Command, notes io.Writer) *members {
 	m := &members{name: c.Name, any: c.Streams[0] == everyone, stale: time.Duration(c.Stale * float64(time.Second)), notes: notes, all: map[string]*member{}, told: bus.Seldom{Every: tellEvery},
 		counters: counters{dropped: map[string]uint64{}}}
@@ -85,7 +85,7 @@ func (m *members) say(format string, args ...any) {
 	fmt.Fprintln(m.notes, message.Printable(fmt.Sprintf(format, args...)))
 }
 
-// note is say for frequent lines: one of a kind per tellEvery, with the number of the others.
+// note is like say for frequent lines. It prints one line of a kind per tellEvery, with the number of the others.
 func (m *members) note(kind, format string, args ...any) {
 	before, due := m.told.Due(kind)
 	if !due {
@@ -141,7 +141,7 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 	m.law = m.law || was != known.in() || law && known.in()
 }
 
-// unasked reports whether a stream is another experiment, matched by '*' and not by name: it is not missed.
+// unasked reports whether a stream is another experiment that only '*' matches. Such a stream is never reported as missing.
 func (m *members) unasked(of *member) bool { return m.any && of.pooled }
 
 // lose counts and reports a record that was left out.
@@ -153,7 +153,7 @@ func (m *members) lose(cause, format string, args ...any) {
 // silent reports whether a member's last record is so old that its law may have changed.
 func (m *members) silent(of *member, now time.Time) bool { return now.Sub(of.heard) >= m.stale }
 
-// forget frees the place of the stream that is silent longest, for another one under '*'. It returns false if none is silent.
+// forget removes the stream that has been silent longest, to make room for a new stream under '*'. It returns false if none is silent.
 func (m *members) forget(now time.Time) bool {
 	longest := ""
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
@@ -181,7 +181,7 @@ func (m *members) expire(now time.Time) {
 	}
 }
 
-// tell returns events for the streams left out or taken in since the last call. A stream that alternates makes one event per call.
+// tell returns events for the streams left out or included since the last call, at most one event per stream.
 func (m *members) tell(now time.Time) (events []latent.Event) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		of := m.all[stream]
@@ -205,14 +205,14 @@ func (m *members) tell(now time.Time) (events []latent.Event) {
 	return events
 }
 
-// fresh reports whether anything has changed since its last call, and whether the law has.
+// fresh reports whether anything has changed since the last call of fresh, and whether the law has.
 func (m *members) fresh() (news, law bool) {
 	news, law = m.news, m.law
 	m.news, m.law = false, false
 	return news, law
 }
 
-// in returns the streams whose law counts, by name.
+// in returns the streams whose law is included, sorted by name.
 func (m *members) in() (in []*member) {
 	for _, stream := range slices.Sorted(maps.Keys(m.all)) {
 		if known := m.all[stream]; known.in() {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lineOf is the record of a stream as its sink publishes it: one state of D µm²/s known to 5 %, pixels of so many µm.
+// lineOf returns the encoded record of a stream: one state with D in µm²/s known to 5 %, and a pixel size in µm.
 func lineOf(t testing.TB, stream string, seq uint64, d, pixel float64) []byte {
 	t.Helper()
 	px := latent.Range{D: d / (pixel * pixel), Low: d * 0.9 / (pixel * pixel), High: d * 1.1 / (pixel * pixel)}
@@ -41,7 +41,7 @@ func lineOf(t testing.TB, stream string, seq uint64, d, pixel float64) []byte {
 	return line
 }
 
-// notes are lines that a test waits for.
+// notes collects lines for which a test waits.
 type notes struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -59,13 +59,13 @@ func (n *notes) String() string {
 	return n.text.String()
 }
 
-// until waits for what must come true.
+// until waits for a condition.
 func until(t *testing.T, what string, true func() bool) {
 	t.Helper()
 	suite.Until(t, true, what)
 }
 
-// experiment is a pool on a real server, and who publishes and hears there.
+// experiment is a pool on a real server, with a publisher and a subscriber.
 type experiment struct {
 	t       *testing.T
 	nc      *nats.Conn
@@ -107,7 +107,7 @@ func (e *experiment) publish(stream string, line []byte) {
 	}
 }
 
-// law waits for a record of the experiment of which something holds, while say says something again and again.
+// law waits for a record of the experiment that satisfies holds, and calls say again and again.
 func (e *experiment) law(what string, say func(), holds func(*message.PopulationRecord) bool) *message.PopulationRecord {
 	e.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -132,11 +132,11 @@ func cameras(n int) func(*message.PopulationRecord) bool {
 	return func(r *message.PopulationRecord) bool { return len(r.Law.Cameras) == n }
 }
 
-// TestPool: two streams on a real server, with junk between, become one law that is read back; one that falls silent is left out, and comes back.
+// TestPool: two streams on a real server, with invalid messages in between, give one law. A silent stream is left out and later included again.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	e := begin(t, Command{Streams: []string{"left", "right", "bare"}, Stale: 2})
-	until(t, "junk of left", func() bool { // again and again: what is published before it has subscribed, it does not hear
+	until(t, "junk of left", func() bool { // repeated, because messages before the subscription are lost
 		e.publish("left", []byte(`{"v":1,"kind":"popu`))
 		return strings.Contains(e.notes.String(), "driftscope.local.left.population: left out: population: not a driftscope message")
 	})
@@ -164,7 +164,7 @@ func TestPool(t *testing.T) {
 		t.Errorf("found %+v, law %+v", r, r.Law)
 	}
 	one, two := math.Log(1.1/0.9), math.Log(r.Law.UMHigh[0]/r.Law.UMLow[0])
-	if math.Abs(r.Law.UM[0]-2) > 0.02 || math.Abs(two/one*math.Sqrt2-1) > 0.01 { // the interval is of D ± 10 %, not of ln D
+	if math.Abs(r.Law.UM[0]-2) > 0.02 || math.Abs(two/one*math.Sqrt2-1) > 0.01 { // the interval is D ± 10 %, not symmetric in ln D
 		t.Errorf("D %g, an interval of %g where one has %g", r.Law.UM[0], two, one)
 	}
 	if float64(*r.UM) < 1.98 || float64(*r.UM) > 2.02 || !math.IsNaN(float64(r.Px)) || !math.IsNaN(r.Law.D[0]) || float64(*r.Law.Differ) != 0 || math.Abs(float64(r.Detected)-0.9) > 1e-9 {
@@ -196,7 +196,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestEveryone: '*' is every stream of the site, but for the experiment itself and other experiments; --json prints what is published.
+// TestEveryone: '*' includes every stream of the site except the experiment itself and other experiments. --json prints the published records.
 func TestEveryone(t *testing.T) {
 	t.Parallel()
 	e := begin(t, Command{Streams: []string{"*"}, Stale: 60, JSON: true})
@@ -252,7 +252,7 @@ func mustRead(t testing.TB, stream string, line []byte) camera {
 	return c
 }
 
-// TestMany: whoever publishes under many names takes no more memory than so many streams.
+// TestMany: a client that publishes under many names cannot exceed the limit on streams in memory.
 func TestMany(t *testing.T) {
 	n := &notes{}
 	m := newMembers(&Command{Name: "all", Streams: []string{"*"}, Stale: 60}, n)
@@ -281,20 +281,20 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestMistakes: each is told with what to give instead, as the user's.
+// TestMistakes: each mistake is a usage error that states what to give instead.
 func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Command){
-		"embedded is the server inside a run":    func(c *Command) { c.NATS = bus.Embedded },
-		"--stale: found 0, expected seconds":     func(c *Command) { c.Stale = 0 },
-		"--stale: found NaN":                     func(c *Command) { c.Stale = math.NaN() },
-		`nats stream: found "a b"`:               func(c *Command) { c.Name = "a b" },
-		`nats stream: found "b.c"`:               func(c *Command) { c.Streams[1] = "b.c" },
-		"found * beside other streams":           func(c *Command) { c.Streams[1] = "*" },
-		"left is the experiment and one of its":  func(c *Command) { c.Name = "left" },
-		"stream left is given twice":             func(c *Command) { c.Streams[1] = "left" },
-		"found 1 stream, expected 2 to 32":       func(c *Command) { c.Streams = c.Streams[:1] },
-		"found 0 stream, expected 2 to 32":       func(c *Command) { c.Streams = nil },
-		"nats://127.0.0.1:1: no NATS server ans": func(c *Command) {},
+		"embedded is the server inside a run":            func(c *Command) { c.NATS = bus.Embedded },
+		"--stale: found 0, expected a number of seconds": func(c *Command) { c.Stale = 0 },
+		"--stale: found NaN":                             func(c *Command) { c.Stale = math.NaN() },
+		`nats stream: found "a b"`:                       func(c *Command) { c.Name = "a b" },
+		`nats stream: found "b.c"`:                       func(c *Command) { c.Streams[1] = "b.c" },
+		"found * beside other streams":                   func(c *Command) { c.Streams[1] = "*" },
+		"left is the experiment and one of its":          func(c *Command) { c.Name = "left" },
+		"stream left is given twice":                     func(c *Command) { c.Streams[1] = "left" },
+		"found 1 stream, expected 2 to 32":               func(c *Command) { c.Streams = c.Streams[:1] },
+		"found 0 stream, expected 2 to 32":               func(c *Command) { c.Streams = nil },
+		"nats://127.0.0.1:1: no NATS server ans":         func(c *Command) {},
 	} {
 		c := Command{Name: "all", Streams: []string{"left", "right"}, NATS: "nats://127.0.0.1:1", Prefix: "driftscope", Site: "local", Stale: 60}
 		change(&c)
@@ -311,7 +311,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestBegunAnew: a run that begins anew has no law at first, and is left out until it has.
+// TestBegunAnew: a restarted run has no law at first, and is left out until it has one.
 func TestBegunAnew(t *testing.T) {
 	n := &notes{}
 	m := newMembers(&Command{Name: "all", Streams: []string{"left", "right"}, Stale: 60}, n)
@@ -336,7 +336,7 @@ func TestBegunAnew(t *testing.T) {
 	}
 }
 
-// TestUnlike: so many states that no message holds them are told, and not published.
+// TestUnlike: more states than fit into a message are reported, and not published.
 func TestUnlike(t *testing.T) {
 	n := &notes{}
 	m := newMembers(&Command{Name: "all", Streams: []string{"*"}, Stale: 60}, n)
@@ -361,7 +361,7 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever is read as a camera's record pools to one that can be read.
+// FuzzRead: every accepted record of a camera pools to a valid record.
 func FuzzRead(f *testing.F) {
 	line := lineOf(f, "left", 3, 2, 0.1)
 	f.Add(line)

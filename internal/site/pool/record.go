@@ -11,7 +11,7 @@ import (
 // unknown is null in JSON.
 var unknown = math.NaN()
 
-// alike bounds the difference between pixels of one size: rounding in records.
+// alike is the largest relative difference between equal pixel areas, which rounding in records causes.
 const alike = 1e-6
 
 // recordOf pools the laws of members, and makes the experiment's record.
@@ -40,7 +40,7 @@ func recordOf(name string, in []*member) *message.PopulationRecord {
 	return r
 }
 
-// addUp adds up the counts of all.
+// addUp adds up the counts of all members.
 func addUp(r *message.PopulationRecord, in []*member) {
 	detected := 0.0
 	for _, m := range in {
@@ -55,7 +55,7 @@ func addUp(r *message.PopulationRecord, in []*member) {
 	r.Detected = message.Number(detected / float64(r.Count))
 }
 
-// pixelOf returns the square of a pixel's side if all cameras share it, µm²; otherwise px²/s have no meaning, and it returns NaN.
+// pixelOf returns the area of a pixel, µm², if it is equal for all cameras. Otherwise px²/s have no meaning, and it returns NaN.
 func pixelOf(in []*member) float64 {
 	for _, m := range in {
 		if !(math.Abs(m.pixel/in[0].pixel-1) < alike) {

@@ -11,8 +11,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestRefusedStream: a stream that somebody submits reaches nothing of the worker's machine that the worker does not allow: it is refused by the key, in the
-// worker's record and so in stream list, while another stream runs. Before, the worker ran the pipeline, and its filesink wrote the file.
+// TestRefusedStream: a submitted stream reaches only resources that the worker allows. The worker refuses it with the key, in its record and so in stream list,
+// while another stream runs. Earlier builds ran the pipeline, and its filesink wrote the file.
 func TestRefusedStream(t *testing.T) {
 	p := newPlace(t)
 	film := jobtest.NewKeptFilm(t, p.at, "camera.good", 1)
@@ -44,7 +44,7 @@ func TestRefusedStream(t *testing.T) {
 	unwritten(t, evil, evil+".jsonl")
 }
 
-// unwritten fails where one of the files is there.
+// unwritten fails if one of the files exists.
 func unwritten(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, path := range paths {

@@ -31,10 +31,10 @@ type Command struct {
 	Cores    float64       `help:"Cores for streams (default: all of the machine)." placeholder:"N"`
 	Labels   []string      `help:"Labels of this machine, such as camera-2; streams with such a label run here." placeholder:"LABEL"`
 	Store    string        `help:"Folder for unsent results (default: in the user's cache)." placeholder:"DIR"`
-	Films    int           `default:"1" help:"Films of batches to track at a time, beside the streams; 0 for none."`
-	Replicas int           `default:"1" help:"Copies, in a cluster, of what this worker makes: 3 for three servers."`
-	Allow    []string      `help:"What streams may reach here beside their own folder: folders, addresses such as rtsp://10.0.0.7, and kinds of source and sink (camera, genicam, gst, url, gpio, osc, serial). A pipeline (gst) may do everything this program may." placeholder:"WHAT"`
-	TTL      time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead one, if this worker makes the site."`
+	Films    int           `default:"1" help:"Films of batches to track at a time, besides the streams; 0 for none."`
+	Replicas int           `default:"1" help:"Number of replicas in a cluster for stores that this worker makes: 3 for three servers."`
+	Allow    []string      `help:"Resources that streams may use here besides their own folder: folders, addresses such as rtsp://10.0.0.7, and kinds of source and sink (camera, genicam, gst, url, gpio, osc, serial). A pipeline (gst) has all rights of this program." placeholder:"WHAT"`
+	TTL      time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead worker; applies if this worker makes the site."`
 }
 
 // options returns the options of the flags.
@@ -70,7 +70,7 @@ func (c *Command) options() (o Options, err error) {
 	if o.Store == "" {
 		folder, err := os.UserCacheDir()
 		if err != nil {
-			return o, fmt.Errorf("--store: this user has no cache (%w): give a folder", err)
+			return o, fmt.Errorf("--store: this user has no cache folder (%w): give a folder", err)
 		}
 		o.Store = filepath.Join(folder, "driftscope", "work", c.Site, o.Name)
 	}
@@ -81,7 +81,7 @@ func (c *Command) options() (o Options, err error) {
 	return o, nil
 }
 
-// Run works until ctx ends, and then hands over its streams.
+// Run runs streams until ctx ends, and then hands them over.
 func (c *Command) Run(ctx context.Context) error {
 	o, err := c.options()
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	defer conn.Close()
 	if !conn.NATS().AuthRequired() {
-		console.Warn("%s has no users: every client decides which streams run here, and may change the records: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
+		console.Warn("%s has no user accounts, so every client can run streams here and change the records: set up accounts (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
 	}
 	w, err := New(ctx, conn, o)
 	if err != nil {
@@ -112,13 +112,13 @@ func (c *Command) Run(ctx context.Context) error {
 	return err
 }
 
-// build is this build for people: a version, or a commit.
+// build returns the version or commit of this build, for display.
 func build() string {
 	b := console.ReadBuild()
 	return cmp.Or(b.Version, b.Commit[:min(len(b.Commit), 12)], "unknown")
 }
 
-// words are labels for people.
+// words formats labels for display.
 func words(labels []string) string {
 	if len(labels) == 0 {
 		return "none"

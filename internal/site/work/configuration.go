@@ -16,7 +16,7 @@ import (
 )
 
 // configuration returns the configuration that a worker runs for a desired stream: with its secrets, on the worker's own connection, and
-// without screen output. The law and the results of a leased stream are always kept, because another worker may continue from them.
+// without terminal output. The law and the results of a leased stream are always stored, because another worker may continue from them.
 func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg, err := config.Parse(name, []byte(text))
 	if err != nil {
@@ -31,7 +31,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg.NATS.Durable, cfg.NATS.Store, cfg.NATS.Replicas = true, filepath.Join(w.o.Store, name), w.o.Replicas
 	cfg.NATS.MaxAge, cfg.NATS.MaxBytes = kept.MaxAge, kept.MaxBytes
 	cfg.Stream, cfg.Dashboard = name, config.Dashboard{Address: config.DashboardOff}
-	cfg.Online.State = "" // a file of this machine: the law moves with the stream
+	cfg.Online.State = "" // a file would stay on this machine, but the law moves with the stream
 	cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == stream.TerminalSink })
 	written.Sinks = slices.DeleteFunc(slices.Clone(written.Sinks), func(c config.Component) bool { return c.Kind == stream.TerminalSink })
 	if cfg, err = w.o.Allow.Hold(cfg, written, filepath.Join(w.o.Store, name, "files")); err != nil {
@@ -45,7 +45,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	return cfg, console.Usage(errors.Join(stream.SettleSeeds(&cfg, nil), cfg.Validate()))
 }
 
-// reading gives the worker's server to a source on NATS that names none.
+// reading sets the worker's server for a NATS source without a server.
 func (w *Worker) reading(source config.Component) (_ config.Component, err error) {
 	if _, named := source.Options()["url"]; named {
 		return source, nil
@@ -61,10 +61,10 @@ func (w *Worker) reading(source config.Component) (_ config.Component, err error
 	return source, nil
 }
 
-// secretPrefix begins the names of environment variables that hold secrets. No other variable can be requested.
+// secretPrefix is the prefix of environment variables with secrets. No other variable can be requested.
 const secretPrefix = "DRIFTSCOPE_SECRET_"
 
-// mostSecret bounds a secret, in bytes.
+// mostSecret is the largest size of a secret in bytes.
 const mostSecret = 4 << 10
 
 // secret returns the value of ${secret:NAME} on this machine: a variable of the environment, or a file from systemd's credentials.
@@ -76,7 +76,7 @@ func secret(name string) (string, error) {
 	folder := os.Getenv("CREDENTIALS_DIRECTORY")
 	data, err := os.ReadFile(filepath.Join(cmp.Or(folder, string(filepath.Separator)+"nowhere"), name))
 	if err != nil || len(data) > mostSecret {
-		return "", fmt.Errorf("${secret:%s}: this worker does not have it: start it with %s, or with LoadCredential=%s:PATH in its systemd unit", name, variable, name)
+		return "", fmt.Errorf("${secret:%s}: this worker lacks the secret: start it with %s, or with LoadCredential=%s:PATH in its systemd unit", name, variable, name)
 	}
 	return strings.TrimSpace(string(data)), nil
 }

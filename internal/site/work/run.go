@@ -20,7 +20,7 @@ const (
 	ended    = "ended"
 )
 
-// Pauses before a stream that failed is tried again: doubled from the first to the last.
+// Pauses before a failed stream is tried again. They double from the first to the last.
 const (
 	firstAgain = time.Second
 	lastAgain  = time.Minute
@@ -31,14 +31,14 @@ type run struct {
 	name  string
 	held  *site.Held
 	since time.Time
-	gone  chan struct{} // closed once all of it has ended
+	gone  chan struct{} // closed once the run has completely ended
 	stop  context.CancelFunc
 
-	leaving bool // it was given up; the worker's lock guards it
+	leaving bool // the run is being given up; the worker's lock guards leaving
 
 	mu      sync.Mutex
-	text    string        // the configuration that is desired
-	changed chan struct{} // closed when it changes
+	text    string        // the desired configuration
+	changed chan struct{} // closed when text changes
 	state   string
 	problem string
 }
@@ -86,8 +86,8 @@ func (r *run) how() (state, problem string) {
 	return r.state, r.problem
 }
 
-// run runs the stream until ctx ends (r.stop) or the lease is lost. It starts again after a failure or a change of the configuration. before is who ran it
-// until now.
+// run runs the stream until ctx ends (r.stop) or the lease is lost. It starts again after a failure or a change of the configuration. before is the
+// previous worker.
 func (w *Worker) run(ctx context.Context, r *run, before string) {
 	defer close(r.gone)
 	defer r.stop()
@@ -108,7 +108,7 @@ func (w *Worker) run(ctx context.Context, r *run, before string) {
 		if ctx.Err() != nil {
 			return
 		}
-		if stream.Fenced(err) { // although this lease is valid: the kept data disagree
+		if stream.Fenced(err) { // the lease is valid, but the stored data have a later epoch
 			r.is(failed, err)
 			console.Say("stream %s is given up: %v", r.name, err)
 			return
@@ -129,7 +129,7 @@ func (w *Worker) run(ctx context.Context, r *run, before string) {
 			console.Say("stream %s cannot run until its configuration changes: %v", r.name, err)
 		default:
 			r.is(failed, err)
-			console.Say("stream %s failed, and is tried again in %v: %v", r.name, again, err)
+			console.Say("stream %s failed and will be tried again in %v: %v", r.name, again, err)
 			pause = time.After(again)
 			again = min(2*again, lastAgain)
 		}
@@ -141,7 +141,7 @@ func (w *Worker) run(ctx context.Context, r *run, before string) {
 	}
 }
 
-// once runs the stream by one configuration.
+// once runs the stream with one configuration.
 func (w *Worker) once(ctx context.Context, r *run, text string, changed <-chan struct{}, before string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

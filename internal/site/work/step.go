@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	steady = 2 * time.Second // time for which the plan must want a stream elsewhere before it is handed over: records of one change arrive within some hundred milliseconds
-	turn   = 2 * time.Second // time that each worker waits for the previous one in a stream's order
-	lately = 5 * time.Second // time for the server's answer about the kept data of a stream, and whether the stream is free
+	steady = 2 * time.Second // how long the plan must assign a stream to another worker before it is handed over; records of one change arrive within some hundred milliseconds
+	turn   = 2 * time.Second // time that a worker waits for each worker before it in the stream's order
+	lately = 5 * time.Second // time limit for reading the stored data of a stream and claiming its lease
 )
 
 // look does this worker's part of the plan.
@@ -65,7 +65,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 	}
 }
 
-// count adds this worker, even while the server's records lack it.
+// count adds this worker to the snapshot if the server's records lack it.
 func (w *Worker) count(s *site.Snapshot) {
 	if slices.ContainsFunc(s.Workers, func(o site.Worker) bool { return o.Name == w.o.Name }) {
 		return
@@ -78,12 +78,12 @@ func (w *Worker) compare(workers []site.Worker) {
 	for _, o := range workers {
 		if o.Version != w.o.Version && !w.builds[o.Version] {
 			w.builds[o.Version] = true
-			console.Warn("worker %s has another build, %.64q, this one is %s: builds may not read each other's laws and then start with a new one: use one build", o.Name, o.Version, w.o.Version)
+			console.Warn("worker %s has the build %.64q, but this worker has %s: a build may be unable to read another build's laws and then starts with a new law: use one build", o.Name, o.Version, w.o.Version)
 		}
 	}
 }
 
-// keepOrPass hands over a stream that the plan has wanted elsewhere for long enough. The lock is held.
+// keepOrPass hands over a stream that the plan has assigned to another worker for long enough. The lock is held.
 func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 	if to == "" || to == w.o.Name {
 		delete(w.elsewhere, r.name)
@@ -122,7 +122,7 @@ func (w *Worker) wants(name string, held site.Lease, plan *site.Plan) bool {
 	return true
 }
 
-// claim tries to take a stream, and runs it then.
+// claim tries to take a stream, and runs it if that succeeds.
 func (w *Worker) claim(ctx context.Context, name, text string) {
 	before := w.holder(name)
 	held, err := w.take(ctx, name)
@@ -158,7 +158,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	w.after(ctx, r)
 }
 
-// after gives up a run that ended on its own. The next claim has an epoch beyond the kept data's.
+// after gives up a run that ended on its own. The next claim will have an epoch larger than the stored data's.
 func (w *Worker) after(ctx context.Context, r *run) {
 	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
 		console.Say("stream %s no longer runs here: its lease is lost: %v", r.name, err)
@@ -187,7 +187,7 @@ func from(before string) string {
 func (w *Worker) holder(name string) string {
 	for _, l := range w.site.Leases() {
 		if l.Stream == name && l.Record.Worker == w.o.Name && l.Record.ID != w.leases.ID() {
-			return l.Record.Worker + ", which was started again"
+			return l.Record.Worker + ", which was restarted"
 		}
 		if l.Stream == name {
 			return l.Record.Worker
@@ -196,7 +196,7 @@ func (w *Worker) holder(name string) string {
 	return ""
 }
 
-// take claims a stream with an epoch beyond its kept data's.
+// take claims a stream with an epoch larger than its stored data's.
 func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	ctx, done := context.WithTimeout(ctx, lately)
 	defer done()
@@ -221,7 +221,7 @@ func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	return w.leases.Claim(ctx, name, *after)
 }
 
-// giveUp ends a run and frees its lease for the worker called to, or for any if to is empty.
+// giveUp ends a run and frees its lease for the worker called to, or for any worker if to is empty.
 func (w *Worker) giveUp(ctx context.Context, r *run, to string) {
 	w.mu.Lock()
 	r.leaving = true
@@ -244,7 +244,7 @@ func (w *Worker) release(ctx context.Context, r *run, to string) {
 	}
 }
 
-// forget takes a run off the list, unless another run of its stream has begun.
+// forget removes a run from the list, unless another run of its stream has begun.
 func (w *Worker) forget(r *run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -29,7 +29,7 @@ func (w *Worker) record(now time.Time) *message.WorkerRecord {
 	return r
 }
 
-// tell publishes the worker's state, unless the server is away.
+// tell publishes the worker's state, unless the server is unreachable.
 func (w *Worker) tell(now time.Time) error {
 	if !w.bus.Connected() {
 		return nil
@@ -52,7 +52,7 @@ type usage struct {
 	cores float64
 }
 
-// since returns the cores used since the last call, at least some milliseconds earlier.
+// since returns the average number of cores used since the last call. If that was less than 10 ms ago, it returns the previous value.
 func (u *usage) since(now time.Time) float64 {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

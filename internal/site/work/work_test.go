@@ -26,13 +26,13 @@ import (
 	"driftscope/sinks/message"
 )
 
-// ttl is that of the tests' leases: as short as may be, on a busy machine.
+// ttl is the TTL of the tests' leases, as short as a busy machine allows.
 const ttl = 2 * time.Second
 
-// patience is how long anything may take, on a machine that does ten other things under the race detector.
+// patience is the time limit of any wait, for a busy machine under the race detector.
 const patience = 3 * time.Minute
 
-// place is a site with a server of its own.
+// place is a site with its own server.
 type place struct {
 	t  *testing.T
 	at string
@@ -61,7 +61,7 @@ func (p *place) connect() *bus.Conn {
 	return conn
 }
 
-// add desires a stream of kept frames.
+// add adds a desired stream with stored frames.
 func (p *place) add(name, more string) {
 	p.t.Helper()
 	text := fmt.Sprintf("stream: %s\nsource: {nats: {subject: camera.%s}}\nframes: {durable: true}\nmodel: embedded:molecule\nonline: {checkpoint_every: 1s}\n%s", name, name, more)
@@ -70,14 +70,14 @@ func (p *place) add(name, more string) {
 	}
 }
 
-// options are those of a connection to the server.
+// options returns the options of a connection to the server.
 func (p *place) options() config.NATS {
 	n := config.Default().NATS
 	n.URL = p.at
 	return n
 }
 
-// work runs a worker until stop is called, as Ctrl-C does.
+// work runs a worker until stop is called, which acts like Ctrl-C.
 func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 	p.t.Helper()
 	allow, err := reach.Allow(nil, stream.Makers())
@@ -109,7 +109,7 @@ func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 	return w, stop
 }
 
-// held waits until the leases are as wanted: workers by stream.
+// held waits until the leases have the wanted holders, by stream.
 func (p *place) held(want map[string]string) {
 	p.t.Helper()
 	found := map[string]string{}
@@ -124,8 +124,8 @@ func (p *place) held(want map[string]string) {
 	}, "held are", found, "expected", want)
 }
 
-// TestWorkers: a worker takes what is desired; a second one gets its part, and all when the first hands over; a stream runs by another configuration when
-// that changes, and ends when it is removed. Every frame has one result.
+// TestWorkers: a worker takes the desired streams. A second worker gets its part, and all streams when the first hands over. A stream restarts when its
+// configuration changes, and ends when it is removed. Every frame has one result.
 func TestWorkers(t *testing.T) {
 	p := newPlace(t)
 	films := map[string]*jobtest.KeptFilm{}
@@ -213,7 +213,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// last is what a worker said last.
+// last returns a worker's latest record.
 func last(t *testing.T, heard *nats.Subscription) *message.WorkerRecord {
 	t.Helper()
 	var data []byte
@@ -227,7 +227,7 @@ func last(t *testing.T, heard *nats.Subscription) *message.WorkerRecord {
 	return r.(*message.WorkerRecord)
 }
 
-// TestWorkerTells: what nobody can run is told with its reason, and what cannot run by its configuration is not tried elsewhere.
+// TestWorkerTells: a stream that no worker can run is reported with the reason. A stream with an unusable configuration is not tried on other workers.
 func TestWorkerTells(t *testing.T) {
 	p := newPlace(t)
 	heard, err := p.connect().NATS().SubscribeSync("driftscope.local.hall-1.worker")
@@ -280,7 +280,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSameName: a worker waits for the record of one of its name that was killed, and is refused beside one that is there.
+// TestSameName: a worker waits for the record of a killed worker of its name to expire, and is refused if another worker of its name runs.
 func TestSameName(t *testing.T) {
 	p := newPlace(t)
 	other, err := site.Open(t.Context(), p.connect(), site.Options{TTL: ttl, Worker: "hall-1", Version: "older"})
@@ -291,7 +291,7 @@ func TestSameName(t *testing.T) {
 	if err := other.Announce(t.Context(), site.Worker{Cores: 1, Version: "older"}); err != nil {
 		t.Fatal(err)
 	}
-	w, _ := p.work("hall-1") // which it may once the record has stood still for a TTL
+	w, _ := p.work("hall-1") // allowed once the record has not changed for a TTL
 	suite.UntilWithin(t, patience, func() bool { all := p.of.Workers(); return len(all) == 1 && all[0].ID == w.leases.ID() }, "the worker was not let in after the one before had died")
 	o := w.o
 	second, err := New(t.Context(), p.connect(), o)
@@ -304,7 +304,8 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// TestNameTaken: a worker that was away finds its name with another process, hands over and ends: two of one name would share one part of the plan.
+// TestNameTaken: a worker that was disconnected finds its name taken by another process, hands over and ends, because two of one name would share one part
+// of the plan.
 func TestNameTaken(t *testing.T) {
 	p := newPlace(t)
 	allow, err := reach.Allow(nil, stream.Makers())
@@ -345,7 +346,7 @@ func TestNameTaken(t *testing.T) {
 	}
 }
 
-// TestOptions: what cannot be meant is refused, and what is left out is the machine's.
+// TestOptions: invalid options are refused, and missing ones get the machine's values.
 func TestOptions(t *testing.T) {
 	usual := Command{NATS: "nats://127.0.0.1:4222", Prefix: "driftscope", Site: "local", TTL: 5 * time.Second, Films: 1}
 	o, err := usual.options()
@@ -373,7 +374,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestModelComes: a stream whose model the server does not have yet is tried again, and runs once it is there.
+// TestModelComes: a stream whose model is not on the server yet is tried again, and runs once the model is there.
 func TestModelComes(t *testing.T) {
 	p := newPlace(t)
 	jobtest.NewKeptFilm(t, p.at, "camera.late", 1).Next(1)
@@ -402,7 +403,7 @@ func TestModelComes(t *testing.T) {
 	is(running)
 }
 
-// TestReading: a source on NATS that names no server is let in as the worker is.
+// TestReading: a NATS source without a server uses the worker's server and credentials.
 func TestReading(t *testing.T) {
 	o := Options{NATS: config.Default().NATS}
 	o.NATS.URL, o.NATS.Creds, o.NATS.CA = "tls://server:4222", "worker.creds", "ca.pem"

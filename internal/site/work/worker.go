@@ -21,15 +21,15 @@ import (
 
 // Options configure a worker.
 type Options struct {
-	NATS     config.NATS // the connection, and whose site it is
+	NATS     config.NATS // the connection, with the prefix and the site
 	Name     string
-	Cores    float64 // cores that it may promise
+	Cores    float64 // cores for streams
 	Labels   []string
 	Allow    *reach.Allowed // resources that streams may reach here
 	Store    string         // folder for unsent data and for films
 	Films    int            // concurrent films of batches; 0 takes none
-	Replicas int            // copies of the resources it makes
-	TTL      time.Duration  // if it makes the site
+	Replicas int            // replicas of the resources that it makes
+	TTL      time.Duration  // TTL of leases, if this worker makes the site
 	Version  string
 	Log      *slog.Logger // nil is silent
 }
@@ -48,30 +48,30 @@ type Worker struct {
 	draining  bool
 	runs      map[string]*run
 	claims    map[string]*claim
-	elsewhere map[string]wish // workers for which the plan wants the streams that run here
+	elsewhere map[string]wish // by stream that runs here, another worker to which the plan assigns it
 	cores     map[string]float64
 	waiting   []message.WaitingRecord
 	builds    map[string]bool // other builds already reported
 	usage     usage
 
-	nudged chan struct{} // holds a token when it is time to look again
+	nudged chan struct{} // has a token if it is time for another step
 }
 
 // claim is the knowledge about a stream that this worker does not run.
 type claim struct {
-	alone time.Time // since when no worker has held it, as seen here
-	again time.Time // before which it is not tried
-	busy  bool      // a try is under way
-	after *uint64   // the epoch of the kept data; nil if not read
+	alone time.Time // time since which no worker has held the lease, as seen here
+	again time.Time // time of the next attempt
+	busy  bool      // an attempt is under way
+	after *uint64   // the epoch of the stored data; nil if not read
 }
 
-// wish is the plan's place for a stream.
+// wish is the worker to which the plan assigns a stream.
 type wish struct {
 	to    string
 	since time.Time
 }
 
-// New opens the site, or makes it.
+// New returns a worker. It opens the site, or makes it.
 func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -88,14 +88,14 @@ func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 // Close ends watching, once Run has returned.
 func (w *Worker) Close() { w.site.Close() }
 
-// filmsAgain is the time between two searches for films while their queue is unavailable.
+// filmsAgain is the delay before the worker of films starts again after a failure, such as an unavailable queue.
 const filmsAgain = 10 * time.Second
 
-// tellEvery is the time between two messages about this worker.
+// tellEvery is the interval between messages about this worker.
 const tellEvery = time.Second
 
-// Run takes streams and runs them until ctx ends, or until another process has the worker's name. Then it hands over its streams, and returns when others can
-// take them.
+// Run takes streams and runs them until ctx ends, or until another process has the worker's name. Then it hands over its streams, and returns when other
+// workers can take them.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.enter(ctx); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.o.Store, 0o700); err != nil {
 		return fmt.Errorf("--store: %w: give a folder that can be written", err)
 	}
-	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs continue until they are given up
+	work, end := context.WithCancel(context.WithoutCancel(ctx)) // not ctx, because runs continue until they are handed over
 	defer end()
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -153,12 +153,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	return err
 }
 
-// replaced reports whether err means that another process took this worker's name while this one was frozen or cut off.
+// replaced reports whether err means that another process took this worker's name while this process was frozen or disconnected.
 func (w *Worker) replaced(err error) bool {
 	return errors.Is(err, site.ErrName) && slices.ContainsFunc(w.site.Workers(), func(o site.Worker) bool { return o.Name == w.o.Name && o.ID != w.leases.ID() })
 }
 
-// nudge makes the worker look at the site again.
+// nudge makes the worker check the site again.
 func (w *Worker) nudge() {
 	select {
 	case w.nudged <- struct{}{}:
@@ -166,7 +166,7 @@ func (w *Worker) nudge() {
 	}
 }
 
-// every does something at once and again until ctx ends. Failures are logged once a minute.
+// every calls do at once and then at intervals of pause, until ctx ends. It logs failures at most once a minute.
 func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -174,7 +174,7 @@ func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error
 	for ctx.Err() == nil {
 		if err := do(); err != nil && ctx.Err() == nil {
 			if _, due := told.Due(""); due {
-				w.o.Log.Warn("it is tried again", "worker", w.o.Name, "err", err)
+				w.o.Log.Warn("a periodic task failed and will be tried again", "worker", w.o.Name, "err", err)
 			}
 		}
 		select {
@@ -218,7 +218,7 @@ func (w *Worker) announce(ctx context.Context) error {
 	return w.site.Announce(ctx, record)
 }
 
-// drain hands over the streams here, each to the worker that the plan without this one names.
+// drain hands over all streams, each to the worker in the plan without this worker.
 func (w *Worker) drain(ctx context.Context) error {
 	w.mu.Lock()
 	w.draining = true
@@ -229,7 +229,7 @@ func (w *Worker) drain(ctx context.Context) error {
 	w.mu.Unlock()
 	failed := w.announce(ctx)
 	if errors.Is(failed, site.ErrName) {
-		failed = nil // the record belongs to another process, and stays
+		failed = nil // the record belongs to another process
 	}
 	s := w.site.Now()
 	for i := range s.Workers {
@@ -246,9 +246,9 @@ func (w *Worker) drain(ctx context.Context) error {
 	retiring, done := context.WithTimeout(ctx, w.site.TTL())
 	defer done()
 	if err := w.site.Retire(retiring); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("others see this worker for %v more: %w", w.site.TTL(), err))
+		failed = errors.Join(failed, fmt.Errorf("other workers will list this worker for another %v: %w", w.site.TTL(), err))
 	}
-	if err := w.tell(time.Now()); err != nil { // the last message, from which pages know at once that the worker is not missing
+	if err := w.tell(time.Now()); err != nil { // the last message, so that pages do not report the worker as missing
 		failed = errors.Join(failed, err)
 	}
 	return failed

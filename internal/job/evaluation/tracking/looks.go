@@ -11,22 +11,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Looks says how well the latents of found objects predict the truth: R² of a quadratic of the latents, over all matched positions, for each column of the
-// truth besides the position.
+// Looks measures how well the latents of found objects predict the truth. It has R² of a quadratic in the latents, over all matched positions, for each
+// column of the truth besides the position.
 type Looks struct {
 	Places int                `json:"places"`
 	R2     map[string]float64 `json:"r2"`
 }
 
-// known are the columns of a truth that a picture shows. An object looks the same above and below the focus, so only its distance counts.
+// known maps a column of the truth to the value visible in a picture. An object looks the same above and below the focus, so only its distance counts.
 var known = map[string]func(float64) float64{"z": math.Abs, "light": func(v float64) float64 { return v }}
 
 var aLatent = regexp.MustCompile(`^z_\d+$`)
 
-// mostLooks bounds the latents that are compared: a quadratic of them has 45 terms.
+// mostLooks is the largest number of latents that are compared; their quadratic has 45 terms.
 const mostLooks = 8
 
-// detailed is a place with the further columns of its row.
+// detailed is a position with further columns of its row.
 type detailed struct {
 	Point
 	values []float64
@@ -43,12 +43,12 @@ func ReadLooks(truth, result string) (*Looks, error) {
 		return nil, err
 	}
 	if len(latents) > mostLooks {
-		return nil, errors.New("more latents than can be compared: leave the columns z_8 and above out")
+		return nil, errors.New("too many latents to compare: leave the columns z_8 and above out")
 	}
 	return compare(names, of, found), nil
 }
 
-// details returns the rows of a table by frames, each with the wanted columns; rows without a number in any of them are left out.
+// details returns the rows of a table by frame, each with the wanted columns. It skips a row if any of them has no number.
 func details(path string, wanted func(string) bool) (names []string, at map[int][]detailed, err error) {
 	at = map[int][]detailed{}
 	var columns []int
@@ -125,7 +125,7 @@ func nearest(to *detailed, of []detailed) int {
 	return at
 }
 
-// quadratic is 1, the values, and their products.
+// quadratic returns 1, the values, and their products.
 func quadratic(v []float64) []float64 {
 	terms := append([]float64{1}, v...)
 	for i := range v {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestLooks: of 600 places whose one latent is the square of the distance from the focus with noise, and another nothing, |z| is explained but for the noise
-// and what a parabola leaves of a root (0.98 by quadrature), the light, which is drawn anew, is not (45 terms of 500 places: 0.01); places of dark
-// objects, false ones and rows without latents do not count.
+// TestLooks uses 600 positions with two latents: the squared distance from the focus plus noise, and a latent without information. |z| is explained except
+// for noise and the error of a parabola as a root (0.98 by quadrature). The independent light is not explained (45 terms, 500 positions: 0.01).
+// Positions of dark objects, false positions and rows without latents do not count.
 func TestLooks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var truth, found strings.Builder

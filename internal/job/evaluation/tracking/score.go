@@ -1,4 +1,4 @@
-// Package tracking judges tracks by the true ones, with the measures of the ISBI particle tracking challenge (Chenouard et al., Nature Methods 11, 281,
+// Package tracking compares tracks with the true ones, by the measures of the ISBI particle tracking challenge (Chenouard et al., Nature Methods 11, 281,
 // 2014, supplementary note 3).
 package tracking
 
@@ -12,29 +12,29 @@ import (
 type Point struct {
 	Frame int
 	X, Y  float64 // px
-	Dark  bool    // of a true position: it is invisible, and counts neither as missed nor as falsely found
+	Dark  bool    // a true but invisible position, which counts neither as missed nor as falsely found
 }
 
 // Gate is the distance, px, from which two positions belong to different objects.
 const Gate = 5.0
 
-// Score says how well found tracks match the true ones.
+// Score measures how well found tracks match the true ones.
 type Score struct {
 	Alpha float64 `json:"alpha"`   // 1 - d(true, found)/d(true, none): misses count, false tracks do not
-	Beta  float64 `json:"beta"`    // the same, with false tracks
-	JSC   float64 `json:"jsc"`     // TP / (TP + FN + FP) over places
-	JSCT  float64 `json:"jsct"`    // the same over tracks
+	Beta  float64 `json:"beta"`    // like Alpha, but false tracks count too
+	JSC   float64 `json:"jsc"`     // TP / (TP + FN + FP) over positions
+	JSCT  float64 `json:"jsct"`    // like JSC, over tracks
 	RMSE  float64 `json:"rmse_px"` // of positions that match
 	True  int     `json:"true"`    // tracks
 	Found int     `json:"found"`
 }
 
-// Judge pairs the tracks one to one for the least d, the sum over frames of min(distance, Gate); a frame that only one of the two has adds Gate. Frames in
-// which the true object is dark count for neither, and true tracks that are always dark are left out.
+// Judge pairs the tracks one to one so that d is least. d is the sum over frames of min(distance, Gate); a frame in only one of the two tracks adds Gate.
+// Frames in which the true object is dark do not count, and true tracks that are always dark are left out.
 func Judge(truth, found [][]Point) Score {
 	type pairing struct {
 		gain, squares float64
-		hits, dark    int // dark: places of the found track while the true one is dark
+		hits, dark    int // dark: positions of the found track while the true one is dark
 	}
 	type place struct {
 		track int

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// track is one on a straight way: x = from + speed·frame.
+// track returns a track along a straight line: x = from + speed·frame.
 func track(first, frames int, x, y, speed float64) (points []Point) {
 	for f := first; f < first+frames; f++ {
 		points = append(points, Point{Frame: f, X: x + speed*float64(f), Y: y})
@@ -20,11 +20,11 @@ func track(first, frames int, x, y, speed float64) (points []Point) {
 	return points
 }
 
-// TestJudge: cases whose measures follow by hand from the definitions.
+// TestJudge: cases whose measures can be derived from the definitions by hand.
 func TestJudge(t *testing.T) {
 	a, b := track(0, 10, 10, 10, 1), track(0, 10, 10, 50, 1)
 	half := a[:5]
-	// a is dark in three of its frames, and b throughout
+	// a is dark in three of its frames, b in all
 	blinks, black := slices.Clone(a), slices.Clone(b)
 	for i := range black {
 		blinks[i].Dark, black[i].Dark = i >= 4 && i < 7, true
@@ -41,21 +41,21 @@ func TestJudge(t *testing.T) {
 		"off by one": {[][]Point{a}, [][]Point{track(0, 10, 10, 11, 1)}, Score{Alpha: 0.8, Beta: 0.8, JSC: 1, JSCT: 1, RMSE: 1, True: 1, Found: 1}},
 		// five places of ten, then gone
 		"half": {[][]Point{a}, [][]Point{half}, Score{Alpha: 0.5, Beta: 0.5, JSC: 0.5, JSCT: 1, True: 1, Found: 1}},
-		// two halves: one is the track, the other is false, at a cost of 25 beside 50
+		// two halves: one is matched, the other is false and costs 25 in addition to 50
 		"in two": {[][]Point{a}, [][]Point{half, a[5:]}, Score{Alpha: 0.5, Beta: 25.0 / 75, JSC: 0.5 / 1, JSCT: 0.5, True: 1, Found: 2}},
-		// a false one of ten frames beside a perfect one
+		// a false track of ten frames and a perfect one
 		"false":                {[][]Point{a}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
 		"bridged in the dark":  {[][]Point{blinks, black}, [][]Point{a}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
 		"away in the dark":     {[][]Point{blinks}, [][]Point{slices.Concat(a[:4], a[7:])}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
 		"anywhere in the dark": {[][]Point{blinks}, [][]Point{astray}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
 		// two of the seven lit frames are missed: d = 10 of 35
 		"missed in the light": {[][]Point{blinks}, [][]Point{a[:8]}, Score{Alpha: 25.0 / 35, Beta: 25.0 / 35, JSC: 5.0 / 7, JSCT: 1, True: 1, Found: 1}},
-		// a track of what is dark throughout is false: ten frames beside ten
+		// a track of an always dark object is false: ten frames in addition to ten
 		"found in the dark": {[][]Point{a, black}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
 		"beyond the gate":   {[][]Point{a}, [][]Point{track(0, 10, 10, 15, 1)}, Score{Beta: 0, True: 1, Found: 1}},
 	} {
 		got := Judge(c.truth, c.found)
-		if name == "in two" { // 5 hits; 10 true and 10 found places
+		if name == "in two" { // 5 hits; 10 true and 10 found positions
 			c.want.JSC = 5.0 / 15
 		}
 		for what, v := range map[string][2]float64{"alpha": {got.Alpha, c.want.Alpha}, "beta": {got.Beta, c.want.Beta}, "jsc": {got.JSC, c.want.JSC}, "jsct": {got.JSCT, c.want.JSCT}, "rmse": {got.RMSE, c.want.RMSE}} {
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestFarFrames: two places in frames 2^31 apart take the memory of two.
+// TestFarFrames: two positions in frames 2^31 apart take the memory of two positions.
 func TestFarFrames(t *testing.T) {
 	far := [][]Point{{{Frame: 0, X: 1, Y: 1}, {Frame: math.MaxInt32, X: 2, Y: 1}}}
 	if s := Judge(far, far); s.Alpha != 1 || s.JSC != 1 {
@@ -129,7 +129,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestRowsWith: columns beside the places are lent as they stand, those that are not there are told, and a mistake of the caller's has its line.
+// TestRowsWith: values of further columns are passed unchanged, missing columns are reported, and an error of the callback has its line number.
 func TestRowsWith(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracks.csv")
 	if err := os.WriteFile(path, []byte("frame,marks,trajectory,x,y\n0,4,7,1,2\n1,,7,3,4\n"), 0o600); err != nil {

@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// MaxRows bounds a table of tracks.
+// MaxRows is the largest number of rows in a table of tracks.
 const MaxRows = 20_000_000
 
-// MostPlace bounds coordinates, px: squares and products of larger ones overflow.
+// MostPlace is the largest absolute coordinate, px. Squares and products of larger ones overflow.
 const MostPlace = 1e9
 
 // Place reads a coordinate.
@@ -30,19 +30,19 @@ func Place(text string) (v float64, err error) {
 	return v, nil
 }
 
-// maxRow bounds a row, which has a few dozen bytes: an unclosed quotation mark would turn the whole file into one row.
+// maxRow is the largest size of a row in bytes. A row has a few dozen, but an unclosed quotation mark would turn the whole file into one row.
 const maxRow = 1 << 20
 
 // Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
-// order; trajectory is a synonym of particle. If there is a column light, rows with 0 in it are dark. An error of each is returned with the row's line.
+// order; trajectory is a synonym of particle. If there is a column light, rows with 0 in it are dark. Rows returns an error of each with the row's line number.
 func Rows(path string, each func(particle int64, at Point) error) error {
 	return opened(path, func(r io.Reader) error {
 		return rows(r, nil, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
 	})
 }
 
-// RowsWith is Rows with the values of further columns per row, lent. absent receives the missing columns, in their order. The map as gives the table's own
-// column names, by ours.
+// RowsWith is like Rows but also passes the values of further columns. values and absent are valid during the call; absent marks the missing columns. The
+// map as has the table's own column names, by our names.
 func RowsWith(path string, as map[string]string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
 	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
 	named := func(header []string) {
@@ -63,7 +63,7 @@ func RowsWith(path string, as map[string]string, columns []string, each func(par
 	})
 }
 
-// opened has fn read the file at path.
+// opened calls fn with a reader of the file at path.
 func opened(path string, fn func(io.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func opened(path string, fn func(io.Reader) error) error {
 	return nil
 }
 
-// unpacked reads through gzip if the table is packed. Rows and their number are bounded after unpacking.
+// unpacked decompresses a table in gzip format. The limits on rows apply to the decompressed data.
 func unpacked(r *bufio.Reader) (*bufio.Reader, error) {
 	if mark, _ := r.Peek(2); string(mark) != "\x1f\x8b" {
 		return r, nil
@@ -110,7 +110,7 @@ func utf8Only(f io.Reader) (*bufio.Reader, error) {
 	return r, nil
 }
 
-// rows passes the header, if requested, and every row, both parsed and as text, lent.
+// rows passes the header to named, unless it is nil, and every row to each, parsed and as text. The text is valid during the call.
 func rows(r io.Reader, as map[string]string, named func(header []string), each func(particle int64, at Point, row []string) error) error {
 	bounded := &boundedRows{from: r}
 	rows := csv.NewReader(bounded)
@@ -185,7 +185,7 @@ type boundedRows struct {
 	taken int // bytes since the last row
 }
 
-// Read reads on while the row is short enough.
+// Read reads more bytes while the row is short enough.
 func (b *boundedRows) Read(p []byte) (int, error) {
 	if b.taken > maxRow {
 		return 0, fmt.Errorf("a row of more than %d bytes, expected a few numbers", maxRow)
@@ -195,7 +195,7 @@ func (b *boundedRows) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read returns the tracks of a table that Rows reads, in the order of their numbers, with points in the order of frames.
+// Read returns the tracks of a table in the format of Rows, in the order of their numbers, with points in the order of frames.
 func Read(path string) (tracks [][]Point, err error) {
 	err = opened(path, func(r io.Reader) (err error) { tracks, err = read(r); return err })
 	return tracks, err
@@ -234,13 +234,13 @@ func InOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	return tracks, nil
 }
 
-// renamed returns a header with our names: each name in as replaces the table's name of that column.
+// renamed returns a header with our names: each key of as replaces the table's name of that column.
 func renamed(header []string, as map[string]string) ([]string, error) {
 	out := slices.Clone(header)
 	for ours, theirs := range as {
 		k := slices.Index(header, theirs)
 		if k < 0 {
-			return nil, fmt.Errorf("found the columns %.200q, expected %q, which is to be %s", strings.Join(header, ","), theirs, ours)
+			return nil, fmt.Errorf("found the columns %.200q, expected %q for %s", strings.Join(header, ","), theirs, ours)
 		}
 		for i, name := range header {
 			if name == ours || ours == "particle" && name == "trajectory" {
@@ -255,10 +255,10 @@ func renamed(header []string, as map[string]string) ([]string, error) {
 // names lists the columns to read; the last one is optional.
 var names = [...]string{"frame", "particle", "x", "y", "light"}
 
-// light is the index of that one.
+// light is the index of the optional column.
 const light = 4
 
-// columns holds their positions; -1 means missing.
+// columns returns the positions of the names in a header; -1 means missing.
 func columns(header []string) (at [len(names)]int, err error) {
 	for i, name := range names {
 		at[i] = slices.Index(header, name)
