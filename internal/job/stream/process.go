@@ -230,6 +230,9 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 			account()
 		}
 	}
+	if p.dashboard != nil && !p.stays && ctx.Err() == nil {
+		console.Say("the dashboard ends with the run; --stay keeps it until Ctrl-C")
+	}
 	return errors.Join(errs...)
 }
 

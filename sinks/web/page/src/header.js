@@ -63,6 +63,7 @@ export class Header {
 
   facts(stream) {
     const health = stream.health;
+    find("#facts").hidden = !health;
     if (!health) return;
     const dropped = lost(health);
     say(find("#fact-fps"), `${fixed(health.fps, 1)} fps`);

@@ -2,7 +2,7 @@
 
 import { fixed, count, milliseconds } from "./format.js";
 import { say } from "./elements.js";
-import { paint, picture } from "./picture.js";
+import { paint, picture, pictureOf } from "./picture.js";
 
 export class PreviewPanel {
   constructor(seen, drawn, absent, facts) {
@@ -22,7 +22,7 @@ export class PreviewPanel {
     const reconstruction = view.reconstruction_jpeg ?? "";
     this.absent.hidden = reconstruction !== "";
     this.drawn.hidden = reconstruction === "";
-    const pictures = await Promise.all([view.preview_jpeg, reconstruction].map(picture)); // both, before either is shown
+    const pictures = await Promise.all([pictureOf(view), picture(reconstruction)]); // both, before either is shown
     paint(this.seen, pictures[0]);
     paint(this.drawn, pictures[1]);
   }

@@ -2,6 +2,7 @@
 
 import { say } from "./elements.js";
 import { paint, picture } from "./picture.js";
+import { ZoneLayer } from "./zones.js";
 
 const STEP = 1; // pixels an arrow key moves
 const LEAP = 10; // with Shift
@@ -35,6 +36,7 @@ export class RegionPanel {
   /** send takes the corner {x, y} that was chosen, and resolves once the stream has answered. */
   constructor({ pictures, canvas, region, wish, note }, send) {
     Object.assign(this, { pictures, canvas, handle: region, outline: wish, note, send, whole: "", grip: null, at: null, asked: null });
+    this.zones = new ZoneLayer(canvas.parentElement);
     this.handle.addEventListener("pointerdown", (event) => this.grasp(event));
     this.handle.addEventListener("pointermove", (event) => this.drag(event));
     this.handle.addEventListener("pointerup", () => this.release());
@@ -53,6 +55,7 @@ export class RegionPanel {
     if (!cut) return;
     if (this.whole !== stream.whole) this.show(stream.whole);
     this.canvas.style.aspectRatio = `${region.whole_width_px} / ${region.whole_height_px}`;
+    this.zones.draw(stream, region.whole_width_px, region.whole_height_px);
     const room = within(region, Infinity, Infinity);
     const still = room.x === 0 && room.y === 0;
     this.handle.disabled = still || !(usable || this.asked); // while it waits for an answer it keeps the focus
