@@ -33,10 +33,7 @@ func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, na
 	if err != nil {
 		return nil, nil, err
 	}
-	if l != nil {
-		return &timed{rules: watcher, lead: l}, names, nil
-	}
-	return watcher, names, nil
+	return &timed{rules: watcher, lead: l}, names, nil
 }
 
 // Numbers of recent times in a median. Frames cover one to five seconds, with a similar load. Pulses are fewer, because they are rare.

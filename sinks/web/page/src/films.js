@@ -151,11 +151,19 @@ class Video {
     const next = this.times[i + 1] ?? this.video.duration;
     const middle = (this.times[i] + Math.max(next, this.times[i])) / 2;
     if (Math.abs(this.video.currentTime - middle) > 1e-6) {
-      const found = new Promise((resolve, reject) => ((this.video.onseeked = resolve), setTimeout(() => reject(new Error(`frame ${i} does not come`)), PATIENCE)));
-      this.video.currentTime = middle;
-      await found;
+      await this.seek(middle, i);
     }
     return small(this.video, this.width, this.height);
+  }
+
+  /** Waits for the frame itself: when a browser says that it has sought, it may still have the one before. */
+  seek(to, i) {
+    return new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`frame ${i} does not come`)), PATIENCE);
+      if (this.video.requestVideoFrameCallback) this.video.requestVideoFrameCallback(resolve);
+      else this.video.onseeked = resolve;
+      this.video.currentTime = to;
+    });
   }
 
   close() {

@@ -48,7 +48,7 @@ export class RegionPanel {
   /** usable says that commands are taken now. */
   draw(stream, usable) {
     const region = stream.view?.region;
-    const cut = Boolean(region && stream.whole);
+    const cut = Boolean(region);
     this.pictures.classList.toggle("cut", cut);
     if (!cut || this.stream !== stream) this.forget();
     this.stream = stream;
@@ -66,8 +66,10 @@ export class RegionPanel {
     this.describe(region);
   }
 
+  /** Without a picture, as where somebody looks after the end, the region still has its place. */
   async show(whole) {
     this.whole = whole;
+    if (!whole) this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
     paint(this.canvas, await picture(whole));
   }
 
