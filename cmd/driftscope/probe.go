@@ -27,6 +27,9 @@ type probeCmd struct {
 // maxProbe bounds --frames: the range of float pictures is kept in memory, a few values per frame.
 const maxProbe = 100_000
 
+// mostFollowed bounds the frames in which probe follows objects.
+const mostFollowed = 200
+
 // Run prints what the source holds.
 func (c *probeCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > maxProbe {
@@ -71,8 +74,12 @@ func (c *probeCmd) look(ctx context.Context, found *recording.Findings) (*finder
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the objects are not counted: %v", err))
 		return nil, nil
 	}
-	if err == nil {
-		found.Objects = seen.String()
+	if err != nil {
+		return nil, err
+	}
+	found.Objects = seen.String()
+	if seen.Crowd() {
+		found.Links, err = film.Trackability(ctx, seen, min(c.Frames, mostFollowed))
 	}
 	return seen, err
 }

@@ -8,7 +8,7 @@
 // itself crosses the threshold or the ratio falls below 4.5, which noise alone exceeds once in a hundred times. This hysteresis adds no
 // false alarm: of 900 dimensions of noise none was ever called active in 2000 transitions, of 900 that move with 0.003 of the largest
 // one, with and without it. At the threshold itself decisions change 0.5 times instead of 2.0. The dimensions must be comparable
-// (whitened at export), and not mixed with inactive ones. offline.Separate handles mixed ones.
+// (whitened at export), and not mixed with inactive ones.
 
 package diffusion
 

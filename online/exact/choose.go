@@ -135,6 +135,28 @@ func (c *comparison) compare() {
 	c.gain[Fractional], c.shape[Fractional], c.noise[Fractional] = c.exponent.nats-c.exponent.plain, c.exponent.mean.Value, c.exponent.noise
 	c.say("switching")
 	c.overStates()
+	if k := c.kind(); k != Free && k != Switching {
+		c.overBad()
+	}
+}
+
+// overBad requires of each kind that it explains the tracks better than bad localisation for a while does: both turn objects back.
+func (c *comparison) overBad() {
+	nats := math.Inf(-1)
+	for _, share := range []float64{0.1, 0.3, 1} {
+		v, times := blurs(c.moves, c.square, max(share*c.noise[Free], 1e-3*c.square), c.look)
+		if v > nats {
+			nats, c.bad = v, times
+		}
+	}
+	for k := range c.gain {
+		if k := Kind(k); k != Free && k != Switching {
+			c.gain[k] = min(c.gain[k], c.free+c.gain[k]-nats)
+		}
+	}
+	if c.kind() != Free {
+		c.bad = 0
+	}
 }
 
 // rival returns the largest ln L of a law without switching.

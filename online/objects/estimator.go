@@ -1,9 +1,11 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"driftscope/internal/flow/latent"
@@ -255,6 +257,7 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 	e.earlier = dst.Objects.Earlier
 	e.rows.Add(z.Seq, points, e.row)
 	dst.Objects.Earlier, dst.Objects.States = e.earlier, e.law.states()
+	dst.Objects.Swaps = e.swaps(dst.Objects.Swaps)
 	e.next.Begin()
 	if f.dt == 0 {
 		e.cut()
@@ -268,6 +271,23 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 	if e.next.End(); !e.frozen {
 		e.known.common = e.next
 	}
+}
+
+// mostSwaps bounds the pairs of a message.
+const mostSwaps = 1000
+
+// swaps appends the pairs that may have exchanged their numbers, the likeliest first.
+func (e *Estimator) swaps(dst []latent.Swap) []latent.Swap {
+	if e.tracker == nil {
+		return dst
+	}
+	for _, s := range e.tracker.Swaps(doubtful) {
+		dst = append(dst, latent.Swap{ID: s.A, With: s.B, Since: s.Since, P: s.P})
+	}
+	slices.SortFunc(dst, func(a, b latent.Swap) int {
+		return cmp.Or(cmp.Compare(b.P, a.P), cmp.Compare(a.ID, b.ID), cmp.Compare(a.With, b.With))
+	})
+	return dst[:min(len(dst), mostSwaps)]
 }
 
 // keep records a place in an earlier frame. The columns hold the places of the current frame.

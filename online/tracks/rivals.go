@@ -324,6 +324,32 @@ func (t *Tracker) relinked(a, b *track, r *rival) float64 {
 	return p
 }
 
+// Swap is a pair of confirmed objects that may have exchanged their numbers.
+type Swap struct {
+	A, B  uint64  // A < B
+	Since uint64  // first frame in which each would show the other
+	P     float64 // probability
+}
+
+// Swaps lists the pairs that may have exchanged their numbers in an open frame up to the last reported one, with a probability of at least least. It is
+// valid until the next call. A pair of the newest frame is not listed: there the other way of one may leave the other without a detection.
+func (t *Tracker) Swaps(least float64) []Swap {
+	t.swaps = t.swaps[:0]
+	for i := range t.rivals {
+		r := &t.rivals[i]
+		if a, b := r.a, r.b; r.n < t.n && r.n <= t.reported && b != nil && a.over == 0 && b.over == 0 && a.state.confirmed && b.state.confirmed && a.begunBefore(r.n) && b.begunBefore(r.n) {
+			if p := 1 / (1 + math.Exp(r.more)); p >= least {
+				t.swaps = append(t.swaps, Swap{min(a.id, b.id), max(a.id, b.id), t.clock[r.n%window].frame, p})
+			}
+		}
+	}
+	slices.SortFunc(t.swaps, func(a, b Swap) int {
+		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(b.P, a.P))
+	})
+	t.swaps = slices.CompactFunc(t.swaps, func(a, b Swap) bool { return a.A == b.A && a.B == b.B }) // the likeliest frame
+	return t.swaps
+}
+
 // doubt sums the odds of the other ways of the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only their
 // detections in m. Without the second, later frames would make a doubt too small.
 func (t *Tracker) doubt(m int) {

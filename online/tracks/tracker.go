@@ -109,6 +109,8 @@ type Tracker struct {
 	widest     float64  // px within which there are mostNear detections on average
 	owner      []*track // per detection
 	points     []Point
+	reported   int // update of the points reported last
+	swaps      []Swap
 	named      map[uint64]int32 // detections of the frame that the source has numbered
 }
 
@@ -382,7 +384,7 @@ func (t *Tracker) births(detections []Detection) {
 
 // report lists the tracks alive in update m.
 func (t *Tracker) report(m int) []Point {
-	t.points = t.points[:0]
+	t.points, t.reported = t.points[:0], m
 	if m < 1 {
 		return t.points
 	}

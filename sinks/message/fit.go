@@ -15,12 +15,11 @@ type fitting struct {
 	objects latent.Objects // of fitted
 }
 
-// fit encodes as many of the most certain objects of m as fit, and then as many places in earlier frames as fit, the first ones. It returns
-// the number of places left out.
+// fit encodes as many of the most certain objects of m as fit, then as many places in earlier frames and swaps, the first ones. It returns the number left out.
 func (e *Encoder) fit(m *latent.Estimate) (left int) {
 	f, all := &e.fitting, m.Objects
 	f.rank(all)
-	total := len(all.ID) + len(all.Earlier)
+	total := len(all.ID) + len(all.Earlier) + len(all.Swaps)
 	for keep := total; len(e.line) > e.Limit && keep > 0; left = total - keep {
 		keep = min(keep-1, keep*e.Limit/len(e.line)*49/50) // a fiftieth less: not every byte is a place's
 		f.choose(m, keep)
@@ -57,7 +56,8 @@ func (f *fitting) choose(m *latent.Estimate, keep int) {
 	slices.Sort(f.chosen)
 	o.Reset()
 	f.fitted.Objects = o
-	o.Width, o.Height, o.PixelUM, o.Left, o.States, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.States, all.Latents, append(o.Earlier, all.Earlier[:keep-n]...)
+	o.Width, o.Height, o.PixelUM, o.Left, o.States, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.States, all.Latents, append(o.Earlier, all.Earlier[:min(keep-n, len(all.Earlier))]...)
+	o.Swaps = append(o.Swaps, all.Swaps[:max(keep-n-len(all.Earlier), 0)]...)
 	d, states := all.Latents, all.States
 	for _, i := range f.chosen {
 		o.ID, o.X, o.Y, o.SD = append(o.ID, all.ID[i]), append(o.X, all.X[i]), append(o.Y, all.Y[i]), append(o.SD, all.SD[i])

@@ -8,6 +8,23 @@ import (
 	"driftscope/sinks/sinktest"
 )
 
+// TestFitSwaps: swaps are the first entries to go, and are counted.
+func TestFitSwaps(t *testing.T) {
+	m := sinktest.Crowd(6, 10)
+	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, m)
+	m.Objects.Swaps = []latent.Swap{{ID: 1, With: 2, P: 0.5}, {ID: 3, With: 4, P: 0.25}, {ID: 5, With: 6, P: 0.125}}
+	e := &Encoder{Stream: "dish", Limit: len(lines[0]) + 80} // 60 bytes for one swap, 80 for two
+	kinds, lines := sinktest.Lines(t, e.Encode, m)
+	r, err := Decode(kinds[0], []byte(lines[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := r.(*ObjectsRecord)
+	if o.Swaps == nil || o.Swaps.ID[0] != 1 || e.Left() != 3-len(o.Swaps.ID) || len(o.ID) != 10 || len(o.Earlier.ID) != 10 || e.Left() == 0 {
+		t.Errorf("swaps %+v, %d left out of %d bytes", o.Swaps, e.Left(), len(lines[0]))
+	}
+}
+
 // TestFit: a record of objects is never larger than its limit, and fills it but for a twentieth where places are left out: a fiftieth by intent, and one place.
 // Those that are kept are the most certain, of what was detected first; what is left out is counted, with places of earlier frames.
 func TestFit(t *testing.T) {

@@ -32,8 +32,17 @@ type ObjectsRecord struct {
 	Z         []Column       `json:"z,omitempty" unit:"latent"`      // a column a latent, of a model of objects: what they look like; null where not detected
 	ZSD       []Column       `json:"z_sd,omitempty" unit:"latent"`   // standard deviations of z
 	Left      uint64         `json:"left_out" unit:"spots"`          // too many to be looked at
-	Unsent    uint64         `json:"unsent,omitempty" unit:"places"` // of objects and earlier ones, the least certain: the NATS server takes no larger message
+	Unsent    uint64         `json:"unsent,omitempty" unit:"places"` // of objects, earlier places and swaps, the least certain: the NATS server takes no larger message
 	Earlier   *EarlierRecord `json:"earlier,omitempty"`              // places in earlier frames that are known only now
+	Swaps     *SwapsRecord   `json:"swaps,omitempty"`                // pairs that may have exchanged their numbers, at most 1,000, the likeliest first
+}
+
+// SwapsRecord is pairs of objects that may have exchanged their numbers, with a probability of 0.05 or more. It follows a pair for seven frames.
+type SwapsRecord struct {
+	ID    []uint64 `json:"id"`
+	Other []uint64 `json:"other"`
+	Since []uint64 `json:"since_seq"`       // the first frame in which each would show the other
+	P     Column   `json:"p_swap" unit:"1"` // probability
 }
 
 // EarlierRecord is where objects were in frames before: those that had to be seen a few times to be known as objects, and those that were not detected for a
@@ -163,28 +172,40 @@ func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte 
 	if len(o.Earlier) > 0 {
 		dst = appendEarlier(append(dst, `,"earlier":`...), o.Earlier)
 	}
+	if len(o.Swaps) > 0 {
+		dst = appendSwaps(append(dst, `,"swaps":`...), o.Swaps)
+	}
 	return append(dst, '}')
+}
+
+// appendSwaps writes the JSON of a SwapsRecord.
+func appendSwaps(dst []byte, pairs []latent.Swap) []byte {
+	dst = appendEach(dst, `{"id":`, pairs, func(dst []byte, p *latent.Swap) []byte { return strconv.AppendUint(dst, p.ID, 10) })
+	dst = appendEach(dst, `,"other":`, pairs, func(dst []byte, p *latent.Swap) []byte { return strconv.AppendUint(dst, p.With, 10) })
+	dst = appendEach(dst, `,"since_seq":`, pairs, func(dst []byte, p *latent.Swap) []byte { return strconv.AppendUint(dst, p.Since, 10) })
+	dst = appendEach(dst, `,"p_swap":`, pairs, func(dst []byte, p *latent.Swap) []byte { return appendFinite(dst, p.P, 'g', 5) })
+	return append(dst, '}')
+}
+
+// appendEach writes a column with one entry per row.
+func appendEach[T any](dst []byte, name string, rows []T, each func([]byte, *T) []byte) []byte {
+	dst = append(dst, name...)
+	open := byte('[')
+	for i := range rows {
+		dst = each(append(dst, open), &rows[i])
+		open = ','
+	}
+	return append(dst, ']')
 }
 
 // appendEarlier writes the JSON of an EarlierRecord.
 func appendEarlier(dst []byte, places []latent.Place) []byte {
-	open := byte('[')
-	column := func(name string, each func(*latent.Place)) {
-		dst = append(dst, name...)
-		open = '['
-		for i := range places {
-			dst = append(dst, open)
-			each(&places[i])
-			open = ','
-		}
-		dst = append(dst, ']')
-	}
-	column(`{"seq":`, func(p *latent.Place) { dst = strconv.AppendUint(dst, p.Seq, 10) })
-	column(`,"id":`, func(p *latent.Place) { dst = strconv.AppendUint(dst, p.ID, 10) })
-	column(`,"x_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.X, 'f', 4) })
-	column(`,"y_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.Y, 'f', 4) })
-	column(`,"sd_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.SD, 'g', 5) })
-	column(`,"filled":`, func(p *latent.Place) { dst = strconv.AppendBool(dst, p.Filled) })
+	dst = appendEach(dst, `{"seq":`, places, func(dst []byte, p *latent.Place) []byte { return strconv.AppendUint(dst, p.Seq, 10) })
+	dst = appendEach(dst, `,"id":`, places, func(dst []byte, p *latent.Place) []byte { return strconv.AppendUint(dst, p.ID, 10) })
+	dst = appendEach(dst, `,"x_px":`, places, func(dst []byte, p *latent.Place) []byte { return appendFinite(dst, p.X, 'f', 4) })
+	dst = appendEach(dst, `,"y_px":`, places, func(dst []byte, p *latent.Place) []byte { return appendFinite(dst, p.Y, 'f', 4) })
+	dst = appendEach(dst, `,"sd_px":`, places, func(dst []byte, p *latent.Place) []byte { return appendFinite(dst, p.SD, 'g', 5) })
+	dst = appendEach(dst, `,"filled":`, places, func(dst []byte, p *latent.Place) []byte { return strconv.AppendBool(dst, p.Filled) })
 	return append(dst, '}')
 }
 
@@ -244,6 +265,11 @@ func checkObjects(r *ObjectsRecord) error {
 	n := len(r.ID)
 	if e := r.Earlier; e != nil {
 		if err := sameObjects(len(e.Seq), len(e.ID), len(e.X), len(e.Y), len(e.SD), len(e.Filled)); err != nil {
+			return err
+		}
+	}
+	if p := r.Swaps; p != nil {
+		if err := sameObjects(len(p.ID), len(p.Other), len(p.Since), len(p.P)); err != nil {
 			return err
 		}
 	}

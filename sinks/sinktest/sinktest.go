@@ -145,7 +145,7 @@ func Field(seq uint64) *latent.Estimate {
 			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
 			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Link: []float64{math.NaN(), 0.75}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
 			LocX: []float64{math.NaN(), 639.25}, LocY: []float64{math.NaN(), 0.5}, States: 2, State: []float64{0.25, 0.75, math.NaN(), math.NaN()},
-			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}},
+			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}}, Swaps: []latent.Swap{{ID: 3, With: math.MaxUint64, Since: seq - 2, P: 0.25}},
 		},
 	}
 }

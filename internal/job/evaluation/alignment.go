@@ -51,12 +51,3 @@ func Films(trajectory []uint64) (films [][]int) {
 	}
 	return films
 }
-
-// Halves returns the rows in the first half of each film, and those in the second.
-func Halves(films [][]int) (first, second []int) {
-	for _, film := range films {
-		first = append(first, film[:len(film)/2]...)
-		second = append(second, film[len(film)/2:]...)
-	}
-	return first, second
-}

@@ -39,6 +39,7 @@ type Findings struct {
 	Lost     uint64   `json:"lost"`                  // by the source, according to its numbers or times
 	Stored   string   `json:"compression,omitempty"` // as stored in the file; empty if unknown
 	Objects  string   `json:"objects,omitempty"`     // result of the first look; empty if unknown
+	Links    string   `json:"links,omitempty"`       // how sure the links between frames are; empty if unknown
 	Warnings []string `json:"warnings"`
 
 	source  string    // as a person would type it
@@ -287,6 +288,9 @@ func (p *Findings) Text(source string) string {
 	row("interval", "%s", p.Interval())
 	if p.Objects != "" {
 		row("objects", "%s", p.Objects)
+	}
+	if p.Links != "" {
+		row("links", "%s", p.Links)
 	}
 	for _, w := range p.Warnings {
 		row("warning", "%s", w)

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -34,6 +35,27 @@ func TestLook(t *testing.T) {
 		}
 		if f.Crowd() != c.crowd || f.Count < c.least || f.Count > c.most || c.most == 0 && f.Kind != finder.Nothing {
 			t.Errorf("%s: %v", c.film, f)
+		}
+	}
+}
+
+// TestTrackability: a dense field of fast objects has uncertain links, and a film of few links says nothing.
+func TestTrackability(t *testing.T) {
+	suite.Calculation(t)
+	for film, want := range map[string]string{
+		"sim:vesicle?density=200&width=256&height=256&frames=60": `^[\d.]+ % of the steps .* join two objects.* frames/s instead of [\d.]+, [\d.]+ % would$`,
+		"sim:vesicle?density=10&width=128&height=128&frames=8":   `^$`,
+	} {
+		r, err := Open(film, 0, 0, "", Whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.Look(t.Context(), nil, finder.ForceMany)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if says, err := r.Trackability(t.Context(), f, 50); err != nil || !regexp.MustCompile(want).MatchString(says) {
+			t.Errorf("%s: found %q, %v, expected %s", film, says, err, want)
 		}
 	}
 }

@@ -5,22 +5,6 @@ import (
 	"driftscope/internal/job/recording"
 )
 
-// Configuration returns the configuration of the file, or the one that the source's name implies, with every seed settled.
-func Configuration(source string) (cfg config.Config, err error) {
-	if recording.IsConfig(source) {
-		cfg, err = config.Load(source)
-	} else {
-		cfg, err = Implied(source, 0, 0)
-	}
-	if err != nil {
-		return cfg, err
-	}
-	if err := SettleSeeds(&cfg, nil); err != nil {
-		return cfg, err
-	}
-	return cfg, cfg.Validate()
-}
-
 // Implied returns the configuration implied by a source's name. dt, s, or fps, frames a second, set the frame rate if not 0.
 func Implied(source string, dt, fps float64) (config.Config, error) {
 	cfg := config.Default()

@@ -173,9 +173,12 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestConfiguration: what a source's name implies is as good as a file, and every seed is settled.
-func TestConfiguration(t *testing.T) {
-	cfg, err := Configuration("sim:molecule")
+// TestImplied: the configuration that a source's name implies is complete, and every seed is settled.
+func TestImplied(t *testing.T) {
+	cfg, err := Implied("sim:molecule", 0, 0)
+	if err == nil {
+		err = errors.Join(SettleSeeds(&cfg, nil), cfg.Validate())
+	}
 	if err != nil || fmt.Sprint(cfg.Source.Options()["seed"]) != "1" || cfg.Sinks[0].Kind != TerminalSink {
 		t.Errorf("%+v: %v", cfg, err)
 	}
@@ -183,10 +186,8 @@ func TestConfiguration(t *testing.T) {
 	if err := SettleSeeds(&cfg, &seed); err != nil || cfg.Online.Seed != 7 || fmt.Sprint(cfg.Source.Options()["seed"]) != "7" {
 		t.Errorf("seeds %d and %v: %v", cfg.Online.Seed, cfg.Source.Options()["seed"], err)
 	}
-	for _, name := range []string{"sim:nothing?x=1&x=2", filepath.Join(t.TempDir(), "missing.yaml")} {
-		if _, err := Configuration(name); err == nil {
-			t.Errorf("%s is taken", name)
-		}
+	if _, err := Implied("sim:nothing?x=1&x=2", 0, 0); err == nil {
+		t.Error("two values of one option are taken")
 	}
 }
 

@@ -198,3 +198,22 @@ func (p *pictures) clip(side int, low, high float64) *video.Clip {
 	}
 	return c
 }
+
+// most is the largest number of objects a frame that are followed.
+const most = 2048
+
+// follow tracks the objects of a recording with the given light. It lends visit every frame and its objects, with the numbers from look.
+// visit returns false to stop. follow closes look.
+func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) error {
+	locators, err := field.NewLocators(most)
+	if err != nil {
+		return err
+	}
+	encoder := field.NewEncoder(locators, look)
+	defer encoder.Close()
+	_, timed, err := r.Follow(ctx, field.NewTemplate(light), encoder.Encode, visit)
+	if err == nil && !timed {
+		return r.Untimed()
+	}
+	return err
+}

@@ -217,6 +217,18 @@ class ObjectsEarlier(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ObjectsSwaps(Record):
+    """Pairs that may have exchanged their numbers, at most 1,000, the likeliest first."""
+
+    id: list[int]
+    other: list[int]
+    #: probability (1)
+    p_swap: list[float]
+    #: the first frame in which each would show the other
+    since_seq: list[int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Objects(Timed):
     """Of a field: every object, every frame."""
 
@@ -250,9 +262,11 @@ class Objects(Timed):
     #: a column a state of the population's law: the probability that the object is in it (1)
     state: list[list[float]] | None = None
     stream: str
+    #: pairs that may have exchanged their numbers, at most 1,000, the likeliest first
+    swaps: ObjectsSwaps | None = None
     #: acquisition
     time: str
-    #: of objects and earlier ones, the least certain: the NATS server takes no larger message (places)
+    #: of objects, earlier places and swaps, the least certain: the NATS server takes no larger message (places)
     unsent: int | None = None
     #: of the frame as it was read (px)
     width_px: int

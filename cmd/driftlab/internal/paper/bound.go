@@ -63,7 +63,7 @@ func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
 		judged[i], trajectory[i] = i, walk.Next().Trajectory
 	}
 	if e.row.affine {
-		_, judged = evaluation.Halves(evaluation.Films(trajectory))
+		_, judged = halves(evaluation.Films(trajectory))
 	}
 	n = min(n, len(judged))
 	chosen = make(map[int]bool, n)

@@ -280,7 +280,7 @@ func TestDNABoundIsReached(t *testing.T) {
 		some.add(truth.Z, scene.Strides())
 	}
 	films := evaluation.Films(trajectory)
-	_, second := evaluation.Halves(films)
+	_, second := halves(films)
 	a, err := layFilms(found, truths, films)
 	ratio := lLatent(t, a, err, found, truths, second) / (judged.sum.Coord / float64(len(second)))
 	t.Logf("of known shape, L_latent is %.2f times the bound", ratio)

@@ -19,10 +19,9 @@ import (
 	"driftscope/infer"
 	"driftscope/internal/flow/latent"
 	"driftscope/internal/job/evaluation"
-	"driftscope/online/offline"
 )
 
-// diagonal holds the latents' diffusion along the axes that offline.Separate finds, the one that moves the picture most first.
+// diagonal holds the latents' diffusion along the axes that Separate finds, the one that moves the picture most first.
 type diagonal struct {
 	Axes  []axis `json:"axes"`
 	True  int    `json:"true_dimensions"`  // directions of the truth that the moving axes carry
@@ -42,7 +41,7 @@ const carried = 0.5
 
 // diagonal separates the latents of the given rows.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
-	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.experiment.settings.Latent})
+	parts, err := Separate(m.latents(rows), m.experiment.settings.Latent, 0)
 	if err != nil {
 		return diagonal{}, err
 	}

@@ -320,7 +320,7 @@ func (m *measured) judge(ctx context.Context) error {
 	var err error
 	if m.experiment.row.affine {
 		films := evaluation.Films(m.seen.Trajectory)
-		split.Fitted, split.Judged = evaluation.Halves(films)
+		split.Fitted, split.Judged = halves(films)
 		m.alignment, err = layFilms(m.seen.Z, m.truth.Z, films)
 	} else {
 		m.alignment, err = evaluation.Lay(m.experiment.settings.Align, m.seen.Z, m.truth.Z, split.Fitted)

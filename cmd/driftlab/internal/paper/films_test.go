@@ -92,7 +92,7 @@ func TestPaperFilms(t *testing.T) {
 		t.Errorf("%v: found %+v, in the file %s", err, e.found, suite.Content(t, c.Out, "dna-0-1.json"))
 	}
 
-	_, judged := evaluation.Halves([][]int{m.seen.Rows(recording.Span{From: 0, To: 100}), m.seen.Rows(recording.Span{From: 100, To: 120})})
+	_, judged := halves([][]int{m.seen.Rows(recording.Span{From: 0, To: 100}), m.seen.Rows(recording.Span{From: 100, To: 120})})
 	pairs, f := m.seen.Pairs(judged), m.finding.Figures
 	resting := evaluation.Sum(offline.MeanSquares(evaluation.Displaced(m.truth.Z, pairs), mat.NewDense(len(pairs), 2, nil)))
 	if len(pairs) != 49+9 || f.N != 50+10 || f.Align != "affine" {

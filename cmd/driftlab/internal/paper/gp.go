@@ -27,7 +27,7 @@ func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 		judged[i] = i
 	}
 	if e.row.affine {
-		_, judged = evaluation.Halves(evaluation.Films(p.trajectory))
+		_, judged = halves(evaluation.Films(p.trajectory))
 	}
 	off := offline.MeanSquares(evaluation.PickRows(p.drift(), judged), evaluation.PickRows(mu, judged))
 	return &drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}, nil

@@ -21,7 +21,7 @@ func layFilms(z, truth *mat.Dense, films [][]int) (*evaluation.Alignment, error)
 	from.Sub(z, from)
 	var centred mat.Dense
 	centred.Sub(truth, to)
-	fitted, _ := evaluation.Halves(films)
+	fitted, _ := halves(films)
 	a, err := evaluation.Lay("affine", from, &centred, fitted)
 	if err == nil {
 		a.Laid.Add(a.Laid, to)
@@ -45,4 +45,13 @@ func firstMeans(m *mat.Dense, films [][]int) *mat.Dense {
 		}
 	}
 	return out
+}
+
+// halves returns the rows in the first half of each film, and those in the second.
+func halves(films [][]int) (first, second []int) {
+	for _, film := range films {
+		first = append(first, film[:len(film)/2]...)
+		second = append(second, film[len(film)/2:]...)
+	}
+	return first, second
 }

@@ -34,7 +34,7 @@ func relative() (z, walk *mat.Dense, trajectory []uint64) {
 func TestLayFilms(t *testing.T) {
 	z, walk, trajectory := relative()
 	films := evaluation.Films(trajectory)
-	first, second := evaluation.Halves(films)
+	first, second := halves(films)
 	if len(films) != 3 || films[1][0] != 40 || len(first) != 20+15+15 || len(second) != 20+15+16 || first[20] != 40 || second[20] != 55 {
 		t.Fatalf("found films %v, halves %v and %v", films, first, second)
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/cmd/driftlab/internal/paper"
 	"driftscope/internal/flow/latent"
 	"driftscope/online/offline"
 )
@@ -139,9 +140,8 @@ func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 
 // counts reports whether the moving part is found: the same latents, or with mixing the same number of components.
 func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
-	c := offline.Config{Dim: dimensionLatents}
 	if r.mixed != straight {
-		parts, err := offline.Separate(seen, c)
+		parts, err := paper.Separate(seen, dimensionLatents, 0)
 		if err != nil {
 			return false, err
 		}
@@ -153,7 +153,7 @@ func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 		}
 		return n == moving, nil
 	}
-	law, err := offline.Measure(seen, c)
+	law, err := offline.Measure(seen, offline.Config{Dim: dimensionLatents})
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +166,7 @@ func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 }
 
 // motion returns σ² of each component in the latents' units.
-func motion(parts *offline.Components) []float64 {
+func motion(parts *paper.Components) []float64 {
 	var v []float64
 	for i, diffusion := range parts.Diffusion {
 		along := parts.Along.RawRowView(i)

@@ -20,6 +20,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/flow/config"
 	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
 	"driftscope/internal/job/stream"
 	"driftscope/internal/kit/console"
 )
@@ -123,7 +124,7 @@ type Capacity struct {
 
 // plan finds how many streams like the source this machine sustains: it doubles until frames are lost, then bisects.
 func (c *Command) plan(ctx context.Context) error {
-	cfg, err := stream.Configuration(c.Source)
+	cfg, err := configuration(c.Source)
 	if err != nil {
 		return console.Usage(err)
 	}
@@ -193,7 +194,7 @@ func (c *Command) streams(ctx context.Context, n int, rate float64) (cost stream
 // measureStreams runs n streams like cfg's source in parallel, as run does, from pictures in memory.
 func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err error) {
 	n, rate := c.Streams, c.Rate
-	cfg, err := stream.Configuration(c.Source)
+	cfg, err := configuration(c.Source)
 	if err != nil {
 		return cost, console.Usage(err)
 	}
@@ -285,4 +286,20 @@ func (f *Capacity) print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "\nThis machine holds %d, the largest number tried.\n", f.Held)
 	}
+}
+
+// configuration returns the configuration of the file, or the one that the source's name implies, with every seed settled.
+func configuration(source string) (cfg config.Config, err error) {
+	if recording.IsConfig(source) {
+		cfg, err = config.Load(source)
+	} else {
+		cfg, err = stream.Implied(source, 0, 0)
+	}
+	if err != nil {
+		return cfg, err
+	}
+	if err := stream.SettleSeeds(&cfg, nil); err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.Validate()
 }

@@ -15,12 +15,13 @@
 // moving component. Separate undoes only linear mixing: a latent that is a nonlinear function of the coordinates moves as they do, and
 // counts as one more.
 
-package offline
+package paper
 
 import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -49,30 +50,56 @@ type Components struct {
 	Ratio     []float64  // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
-// Separate splits a recording's latents into components. Of c it uses Dim and MaxGap. It compares nothing across the border of two
-// trajectories or a longer gap, and ignores the mean of a trajectory. A component that forgets within κ⁻¹ seconds has a σ² that is too
-// small by about κΔt or, in noise, several times that, because the bank has no drift.
+// Separate splits a recording's latents of dim coordinates into components. It compares nothing across the border of two trajectories or a gap longer
+// than maxGap (0: no limit), and ignores the mean of a trajectory. A component that forgets within κ⁻¹ seconds has a σ² that is too small by about κΔt
+// or, in noise, several times that, because the bank has no drift.
 //
-// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error if no trajectory has
-// three latents, or none moves at all.
-func Separate(latents []latent.Latent, c Config) (*Components, error) {
-	r, err := read(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})
+// It returns diffusion.ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error if no trajectory has three
+// latents, or none moves at all.
+func Separate(latents []latent.Latent, dim int, maxGap time.Duration) (*Components, error) {
+	runs, err := readRuns(latents, dim, maxGap)
 	if err != nil {
 		return nil, err
 	}
-	runs := r.runs()
-	if !slices.ContainsFunc(runs, func(r run) bool { return r.to-r.from > componentLag }) {
+	if !slices.ContainsFunc(runs, func(r run) bool { return len(r.dt) >= componentLag }) {
 		return nil, errors.New("online: no trajectory has three latents: give a longer recording")
 	}
-	x := r.centred(runs, c.Dim)
+	x := centred(latents, runs, dim)
 	along, onto, remembered, err := lagged(memory(x, runs))
 	if err != nil {
 		return nil, err
 	}
 	s := &Components{Path: new(mat.Dense), Along: along, Memory: remembered}
 	s.Path.Mul(x, onto)
-	s.diffuse(runs, r)
+	s.diffuse(runs)
 	return s, nil
+}
+
+// run is a range of latents without a cut, from index from to index to - 1, with the time of each step in s.
+type run struct {
+	from, to int
+	dt       []float64
+}
+
+// readRuns lists the runs of more than one latent.
+func readRuns(latents []latent.Latent, dim int, maxGap time.Duration) (runs []run, err error) {
+	clock := diffusion.Clock{MaxGap: maxGap}
+	for k := range latents {
+		if err := diffusion.Check(&latents[k], dim); err != nil {
+			return nil, err
+		}
+		dt, err := clock.Advance(&latents[k])
+		switch last := len(runs) - 1; {
+		case err != nil:
+			return nil, err
+		case dt == 0:
+		case last >= 0 && runs[last].to == k:
+			runs[last].to, runs[last].dt = k+1, append(runs[last].dt, dt)
+		default:
+			runs = append(runs, run{k - 1, k + 1, []float64{dt}})
+		}
+	}
+	return runs, nil
 }
 
 // Moving reports which components move: 2 Δ ln likelihood > 16, and more than a hundredth of the largest motion. motion is σ² of each
@@ -91,12 +118,12 @@ func (s *Components) Moving(motion []float64) []bool {
 }
 
 // centred returns the latents of the runs, minus the mean of each run. Rows outside the runs are 0. A latent that never changes is exactly 0.
-func (r *recording) centred(runs []run, d int) *mat.Dense {
-	x := mat.NewDense(len(r.latents), d, nil)
+func centred(latents []latent.Latent, runs []run, d int) *mat.Dense {
+	x := mat.NewDense(len(latents), d, nil)
 	for _, run := range runs {
-		first, mean := r.latents[run.from].Mean, make([]float64, d)
+		first, mean := latents[run.from].Mean, make([]float64, d)
 		for k := run.from; k < run.to; k++ {
-			for i, v := range r.latents[k].Mean {
+			for i, v := range latents[k].Mean {
 				x.Set(k, i, v-first[i])
 				mean[i] += (v - first[i]) / float64(run.to-run.from)
 			}
@@ -174,16 +201,15 @@ func reverse(u *mat.Dense, values []float64) {
 }
 
 // diffuse finds every component's diffusion.
-func (s *Components) diffuse(runs []run, r *recording) {
+func (s *Components) diffuse(runs []run) {
 	_, k := s.Path.Dims()
 	for i := range k {
-		component, step := &diffusion.Series{}, 0
+		component := &diffusion.Series{}
 		for _, run := range runs {
-			component.M, component.DT = append(component.M, s.Path.At(run.from, i)), append(component.DT, 0)
-			for row := run.from + 1; row < run.to; row++ {
-				component.M, component.DT = append(component.M, s.Path.At(row, i)), append(component.DT, r.dt[step])
-				step++
+			for row := run.from; row < run.to; row++ {
+				component.M = append(component.M, s.Path.At(row, i))
 			}
+			component.DT = append(append(component.DT, 0), run.dt...)
 		}
 		found := diffusion.Free(component)
 		s.Diffusion, s.Ratio = append(s.Diffusion, found.V), append(s.Ratio, found.Ratio)

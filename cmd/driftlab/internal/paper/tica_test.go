@@ -1,4 +1,4 @@
-package offline
+package paper
 
 import (
 	"math"
@@ -59,7 +59,7 @@ func (m mixed) draw(rng *rand.Rand) (seen []latent.Latent, mixing *mat.Dense) {
 // found separates the latents and says which components move, their motion being that of the latents.
 func found(t *testing.T, seen []latent.Latent) (*Components, []bool) {
 	t.Helper()
-	s, err := Separate(seen, Config{Dim: len(seen[0].Mean)})
+	s, err := Separate(seen, len(seen[0].Mean), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestSeparateStopsAtCuts(t *testing.T) {
 	for k := range seen {
 		seen[k].Time = seen[k].Time.Add(time.Duration(k/c.frames) * time.Second)
 	}
-	s, err := Separate(seen, Config{Dim: 4, MaxGap: 100 * time.Millisecond})
+	s, err := Separate(seen, 4, 100*time.Millisecond)
 	if err != nil || howMany(s.Moving(s.Diffusion)) != 0 {
 		t.Errorf("%v: a pause longer than the longest gap was stepped over", err)
 	}
@@ -207,7 +207,7 @@ func TestSeparateRefuses(t *testing.T) {
 		"frame 11: unusable latent":            odd,
 		"no trajectory has three latents: giv": nil,
 	} {
-		if _, err := Separate(seen, Config{Dim: 2}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Separate(seen, 2, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}
