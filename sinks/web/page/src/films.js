@@ -15,7 +15,7 @@ export async function film(files) {
   if (/\.tiff?$/i.test(file.name) && files.length === 1) return new Tiff(await file.arrayBuffer());
   if (/\.(mp4|m4v|mov)$/i.test(file.name) && files.length === 1) return new Video(file).opened();
   if (files.every(({ name }) => /\.(png|jpe?g|webp|bmp)$/i.test(name))) return new Pictures(files).opened();
-  throw new Error(`${file.name}: this page reads one TIFF, MP4 or MOV, or pictures: ${OTHERS}`);
+  throw new Error(`${file.name}: this page reads tables as csv or jsonl, and films as one TIFF, MP4 or MOV, or as pictures: ${OTHERS}`);
 }
 
 const small = (image, width, height) => createImageBitmap(image, { resizeWidth: Math.max(1, Math.round(width * Math.min(1, SIDE / Math.max(width, height)))) });

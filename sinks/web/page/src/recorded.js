@@ -51,11 +51,12 @@ export class Recorded extends Stream {
     for (const m of messages) this.take(m.kind, m, now);
   }
 
-  /** The film's picture of this frame. A film that has none of that number shows the one before. */
+  /** The film's picture of this frame. Where the film has none the one before stays, and blank says so. */
   look() {
     const number = this.results.number(this.at);
-    if (!this.pictures || !(number < this.pictures.length)) return;
-    this.view = { seq: number, picture: () => this.pictures.picture(number).catch(() => null) };
+    this.blank = this.pictures && !(number < this.pictures.length) ? "the film has no such frame" : "";
+    if (!this.pictures || this.blank) return;
+    this.view = { seq: number, picture: async () => this.pictures.picture(number).catch((error) => ((this.blank = error.message), null)) };
     this.changed.view++;
   }
 }
@@ -106,7 +107,6 @@ export class Player {
       const pictures = rest.length ? await film(rest) : null;
       if (pictures && read) fit(read, pictures);
       this.show(new Recorded(before?.name ?? (results ?? files[0]).name.slice(0, 64), read, pictures), before?.at ?? 0);
-      say(find("#trouble"), "");
     } catch (error) {
       say(find("#trouble"), `${files.map(({ name }) => name).join(", ").slice(0, 200)}: ${error.message}`);
     }
@@ -115,6 +115,7 @@ export class Player {
   show(recorded, at) {
     this.recorded?.pictures?.close?.();
     this.recorded = recorded;
+    say(find("#trouble"), "");
     recorded.seek(at);
     this.slider.max = recorded.length - 1;
     this.play(false);
@@ -146,7 +147,7 @@ export class Player {
     }
     if (document.activeElement !== this.slider || this.playing) this.slider.value = recorded.at;
     const seconds = recorded.last();
-    say(find("#scrub-text"), `${count(recorded.at + 1)} of ${count(recorded.length)} · frame ${count(recorded.results.number(recorded.at))}${Number.isFinite(seconds) && seconds < 1e8 ? ` · ${duration(seconds)}` : ""}`);
+    say(find("#scrub-text"), `${count(recorded.at + 1)} of ${count(recorded.length)} · frame ${count(recorded.results.number(recorded.at))}${Number.isFinite(seconds) && seconds < 1e8 ? ` · ${duration(seconds)}` : ""}${recorded.blank ? ` · ${recorded.blank}` : ""}`);
   }
 }
 

@@ -220,7 +220,7 @@ export class Stream {
     const asked = this.events.find((e) => e.code === "command_stop" || e.code === "command_start")?.code === "command_stop";
     const when = this.ended ? `at ${clock(this.ended)}` : "before this page was opened";
     const why = problem ? `: ${problem.slice(0, 500)}` : asked ? ", because somebody stopped it" : ", without an error";
-    const next = away ? "The program has ended too: run --stay keeps it." : this.replayed ? "" : "Start runs it again.";
+    const next = away ? "The program has ended too: run --stay keeps it." : this.replayed ? "" : "With run --stay, Start runs it again.";
     return `The run ended ${when}${why}. It had tracked ${count(frames)} frames in ${duration(ran)}. What is shown is its last. ${next}`.trim();
   }
 

@@ -4,7 +4,7 @@
 import { read } from "./message.js";
 
 const MOST_BYTES = 256 << 20;
-const MOST_ROWS = 8e6;
+const MOST_ROWS = 2e6;
 const MOST_LINE = 16 << 20; // bytes
 const EPOCH = Date.UTC(1970, 0, 1);
 const PACE = 25; // frames a second of a table without times
@@ -91,26 +91,28 @@ function parseRows(text, end, at) {
 export class Lines {
   constructor(bytes) {
     Object.assign(this, { bytes, from: [], to: [], kinds: [], unreadable: 0, size: null });
+    this.lines = Object.fromEntries(KINDS.map((kind) => [kind, []])); // of each kind
     const decoder = new TextDecoder();
     for (let from = 0; from < bytes.length; ) {
       const end = bytes.indexOf(10, from);
       const to = end < 0 ? bytes.length : end;
       const kind = /"kind":\s*"(\w+)"/.exec(decoder.decode(bytes.subarray(from, Math.min(to, from + HEAD))))?.[1];
-      if (KINDS.includes(kind) && to - from <= MOST_LINE) this.from.push(from), this.to.push(to), this.kinds.push(kind);
+      if (KINDS.includes(kind) && to - from <= MOST_LINE) this.add(kind, from, to);
       else if (to > from && kind !== "view") this.unreadable++;
       from = to + 1;
     }
-    const frame = FRAMES.find((kind) => this.kinds.includes(kind));
+    const frame = FRAMES.find((kind) => this.lines[kind].length);
     if (!frame) throw new Error("no message of a frame in it: give a file of run --out");
-    this.frames = this.of(frame);
-    this.last = Object.fromEntries([...KNOWN, "event"].map((kind) => [kind, this.of(kind)]));
+    this.frames = this.lines[frame];
     this.length = this.frames.length;
     this.before = frame === "objects" ? 64 : 900; // frames that a view of one needs: trails, or the path
   }
 
-  /** The places of the lines of a kind. */
-  of(kind) {
-    return this.kinds.flatMap((k, i) => (k === kind ? [i] : []));
+  add(kind, from, to) {
+    this.lines[kind].push(this.kinds.length);
+    this.kinds.push(kind);
+    this.from.push(from);
+    this.to.push(to);
   }
 
   number(i) {
@@ -127,7 +129,10 @@ export class Lines {
   /** What was known when the i-th frame came: the last message of each kind, and the events. */
   known(i) {
     const first = this.begin(i);
-    const earlier = (kind, most) => this.last[kind].slice(0, below(this.last[kind], first)).slice(-most);
+    const earlier = (kind, most) => {
+      const n = below(this.lines[kind], first);
+      return this.lines[kind].slice(Math.max(0, n - most), n);
+    };
     return [...earlier("event", EVENTS), ...KNOWN.flatMap((kind) => earlier(kind, 1))].map((line) => this.message(line)).filter(Boolean);
   }
 
