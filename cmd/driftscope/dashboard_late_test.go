@@ -29,7 +29,7 @@ func TestDashboardLate(t *testing.T) {
 	b.do(chromedp.Navigate(address))
 	b.until(30*time.Second, "the end", badge("ended"))
 	b.until(10*time.Second, "when and why", `/^The run ended at \d\d:\d\d:\d\d, without an error\. It had tracked \d+ frames in .* Start runs it again\.$/.test(document.querySelector('#ended').textContent)`)
-	b.until(10*time.Second, "its last frame and its law", moving+` && document.body.dataset.shows === 'scene' && /of 2 dim/.test(document.querySelector('#what').textContent)`)
+	b.until(10*time.Second, "its last frame and its law", moving+` && document.body.dataset.shows === 'scene' && /^σ /.test(document.querySelector('#how').textContent)`)
 	b.until(10*time.Second, "the zone of the picture, and none of latents", `Array.from(document.querySelectorAll('#pictures .zone'), (z) => z.textContent + ' from ' + parseFloat(z.style.left).toFixed(1)).join() === 'edge from 58.7'`)
 	b.until(10*time.Second, "what had happened", `/stream ended/.test(document.querySelector('#events').textContent)`)
 	b.do(chromedp.Click(chromedp.CSS("#levels button:nth-child(3)")))
@@ -77,9 +77,9 @@ func TestDashboardOpens(t *testing.T) {
 		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector('#scrub-at').value = %d; document.querySelector('#scrub-at').dispatchEvent(new Event('input'))`, i)))
 	}
 	opens(results)
-	b.until(time.Minute, "the first frame of the file", `/^1 of 100 · frame 1 /.test(document.querySelector('#scrub-text').innerText) && `+badge("recorded"))
+	b.until(time.Minute, "the first frame of the file", `/^1 of 100 · frame 1$/.test(document.querySelector('#scrub-text').innerText) && `+badge("recorded"))
 	seek(50)
-	b.until(10*time.Second, "another", `/^51 of 100 · frame 51 /.test(document.querySelector('#scrub-text').innerText) && /^frame 51 /.test(document.querySelector('#field-facts').textContent) && document.querySelector('#says').textContent === 'Two states.A trap at 32, 16.'`)
+	b.until(10*time.Second, "another", `/^51 of 100 · frame 51$/.test(document.querySelector('#scrub-text').innerText) && /^frame 51 /.test(document.querySelector('#field-facts').textContent) && document.querySelector('#says').textContent === 'Two states.A trap at 32, 16.'`)
 	if !b.is(`document.querySelector('#commands').hidden && document.querySelectorAll('#streams button').length === 2`) {
 		t.Error("a file can be commanded, or is no stream beside the other")
 	}
@@ -88,7 +88,7 @@ func TestDashboardOpens(t *testing.T) {
 	lit := `(([r]) => r > 100)(document.querySelector('#field').getContext('2d').getImageData(%d, 20, 1, 1).data)`
 	for i, x := range []int{10, 30, 50} {
 		seek(i)
-		b.until(20*time.Second, fmt.Sprintf("picture %d and its place", i), fmt.Sprintf(`/^%d of 3 · frame %d /.test(document.querySelector('#scrub-text').innerText) && document.querySelector('#objects tr td:nth-child(2)').textContent === '%d.0' && `+lit, i+1, i, x, x))
+		b.until(20*time.Second, fmt.Sprintf("picture %d and its place", i), fmt.Sprintf(`/^%d of 3 · frame %d · 0 s$/.test(document.querySelector('#scrub-text').innerText) && document.querySelector('#objects tr td:nth-child(2)').textContent === '%d.0' && `+lit, i+1, i, x, x))
 	}
 	if b.is(fmt.Sprintf(lit, 10)) {
 		t.Error("the picture is another frame's")

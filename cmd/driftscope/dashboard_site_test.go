@@ -172,6 +172,10 @@ func TestDashboardOfASite(t *testing.T) {
 	beads := "bead / hall-2 / 1 min 00 s / 23 / ● tracking / 48.0 / "
 	b.until(10*time.Second, "the new place", fmt.Sprintf("document.querySelector('#site-streams tr').textContent === %q", strings.ReplaceAll(beads, " / ", "")))
 	b.until(20*time.Second, "since when the silent worker is gone, why, and where its streams are", gone("■", "it was killed, frozen or cut off; bead → hall-2; cell → nobody"))
+	for _, width := range []int64{390, 1400} {
+		b.size(width, 1000, 1, width < 1000)
+		b.shoot(fmt.Sprintf("dead-worker-%d", width))
+	}
 	b.until(10*time.Second, "no mark on one version", `document.querySelector('#workers-note').textContent === '' && !/▲/.test(document.querySelector('#workers').textContent)`)
 
 	// It returns, and does not know yet that it has lost its stream.
@@ -194,8 +198,6 @@ func TestDashboardOfASite(t *testing.T) {
 	site.silence("hall-1", latent.KindWorker)
 	site.once("hall-1", latent.KindWorker, first)
 	b.until(2*time.Second, "that who has handed over is gone at once", gone("○", "it was told to end, and has handed over its streams"))
-	b.size(1400, 1000, 1, false)
-	b.shoot("dead-worker")
 	b.clean(false)
 	interrupt(t, run)
 }

@@ -52,12 +52,20 @@ export class Feed {
 
   /** Asks what came before somebody looked, and where the zones are. Who may not ask, or asks a stream that is gone, sees what comes next. */
   async catchUp(stream) {
-    const { nats, prefix } = this;
     stream.stale = false;
-    const ask = (name) => nats.request(`${prefix}.${stream.key}.cmd.${name}`, "", { timeout: PATIENCE }).then((m) => (m.headers?.get("Nats-Service-Error") ? null : m.data), () => null);
-    const [all, info] = await Promise.all(["snapshot", "info"].map(ask));
+    const [all, info] = await Promise.all(["snapshot", "info"].map((name) => this.ask(stream, name)));
     if (all) stream.catchUp(snapshot(all), performance.now());
     if (info) stream.zones = zonesOf(rulesOf(info));
+  }
+
+  /** The answer to a question that changes nothing; null where there is none. */
+  async ask(stream, name) {
+    try {
+      const answer = await this.nats.request(`${this.prefix}.${stream.key}.cmd.${name}`, "", { timeout: PATIENCE });
+      return answer.headers?.get("Nats-Service-Error") ? null : answer.data;
+    } catch {
+      return null;
+    }
   }
 
   subscribe(subject, kinds) {
