@@ -123,7 +123,7 @@ function drawZone(ctx, scale, axes, zone, on) {
   ctx.stroke();
   ctx.setLineDash([]);
   ctx.textAlign = "left";
-  ctx.fillText(zone.name, scale.x(x0) + 4, scale.y(y1) + 13);
+  ctx.fillText(zone.name, scale.x(x0) + 4, Math.max(scale.y(y1) + 13, scale.top + 27)); // below the name of the axis
 }
 
 function line(ctx, x0, y0, x1, y1, zero) {

@@ -17,6 +17,9 @@ export async function picture(base64) {
   }
 }
 
+/** Takes away what a canvas shows: the picture is another stream's. */
+export const clear = (canvas) => canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+
 /** Without a picture, the one before it stays. */
 export function paint(canvas, picture) {
   if (!picture) return;

@@ -9,11 +9,13 @@ import { table } from "./tables.js";
 const NEAR = 64; // frames that are played through; farther ones begin anew
 const PACE = 40; // ms from frame to frame
 
+let opened = 0; // files so far: each has a key of its own
+
 export class Recorded extends Stream {
   /** results and pictures may be null, but not both. */
   constructor(name, results, pictures) {
     super("file", name);
-    Object.assign(this, { results, pictures, replayed: true, at: -1, length: results?.length ?? pictures.length });
+    Object.assign(this, { key: `file ${++opened}`, results, pictures, replayed: true, at: -1, length: results?.length ?? pictures.length });
     this.results ??= new Bare(pictures);
   }
 
@@ -56,8 +58,17 @@ export class Recorded extends Stream {
     const number = this.results.number(this.at);
     this.blank = this.pictures && !(number < this.pictures.length) ? "the film has no such frame" : "";
     if (!this.pictures || this.blank) return;
-    this.view = { seq: number, picture: async () => this.pictures.picture(number).catch((error) => ((this.blank = error.message), null)) };
+    this.view = { seq: number, picture: () => this.picture(number) };
     this.changed.view++;
+  }
+
+  async picture(number) {
+    try {
+      return await this.pictures.picture(number);
+    } catch (error) {
+      this.blank = error.message;
+      return null;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // The whole picture with the region that the encoder sees: it stands where the stream says, and is sent elsewhere by dragging it.
 
 import { say } from "./elements.js";
-import { paint, picture } from "./picture.js";
+import { clear, paint, picture } from "./picture.js";
 import { ZoneLayer } from "./zones.js";
 
 const STEP = 1; // pixels an arrow key moves
@@ -69,7 +69,7 @@ export class RegionPanel {
   /** Without a picture, as where somebody looks after the end, the region still has its place. */
   async show(whole) {
     this.whole = whole;
-    if (!whole) this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
+    if (!whole) clear(this.canvas);
     paint(this.canvas, await picture(whole));
   }
 

@@ -5,7 +5,7 @@ import { count, duration, ends, fixed, milliseconds, number, percent } from "./f
 import { MapLayer } from "./map.js";
 import { Marks } from "./marks.js";
 import { unitOf } from "./objects.js";
-import { paint, pictureOf } from "./picture.js";
+import { clear, paint, pictureOf } from "./picture.js";
 import { STATE_COLOURS, STATE_TIP, lawStates, stateColours } from "./states.js";
 import { CLASSES, LATENT_TIP, NOT_YET, Tint, describe, drawRamp, modes } from "./tint.js";
 import { ZoneLayer } from "./zones.js";
@@ -75,7 +75,10 @@ export class WholePanel {
     this.zones.draw(stream, frame.width, frame.height);
     const version = `${stream.key} ${objects.turnOf(seq)} ${this.hovered} ${this.asked} ${objects.followed} ${width} ${size}`;
     if (version === this.version) return;
-    if (this.stream !== stream) this.shape = null; // the picture there is another stream's
+    if (this.stream !== stream) {
+      this.shape = null; // the picture there is another stream's
+      clear(this.picture);
+    }
     if (!this.shape) this.picture.style.aspectRatio = `${objects.width} / ${objects.height}`; // places come without pictures
     if (!this.version.startsWith(`${stream.key} `)) this.settle(objects);
     this.stream = stream;
@@ -93,7 +96,7 @@ export class WholePanel {
     this.busy = true;
     const shown = await pictureOf(view);
     this.busy = false;
-    if (!shown) return;
+    if (!shown || this.stream !== stream) return; // somebody looks at another by now
     this.shape = { seq: view.seq, width: shown.width, height: shown.height };
     this.picture.style.aspectRatio = `${shown.width} / ${shown.height}`;
     paint(this.picture, shown);
