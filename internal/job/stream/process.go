@@ -192,10 +192,10 @@ func (p *Process) close() {
 	p.Disconnect()
 }
 
-// Disconnect closes the shared parts after the streams have run.
+// Disconnect closes the shared parts after the streams have run: the dashboard last, so that pages get the end of the run.
 func (p *Process) Disconnect() {
-	p.dashboard.Close()
 	p.Bus.Close()
+	p.dashboard.Close()
 }
 
 // Run tracks every stream until it ends or ctx does, and prints the accounts. If streams stay, a client can start an ended stream again until ctx ends. A
@@ -231,7 +231,7 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 		}
 	}
 	if p.dashboard != nil && !p.stays && ctx.Err() == nil {
-		console.Say("the dashboard ends with the run; --stay keeps it until Ctrl-C")
+		console.Say("the dashboard ends with the run; run --stay keeps it until Ctrl-C")
 	}
 	return errors.Join(errs...)
 }
