@@ -92,7 +92,7 @@ func TestDashboardOpens(t *testing.T) {
 	})())`
 	for i, x := range []int{10, 30, 50} {
 		seek(i)
-		b.until(20*time.Second, fmt.Sprintf("picture %d and its place", i), fmt.Sprintf(`/^%d of 3 · frame %d · 0 s$/.test(document.querySelector('#scrub-text').innerText) && document.querySelector('#objects tr td:nth-child(2)').textContent === '%d.0' && `+lit, i+1, i, x, x))
+		b.until(20*time.Second, fmt.Sprintf("picture %d and its place", i), fmt.Sprintf(`/^%d of 3 · frame %d · 25 frames\/s assumed$/.test(document.querySelector('#scrub-text').innerText) && document.querySelector('#objects tr td:nth-child(2)').textContent === '%d.0' && `+lit, i+1, i, x, x))
 	}
 	if b.is(fmt.Sprintf(lit, 10)) {
 		t.Error("the picture is another frame's")

@@ -75,7 +75,7 @@ export class Recorded extends Stream {
 /** Frames of which nothing is known but their pictures. */
 class Bare {
   constructor({ length, width, height }) {
-    Object.assign(this, { length, before: 0, unreadable: 0, size: { width, height } });
+    Object.assign(this, { length, before: 0, unreadable: 0, size: { width, height }, assumed: 1000 / PACE });
   }
 
   number(i) {
@@ -157,9 +157,15 @@ export class Player {
       if (recorded.at === recorded.length - 1) this.play(false);
     }
     if (document.activeElement !== this.slider || this.playing) this.slider.value = recorded.at;
-    const seconds = recorded.last();
-    say(find("#scrub-text"), `${count(recorded.at + 1)} of ${count(recorded.length)} · frame ${count(recorded.results.number(recorded.at))}${Number.isFinite(seconds) && seconds < 1e8 ? ` · ${duration(seconds)}` : ""}${recorded.blank ? ` · ${recorded.blank}` : ""}`);
+    say(find("#scrub-text"), `${count(recorded.at + 1)} of ${count(recorded.length)} · frame ${count(recorded.results.number(recorded.at))}${when(recorded)}${recorded.blank ? ` · ${recorded.blank}` : ""}`);
   }
+}
+
+/** The time of the frame since the first one of a film without a date; or that none is known. */
+function when(recorded) {
+  const seconds = recorded.last();
+  if (recorded.results.assumed) return ` · ${recorded.results.assumed} frames/s assumed`;
+  return seconds < 1e8 ? ` · ${duration(seconds)}` : "";
 }
 
 /** Has the places of a table in the pictures of a film; results that name another size are of another film. */

@@ -28,6 +28,7 @@ export class Places {
     const at = ["frame", "particle", "x", "y", "diffusion_px2_s", "marks", "time"].map((name) => header.indexOf(name));
     if (at[1] < 0) at[1] = header.indexOf("trajectory");
     if (at.slice(0, 4).some((i) => i < 0)) throw new Error(`found the columns ${header.join(", ").slice(0, 200)}, expected frame, particle, x and y`);
+    this.assumed = at[6] < 0 ? PACE : 0; // frames a second; 0 where times are known
     this.rows = parseRows(text, end, at);
     this.group();
   }
