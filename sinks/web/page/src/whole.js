@@ -108,7 +108,7 @@ export class WholePanel {
     const { factor, name } = unitOf(objects);
     const { mode, low, high } = this.tint;
     const text = { d: (v, digits) => number(factor * 10 ** v, digits), age: duration }[mode] ?? number;
-    const [from, to] = ends(low, high, text);
+    const [from, to] = this.tint.known ? ends(low, high, text) : ["–", "–"];
     say(find("#ramp-low"), from);
     say(find("#ramp-high"), mode === "d" ? `${to} ${name}` : to);
   }
