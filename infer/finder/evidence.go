@@ -3,6 +3,8 @@ package finder
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // significant reports whether the find is more than noise. It needs a strong blob in two frames and in a seventh of all, or far more blobs a frame than
@@ -23,7 +25,7 @@ func (l *learning) significant(found [][]blob) bool {
 // texture reports whether the blobs are the texture of the ground. Then they move with the field, and the picture at their scale is a Gaussian random
 // field.
 func (l *learning) texture(found [][]blob) bool {
-	if l.Depth > .9 { // a valley separates the objects from weaker blobs
+	if l.Depth > .9 || l.noise.even[l.first+len(l.window)/2] { // a valley separates the objects from weaker blobs, or they are a lattice
 		return false
 	}
 	peaked, leaning := make([]float64, len(l.frames)), make([]float64, len(l.frames))
@@ -75,8 +77,10 @@ func shape(v []float32) (skewness, kurtosis float64) {
 	return c / n / math.Pow(q, 1.5), f / n / (q * q)
 }
 
-func (l *learning) count(found [][]blob, least float64) float64 {
-	var v []float64
+// count returns the median number of objects a frame, and the share of the frames with objects. If several objects in some frames make the others unlikely,
+// the median is that of the frames with objects, and otherwise the share is 1.
+func (l *learning) count(found [][]blob, least float64) (number, lasting float64) {
+	var v, some []float64
 	for _, b := range found {
 		c := 0.
 		for i := range b {
@@ -84,9 +88,17 @@ func (l *learning) count(found [][]blob, least float64) float64 {
 				c++
 			}
 		}
-		v = append(v, c)
+		if v = append(v, c); c > 0 {
+			some = append(some, c)
+		}
 	}
-	return median(v)
+	n, empty := float64(len(v)), float64(len(v)-len(some))
+	m := median(some)
+	chance := distuv.Binomial{N: n, P: math.Exp(-m)}
+	if m >= 2 && chance.Survival(empty-1) < unlikely {
+		return m, 1 - empty/n
+	}
+	return median(v), 1
 }
 
 // sensitive tries the matched filter if noise is the limit, and keeps it if it finds as many objects at the same rate of false finds.
@@ -101,12 +113,12 @@ func (l *learning) sensitive(before [][]blob) [][]blob {
 	l.noise = newNoise(l.all, l.pairs, l.window, matched)
 	found := make([][]blob, len(l.frames))
 	run(len(found), func(k int) { found[k], _ = l.detect(l.frames[k], l.z, 0) })
-	c := l.count(found, 0)
+	c, lasting := l.count(found, 0)
 	if c < .98*old.Count || l.noise.kappa[0] >= 1.3 {
 		l.with, l.window, l.first, l.least, l.noise = old.with, old.window, old.first, old.least, old.noise
 		return before
 	}
-	l.Count = c
+	l.Count, l.Lasting = c, lasting
 	return found
 }
 

@@ -219,6 +219,40 @@ func TestHardFilms(t *testing.T) {
 	}
 }
 
+// TestChange: a film whose objects go, and one whose objects become others, are doubtful and say why. One object that is away at times is not.
+func TestChange(t *testing.T) {
+	many := [][2]float64{{25, 30}, {70, 25}, {110, 35}, {30, 75}, {75, 70}, {115, 80}}
+	draw := func(frames int, at [][2]float64, look func(dx, dy float64) float64) []Picture {
+		film, _ := scene(140, 140, frames, at, look, rand.New(rand.NewPCG(15, uint64(frames+len(at)))))
+		return film
+	}
+	beads, empty, discs := draw(20, many, gauss(60, 1.8)), draw(19, nil, nil), draw(21, many[:4], gauss(60, 6))
+	for name, c := range map[string]struct {
+		film []Picture
+		want Level
+	}{
+		"beads":                    {beads, Good},
+		"beads, nothing":           {slices.Concat(beads, empty), Doubtful},
+		"beads, nothing, discs":    {slices.Concat(beads, empty, discs), Doubtful},
+		"one disc, then nothing":   {slices.Concat(draw(30, many[:1], gauss(60, 6)), empty[:10]), Good},
+		"beads, with empty frames": {slices.Concat(beads, empty[:1], beads), Good},
+	} {
+		f := learnt(t, c.film)
+		if f.Level() != c.want || (f.Lasting < 1) != (c.want == Doubtful) {
+			t.Errorf("%s: %v, in %.2f of the frames", name, f, f.Lasting)
+		}
+	}
+	for _, c := range []struct {
+		count         float64
+		found, frames uint64
+		want          bool
+	}{{1, 50, 100, true}, {1, 49, 100, false}, {5, 80, 100, true}, {5, 79, 100, false}} {
+		if f := (&Finder{Count: c.count}); f.Confirmed(c.found, c.frames) != c.want {
+			t.Errorf("%g objects in %d of %d frames: expected %v", c.count, c.found, c.frames, c.want)
+		}
+	}
+}
+
 // TestSampler keeps pairs that are spread over the film, whatever its length, and bounds what it holds.
 func TestSampler(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 20, 41, 300, 1000} {

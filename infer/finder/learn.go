@@ -61,6 +61,7 @@ type Finder struct {
 	Dark     bool    // darker than the ground
 	Ringed   bool    // both polarities
 	Count    float64 // objects a frame, median
+	Lasting  float64 // share of the frames with objects, 1 if chance explains the others
 	Strength float64 // median strength over the noise
 	Share    float64 // share of the strong blobs that these objects explain
 	Depth    float64 // of the valley between objects and weaker blobs, 0 to 1
@@ -242,7 +243,7 @@ func (l *learning) threshold() {
 			dominance = append(dominance, top/sum)
 		}
 	}
-	l.Count = l.count(found, l.least)
+	l.Count, l.Lasting = l.count(found, l.least)
 	joined /= max(1, sure)
 	l.Strength = median(z)
 	a75, a50 := l.areas(found)

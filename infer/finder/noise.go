@@ -12,6 +12,7 @@ type noise struct {
 	grey  [greys]float64
 	sd    [][greys]float64
 	kappa []float64 // factor of texture, 1 without texture
+	even  []bool    // the extrema of a polarity are equally strong: a lattice of objects, which no random texture is
 	shift bool      // the field moves as a whole
 
 	tiles [][]float64 // factors where the noise is larger than elsewhere, by rows of tiles; a codec spends its bits unevenly
@@ -29,7 +30,7 @@ const (
 
 // newNoise learns the noise from pairs of successive frames, and the texture from frames.
 func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filter) *noise {
-	n := &noise{sd: make([][greys]float64, len(scales)), kappa: make([]float64, len(scales))}
+	n := &noise{sd: make([][greys]float64, len(scales)), kappa: make([]float64, len(scales)), even: make([]bool, len(scales))}
 	type sight struct {
 		grey Picture
 		diff Picture
@@ -185,12 +186,11 @@ func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 				})
 			}
 		}
-		even := false // equal extrema are a lattice of objects
 		for q := range z {
-			even = even || len(z[q]) > 60 && quantile(z[q], .25) > .78*quantile(z[q], .75)
+			n.even[i] = n.even[i] || len(z[q]) > 60 && quantile(z[q], .25) > .78*quantile(z[q], .75)
 		}
 		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // in white noise, an extremum takes 10.9 s² on average
-		if !even && filled {
+		if !n.even[i] && filled {
 			all := append(append(z[0], z[1]...), 0, 0, 0)
 			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // noise alone has 1.6
 		}

@@ -34,10 +34,18 @@ func (f *Finder) Level() Level {
 	switch c := f.Certainty(); {
 	case f.Kind == Nothing:
 		return None
-	case c < doubted:
+	case c < doubted || f.Lasting < 1:
 		return Doubtful
 	}
 	return Good
+}
+
+// Confirmed reports whether enough frames of a film had an object: half of them, or four in five if several objects would have to be away together.
+func (f *Finder) Confirmed(found, frames uint64) bool {
+	if f.Count >= 3 {
+		return 5*found >= 4*frames
+	}
+	return 2*found >= frames
 }
 
 // Force returns the description that finds the same again, Free for nothing.
@@ -92,6 +100,8 @@ func (f *Finder) String() string {
 // why returns the reason for a doubtful find, and what to do.
 func (f *Finder) why() string {
 	switch {
+	case f.Lasting < 1:
+		return fmt.Sprintf("such objects are in %.0f %% of the frames: the film may change, or the light go off: check the table over the film, or run each part by itself", 100*f.Lasting)
 	case f.Kind == One && f.Alike < .72:
 		return "its looks differ from frame to frame: check the track over the film, or give --bodies"
 	case f.Share < .3:

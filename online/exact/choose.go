@@ -32,11 +32,12 @@ const (
 	Late
 	Switching
 	Kinds
+	Held = Kinds // trapped or fractional: the tracks cannot tell which
 )
 
 // String returns the name of the kind.
 func (k Kind) String() string {
-	return [Kinds]string{"free", "trapped", "directed", "fractional", "late", "switching"}[k]
+	return [Kinds + 1]string{"free", "trapped", "directed", "fractional", "late", "switching", "trapped or fractional"}[k]
 }
 
 // margins are the nats over free diffusion at which a kind is reported, or over all others for switching. They are calibrated on tracks without the kind
@@ -48,6 +49,7 @@ const (
 	thirdState    = 60.0 // nats for a third state
 	leastGroups   = 10.0 // nats
 	leastShare    = 0.02 // of the time, per state of two
+	telling       = 4.6  // nats between traps and exponents: a law is a hundred times less likely than a true one in at most one of a hundred sets
 	leastThird    = 0.05 // per state of three
 	mostCompared  = 24_000
 	mostSeries    = 1500
@@ -255,6 +257,9 @@ func (c *comparison) kind() Kind {
 		if c.gain[k] > margins[k] && (best == Free || c.gain[k]-margins[k] > c.gain[best]-margins[best]) {
 			best = k
 		}
+	}
+	if ahead := c.gain[Trapped] - c.gain[Fractional]; best == Trapped && ahead < telling || best == Fractional && c.gain[Trapped] > margins[Trapped] && ahead > -telling {
+		return Held
 	}
 	return best
 }

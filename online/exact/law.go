@@ -122,9 +122,13 @@ func few[T any](all []T, most int) []T {
 
 // tell fills in the numbers for the kind of law.
 func (l *Law) tell(c *comparison, all []series) {
-	l.Noise = math.Sqrt(c.noise[l.Kind])
-	crowded := c.crowd[l.Kind]
-	switch l.Kind {
+	as := l.Kind
+	if as == Held {
+		as = Fractional
+	}
+	l.Noise = math.Sqrt(c.noise[as])
+	crowded := c.crowd[as]
+	switch as {
 	case Trapped:
 		t := fitTrap(evenly(all, mostTrapped), c.look, true)
 		l.Trap, l.D, l.Noise = &t, t.D, t.Noise.Value
@@ -374,7 +378,7 @@ func (o *Object) change(t Track) {
 // Mapped reports whether traps, vortices and a flow may be claimed from a map of the field. They may not if the law makes objects turn back or drift
 // everywhere, or along a line.
 func (l *Law) Mapped() bool {
-	return l.Axes == [2]bool{true, true} && l.Kind != Fractional && l.Kind != Late && l.Kind != Directed
+	return l.Axes == [2]bool{true, true} && l.Kind != Fractional && l.Kind != Held && l.Kind != Late && l.Kind != Directed
 }
 
 // Says describes the law in a sentence. length is the size of one length unit in unit; a frame takes dt s.
@@ -394,6 +398,9 @@ func (l *Law) Says(length float64, unit string, dt float64) string {
 			says += fmt.Sprintf(", springs %.3g (%.3g to %.3g) to 1, rotation %s", l.Trap.Ratio.Value, l.Trap.Ratio.Low, l.Trap.Ratio.High, rate(l.Trap.Rotation))
 		}
 		return says + "."
+	case Held:
+		return fmt.Sprintf("Objects turn back, in traps or by subdiffusion of exponent %.2f (%.2f to %.2f): the tracks are too short to tell which. Over a frame, %s.",
+			l.Exponent.Value, l.Exponent.Low, l.Exponent.High, d(l.D))
 	case Directed:
 		return fmt.Sprintf("Objects are driven, each with its own velocity, and diffuse: %s.", d(l.D))
 	case Fractional:

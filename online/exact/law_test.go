@@ -46,6 +46,33 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestRivals verifies that weak evidence names no law: few subdiffusing tracks are never called trapped, and a bad localisation for a while that made a
+// trap likelier than free diffusion by 6.9 nats is none.
+func TestRivals(t *testing.T) {
+	suite.Calculation(t)
+	held := 0
+	for seed := range uint64(6) {
+		few := onlinetest.Set{Tracks: 5, Places: 100, D: 1, Noise: 0.3, Alpha: 0.5}
+		l, _ := exact.Infer(few.Draw(rand.New(rand.NewPCG(78, seed))), exact.Options{})
+		switch l.Kind {
+		case exact.Held:
+			held++
+			if says := l.Says(1, "px", 0.1); !strings.Contains(says, "too short to tell") || l.Mapped() || !(l.D.Low < l.D.Value && l.D.Value < l.D.High) {
+				t.Errorf("seed %d: %s", seed, says)
+			}
+		case exact.Trapped, exact.Directed, exact.Switching, exact.Late:
+			t.Errorf("seed %d: %v, gains %.1f", seed, l.Kind, l.Gains)
+		}
+	}
+	if held == 0 {
+		t.Error("no set is undecided: the test sees nothing")
+	}
+	bad := onlinetest.Set{Tracks: 20, Places: 120, D: 1, Noise: 0.2, Bad: 5}
+	if l, _ := exact.Infer(bad.Draw(rand.New(rand.NewPCG(77, 15))), exact.Options{}); l.Kind != exact.Free || l.Bad == 0 {
+		t.Errorf("bad places: %v, gains %.1f, factor %g", l.Kind, l.Gains, l.Bad)
+	}
+}
+
 // TestDegenerate verifies that tracks without information give a remark, and never a number.
 func TestDegenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

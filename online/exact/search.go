@@ -188,9 +188,22 @@ func invert(a []float64, n int) []float64 {
 	return out
 }
 
+// at returns the most likely point with entry i at a value, and the root of its deviance. It starts from a neighbour. A narrow curved valley needs many
+// rounds: where D and noise nearly replace each other, 30 stop short, and the interval would be too short.
+func (of *fitted) at(i int, value float64, neighbour []float64, free []int) (x []float64, root float64) {
+	x = append([]float64(nil), neighbour...)
+	x[i] = value
+	for _, rounds := range []int{30, 100} {
+		if root = math.Sqrt(2 * max(descend(of.f, x, free, rounds)-of.value, 0)); root <= 1.96 {
+			break
+		}
+	}
+	return x, root
+}
+
 // profile returns the 95 % interval of entry i from the profile likelihood. An end outside from to to is ±Inf.
 func (of *fitted) profile(i int, from, to float64) [2]float64 {
-	f, x, least, sd := of.f, of.x, of.value, of.sd[i]
+	x, sd := of.x, of.sd[i]
 	var free []int
 	for k := range x {
 		if k != i {
@@ -207,9 +220,7 @@ func (of *fitted) profile(i int, from, to float64) [2]float64 {
 			if next < from || next > to {
 				break
 			}
-			trial := append([]float64(nil), at...)
-			trial[i] = next
-			v := math.Sqrt(2 * max(descend(f, trial, free, 30)-least, 0))
+			trial, v := of.at(i, next, at, free)
 			if v > 1.96 {
 				outside, excess = next, v
 				break
@@ -222,18 +233,23 @@ func (of *fitted) profile(i int, from, to float64) [2]float64 {
 			ends[side] = math.Inf(int(sign))
 			continue
 		}
-		for range 5 { // the root of the deviance is nearly linear
+		before := 0.0  // side of the last point
+		for range 12 { // regula falsi of Illinois: the deviance may bend sharply between the ends
 			if excess-depth < 0.02 {
 				break
 			}
 			next := inside + (outside-inside)*min(max((1.96-depth)/(excess-depth), 0.1), 0.9)
-			trial := append([]float64(nil), at...)
-			trial[i] = next
-			v := math.Sqrt(2 * max(descend(f, trial, free, 30)-least, 0))
+			trial, v := of.at(i, next, at, free)
 			if v > 1.96 {
-				outside, excess = next, v
+				if outside, excess = next, v; before > 0 {
+					depth = (depth + 1.96) / 2
+				}
+				before = 1
 			} else {
-				inside, depth = next, v
+				if inside, depth = next, v; before < 0 {
+					excess = (excess + 1.96) / 2
+				}
+				before = -1
 				copy(at, trial)
 			}
 			if math.Abs(v-1.96) < 0.02 {

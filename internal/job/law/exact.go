@@ -31,7 +31,7 @@ func (f *film) exactly(found *Findings, e *exact.Law) {
 		}
 	}
 	switch e.Kind {
-	case exact.Free, exact.Fractional, exact.Switching:
+	case exact.Free, exact.Fractional, exact.Held, exact.Switching:
 		m := told(e.Exponent, 1)
 		found.Exponent = &m
 	}

@@ -285,7 +285,7 @@ func (s *Stream) conclude() error {
 		return errors.New(f.String())
 	case found == 0:
 		return fmt.Errorf("nothing: no object in any of %d frames, although the first look at the film found %v: the film may have changed, or show other things after its beginning", frames, f.Kind)
-	case 2*found < frames:
+	case !f.Confirmed(found, frames):
 		console.Warn("verdict: doubtful: objects were found in %d of %d frames, in none after frame %d: if the film shows more, say what with --one, --bodies or --objects", found, frames, t.Last.Load())
 	default:
 		console.Say("verdict: %s", f)
