@@ -148,6 +148,48 @@ func TestPythonListens(t *testing.T) {
 	ended()
 }
 
+// TestPythonReads: the tables and the recording that a run writes are layers for napari, and the same tracks from each format.
+func TestPythonReads(t *testing.T) {
+	suite.Long(t)
+	t.Parallel()
+	python(t, "numpy")
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"a.yaml": "source: {sim: {name: vesicle, seed: 1}}\nobjects: {enabled: true}\nrecord: {path: film.zarr}\n" +
+		"sinks: [{geff: {path: tracks.geff}}, {trackmate: {path: tracks.xml}}, {jsonl: {path: tracks.jsonl}}, {csv: {path: tracks.csv, table: objects}}]\n"})
+	run := command(t, folder, "run", "a.yaml", "--frames", "60", "--mode", "lossless", "--no-status", "--dashboard", "off")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var r struct {
+		Tables map[string]struct{ Rows, Points, Tracks, Links int }
+		Off    map[string]float64
+		Links  map[string]float64 `json:"off_links"`
+		Frames int
+		Lit    float64
+	}
+	told(t, "tables.py", folder, &r)
+	table := r.Tables["tracks.csv"]
+	if table.Rows < 1000 || table.Tracks < 20 || len(r.Tables) != 4 || r.Frames != 60 || r.Lit < 0.5 {
+		t.Errorf("%+v: thousands of places in 60 lit frames expected", r)
+	}
+	for name, other := range r.Tables {
+		if other.Rows != table.Rows || other.Points != table.Rows || other.Tracks != table.Tracks {
+			t.Errorf("%s has %+v, tracks.csv %+v: the same expected", name, other, table)
+		}
+		if lacks := table.Links - other.Links; lacks < 0 || lacks > table.Links/100 { // a graph has no edge into the first place that it knows of an object
+			t.Errorf("%s has %d links, tracks.csv %d", name, other.Links, table.Links)
+		}
+		for what, off := range map[string]float64{"px": r.Off[name], "of p_link": r.Links[name]} {
+			if off > 1e-4 { // JSON Lines have 4 decimals
+				t.Errorf("%s is %g %s off tracks.csv", name, off, what)
+			}
+		}
+		if _, ok := r.Off[name]; !ok {
+			t.Errorf("%s was not compared", name)
+		}
+	}
+}
+
 // TestCClient: the example in C publishes frames and has their objects back, where they are.
 func TestCClient(t *testing.T) {
 	suite.Long(t)

@@ -42,6 +42,8 @@ list_missing_for_tests() {
 		want chromium "opens the dashboard as a person would"
 	python_has numpy || want python3-numpy "the pictures that the tests of the Python client publish"
 	python_has pytest || want python3-pytest "runs those tests"
+	python_has yaml || want python3-yaml "reads the manifest of the napari plug-in"
+	python_has PIL || want python3-pil "the pictures of the live view in napari"
 	python_has mypy || want mypy "checks that client's types"
 }
 

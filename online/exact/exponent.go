@@ -1,7 +1,11 @@
 package exact
 
 import (
+	"cmp"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // tabulated lists the exponents of the table. Populations use a finer grid.
@@ -99,9 +103,15 @@ const (
 	populations
 )
 
+// ln of the standard deviations of exponents and of ln K below which a population is a point: finer than their grids.
+const (
+	pointSpread = -3.5
+	pointWidth  = -2.3
+)
+
 // weights returns the weights of exponents and scales.
 func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float64) {
-	sd, sum := max(math.Exp(x[atSpread]), 0.03), 0.0
+	sd, sum := math.Exp(max(x[atSpread], pointSpread)), 0.0
 	for a := range exponent {
 		z := (exponentAt(a) - x[atMean]) / sd
 		exponent[a] = math.Exp(-z*z/2) + 1e-14
@@ -117,9 +127,11 @@ func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float
 
 // nats returns -ln L of all series for the parameters of a population, with a mild prior that exponents differ by less than a half.
 func (c *cloud) nats(x []float64, cores crew) float64 {
-	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] < -5 || x[atSpread] > 0.5 || x[atWidth] < -4 || x[atWidth] > 1.3 {
+	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] > 0.5 || x[atWidth] > 1.3 {
 		return math.Inf(1)
 	}
+	// below these bounds nothing changes any more: a gentle slope back keeps the search from wandering off
+	point := math.Pow(min(x[atSpread]-pointSpread, 0), 2) + math.Pow(min(x[atWidth]-pointWidth, 0), 2)
 	exponent, scale := c.weights(x)
 	lowA, highA := reach(exponent[:])
 	lowK, highK := reach(scale)
@@ -143,7 +155,7 @@ func (c *cloud) nats(x []float64, cores crew) float64 {
 		total += v
 	}
 	sd := math.Exp(x[atSpread])
-	return -total - c.tops + 2*sd*sd
+	return -total - c.tops + 2*sd*sd + point
 }
 
 // reach returns the range of weights that are not negligible.
@@ -174,27 +186,27 @@ type exponent struct {
 // noises lists the tested noise levels, as ln of the share of a mean square step; the first is practically none.
 var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
 
-// fitExponent fits the exponent of a population. Its interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm.
+// fitExponent fits the exponent of a population. The interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm:
+// short tracks cannot tell subdiffusion from noise, and then little noise is preferred. The exponents of single tracks belong to the noise of the median.
 func fitExponent(f *family, square float64, cores crew) *exponent {
 	fine, s := f.finer(), newScale(square)
 	type tried struct {
 		noise, nats, mean, sd float64
+		share                 float64 // of the prior of the noise
 		x                     []float64
 	}
 	var all []tried
 	e := &exponent{nats: math.Inf(-1), plain: math.Inf(-1)}
-	var best *cloud
-	var at []float64
 	start := []float64{1, -2, math.Log(square) - 0.3, -1}
 	plain := []float64{1, -4, math.Log(square) - 0.3, -1}
-	for _, log := range noises {
+	for i, log := range noises {
 		noise := square * math.Exp(log)
 		c := newCloud(fine, noise, s, cores)
 		like := func(x []float64) float64 { return c.nats(x, cores) }
 		e.plain = max(e.plain, -descend(like, plain, []int{atScale, atWidth}, 30))
 		x := append([]float64(nil), start...)
 		v := descend(like, x, []int{atMean, atSpread, atScale, atWidth}, 40)
-		if best == nil {
+		if len(all) == 0 {
 			for _, other := range []float64{0.5, 1.5} {
 				y := []float64{other, -2, start[2], -1}
 				if w := descend(like, y, []int{atMean, atSpread, atScale, atWidth}, 40); w < v {
@@ -203,10 +215,9 @@ func fitExponent(f *family, square float64, cores crew) *exponent {
 			}
 		}
 		start = x
-		t := tried{noise: noise, nats: -v, mean: x[atMean], x: x}
-		if -v > e.nats {
-			e.nats, e.noise, best, at = -v, noise, c, x
-		}
+		share := (noises[min(i+1, len(noises)-1)] - noises[max(i-1, 0)]) / 2
+		t := tried{noise: noise, nats: -v, mean: x[atMean], x: x, share: share}
+		e.nats = max(e.nats, -v)
 		if -v > e.nats-8 {
 			t.sd = free(like, x)
 			all = append(all, t)
@@ -217,13 +228,16 @@ func fitExponent(f *family, square float64, cores crew) *exponent {
 	var weights, means, sds []float64
 	for _, t := range all {
 		if t.nats > e.nats-8 {
-			weights, means, sds = append(weights, math.Exp(t.nats-e.nats)), append(means, t.mean), append(sds, t.sd)
+			weights, means, sds = append(weights, t.share*math.Exp(t.nats-e.nats)), append(means, t.mean), append(sds, t.sd)
 		}
 	}
 	e.mean = mixed(weights, means, sds)
-	e.spread = math.Exp(at[atSpread])
-	e.at, e.width = at, max(math.Exp(at[atWidth]), 0.01)
-	best.each(at, e)
+	middle := slices.MinFunc(all, func(a, b tried) int {
+		return cmp.Compare(math.Abs(a.mean-e.mean.Value), math.Abs(b.mean-e.mean.Value))
+	})
+	e.noise, e.at = middle.noise, middle.x
+	e.spread, e.width = math.Exp(max(e.at[atSpread], pointSpread)), max(math.Exp(e.at[atWidth]), 0.01)
+	newCloud(fine, e.noise, s, cores).each(e.at, e)
 	return e
 }
 
@@ -231,10 +245,10 @@ func fitExponent(f *family, square float64, cores crew) *exponent {
 // a point.
 func free(like func([]float64) float64, x []float64) float64 {
 	open := []int{atMean, atScale}
-	if x[atSpread] > -3.4 {
+	if x[atSpread] > pointSpread+0.1 {
 		open = append(open, atSpread)
 	}
-	if x[atWidth] > -2.2 {
+	if x[atWidth] > pointWidth+0.1 {
 		open = append(open, atWidth)
 	}
 	at, z := append([]float64(nil), x...), make([]float64, len(open))
@@ -249,14 +263,9 @@ func free(like func([]float64) float64, x []float64) float64 {
 	}, z, 1e-4, 0.6)[0]
 }
 
-// mixed returns the mean and the 95 % interval of a mixture of Gaussians.
-func mixed(weights, means, sds []float64) (out Interval) {
-	sum := 0.0
-	for i, w := range weights {
-		sum += w
-		out.Value += w * means[i]
-	}
-	out.Value /= sum
+// mixed returns the median and the 95 % interval of a mixture of Gaussians.
+func mixed(weights, means, sds []float64) Interval {
+	sum := floats.Sum(weights)
 	below := func(x float64) float64 {
 		p := 0.0
 		for i, w := range weights {
@@ -275,8 +284,7 @@ func mixed(weights, means, sds []float64) (out Interval) {
 		}
 		return low
 	}
-	out.Low, out.High = at(0.025), at(0.975)
-	return out
+	return Interval{at(0.5), at(0.025), at(0.975)}
 }
 
 // each fills in the result of every series, with the population as its prior.

@@ -7,13 +7,13 @@ from useq import MDAEvent
 
 import driftscope
 from driftscope import Trigger
-from driftscope.mda import TriggerEvents
+from driftscope.mda import TriggerEvents, react
 
 core = CMMCorePlus.instance()
 core.loadSystemConfiguration(*sys.argv[1:2])
 
 
-def react(trigger: Trigger) -> MDAEvent | None:
+def picture(trigger: Trigger) -> MDAEvent | None:
     if trigger.name != "edge":
         return None
     print(f"frame {trigger.seq}: {trigger.name} at {trigger.centroid_px}")
@@ -21,8 +21,9 @@ def react(trigger: Trigger) -> MDAEvent | None:
 
 
 with driftscope.connect() as server:
-    events: TriggerEvents[MDAEvent] = TriggerEvents(server.stream("molecule"), react)
-    acquisition = core.run_mda(events)
+    events: TriggerEvents[MDAEvent] = TriggerEvents(server.stream("molecule"), picture, within=0.5)
+    acquisition = react(core, events)
     input("Enter ends\n")
     events.stop()
     acquisition.join()
+    print(f"{events.made} pictures, {events.late} triggers were older than 0.5 s, {events.lost} lost")

@@ -13,7 +13,7 @@ import numpy as np
 
 import driftscope
 from driftscope import Objects, Track
-from driftscope.tracks import TrackTable
+from driftscope.window import Window
 
 ROWS, COLUMNS, WIDTH, RADIUS = 190, 210, 1.5, 30.0  # pixels; a spot's standard deviation; the circles'
 FRAMES = 120  # that have to be tracked
@@ -38,7 +38,7 @@ def main(url: str) -> None:
     rng, end = np.random.default_rng(1), time.monotonic() + PATIENCE
     taken: dict[int, int] = {}  # the time of a frame: which
     came: list[Objects] = []
-    table = TrackTable()
+    table = Window()
     with driftscope.connect(url) as server, server.frames("camera.beads", live=False) as frames:
         stream = server.stream("camera-beads")
         results, tracks = stream.results(Objects), stream.results(Track)
@@ -76,11 +76,11 @@ def main(url: str) -> None:
             changes.append(track.change)
             if changes.count("ended") == 3:
                 break
-        found = table.rows()
+        found = table.shown().rows
         print(json.dumps({
             "frames": len(came), "lost": sum(b.seq - a.seq - 1 for a, b in zip(came, came[1:])), "seen": seen, "worst_px": worst,
             "numbers": len(np.unique(found[:, 0])), "rows": len(found), "source": info.source, "refused": refused, "born": changes.count("born"),
-            "ended": changes.count("ended"), "unreadable": results.unreadable + tracks.unreadable,
+            "ended": changes.count("ended"), "unreadable": results.unreadable + tracks.unreadable + table.unusable,
         }))  # fmt: skip
 
 

@@ -39,6 +39,11 @@ def test_what_is_not_finite_is_nan() -> None:
     assert law.sigma[0] == 1 and math.isnan(law.sigma[1]) and math.isnan(law.drift_crlb) and law.activity == []
 
 
+def test_a_number_beyond_floats_is_nan() -> None:
+    latent = decode(KINDS, samples.message("latent", light=10**400))
+    assert isinstance(latent, Latent) and math.isnan(latent.light)
+
+
 def test_parts_have_types() -> None:
     track, objects, population = (decode(KINDS, samples.message(kind)) for kind in ("track", "objects", "population"))
     assert isinstance(track, Track) and track.motion and track.motion.class_ == "a"
@@ -56,6 +61,7 @@ def test_newer_messages_are_read() -> None:
     [
         (b"{", "not JSON"),
         (b"[]", "expected v 1"),
+        (b"[" * 100_000, "not JSON: maximum recursion"),
         (samples.message("latent", v=2), "expected v 1"),
         (b'{"v": 1, "kind": "latents"}', "expected v 1 and kind one of"),
         (samples.message("latent", seq="1"), "latent.seq: found '1', expected int"),

@@ -50,6 +50,25 @@ def test_iteration_ends_with_close(stream: Stream, connection: StandIn) -> None:
     assert connection.subscriptions == {}
 
 
+def test_memory_is_bounded(stream: Stream, connection: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(samples.message("latent", seq=1))
+    monkeypatch.setattr(receiving, "WAITING_BYTES", 3 * size)
+    monkeypatch.setattr(receiving, "LONGEST", 4 * size)
+    results = stream.results(Latent)
+    for seq in range(1, 6):
+        latent(connection, seq)
+    connection.deliver("driftscope.local.bead.latent", samples.message("latent", seq=6) + b" " * 4 * size)  # too long
+    begun = time.monotonic()
+    first = results.get(0)
+    assert first and first.seq == 3 and results.lost == 2 and results.unreadable == 1
+    assert begun - 10 < results.arrived <= begun
+    latent(connection, 7)
+    assert [m.seq for m in results.waiting()] == [4, 5, 7] and results.lost == 2
+    connection.deliver("driftscope.local.bead.latent", samples.message("latent", seq=8) + b" " * 2 * size)
+    connection.deliver("driftscope.local.bead.latent", samples.message("latent", seq=9) + b" " * 2 * size)
+    assert [m.seq for m in results.waiting()] == [9] and results.lost == 3, "the last message always has room"
+
+
 def test_the_oldest_is_lost(stream: Stream, connection: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiving, "WAITING", 3)
     results = stream.results(Latent)

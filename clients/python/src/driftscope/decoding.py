@@ -68,7 +68,7 @@ def decode(kinds: dict[str, type[Message]], data: bytes | str) -> Message:
     """The message in data, of one of kinds."""
     try:
         found = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from error
     if not isinstance(found, dict) or found.get("v") != 1 or found.get("kind") not in kinds:
         raise Unreadable(f"found {found!r:.80}, expected v 1 and kind one of {', '.join(kinds)}")
@@ -125,7 +125,10 @@ def _float(found: Any, where: str) -> float:
         return math.nan
     if isinstance(found, bool) or not isinstance(found, (int, float)):
         raise Unreadable(f"{where}: found {found!r:.80}, expected a number")
-    return float(found)
+    try:
+        return float(found)
+    except OverflowError:  # a whole number of more than 308 digits
+        return math.nan
 
 
 def _list(item: Reader) -> Reader:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import Any, Callable, Generic, Mapping, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from .client import Stream
+from .connection import log
 from .frames import Frames
 from .messages import Trigger
 
@@ -34,6 +36,9 @@ class Signals(Protocol):
     @property
     def frameReady(self) -> Signal: ...
 
+    @property
+    def sequenceFinished(self) -> Signal: ...
+
 
 class Runner(Protocol):
     """What of pymmcore_plus.mda.MDARunner is used: core.mda."""
@@ -41,12 +46,24 @@ class Runner(Protocol):
     @property
     def events(self) -> Signals: ...
 
+    @property
+    def engine(self) -> Any: ...
+
 
 class Indexed(Protocol):
     """What of useq.MDAEvent is used: where in the sequence it is."""
 
     @property
     def index(self) -> Mapping[str, int]: ...
+
+
+class Acquiring(Protocol):
+    """What of CMMCorePlus is used for events."""
+
+    @property
+    def mda(self) -> Runner: ...
+
+    def run_mda(self, events: Any, /) -> Any: ...
 
 
 class Core(Protocol):
@@ -132,28 +149,82 @@ def publish_camera(core: Core, frames: Frames) -> None:
 
 
 class TriggerEvents(Generic[E]):
-    """Events for an acquisition engine, core.run_mda(TriggerEvents(stream, make)): the next one comes with the next trigger that begins.
+    """Events for an acquisition engine: the next one comes with the next trigger that begins.
 
-    make says what to do about a trigger: a useq.MDAEvent, or None for nothing. stop ends the acquisition.
+    make says what to do about a trigger: it returns a useq.MDAEvent, or None for nothing. A trigger that is older than within seconds is dropped,
+    counted in late and logged; None waits for ever. The age counts from the arrival of the frame in the run: the time there (latency_ms) and the time
+    that the trigger waited here, while the engine was busy. clock adds the way in between: with clock=True the age counts from the frame's own time,
+    which has to be on this computer's clock, as publish_mda's are. The engine may pause after that check.
     """
 
-    def __init__(self, stream: Stream, make: Callable[[Trigger], E | None]) -> None:
+    def __init__(self, stream: Stream, make: Callable[[Trigger], E | None], within: float | None = None, clock: bool = False) -> None:
+        if within is not None and not 0 < within < math.inf:
+            raise ValueError(f"within: found {within}, expected seconds above 0, or None")
+        self.made = self.late = 0  # triggers
         self._triggers = stream.results(Trigger)
-        self._make = make
+        self._make, self._within, self._clock = make, within, clock
+
+    @property
+    def lost(self) -> int:
+        """How many triggers were lost here, because too many waited."""
+        return self._triggers.lost
 
     def __iter__(self) -> TriggerEvents[E]:
         return self
 
     def __next__(self) -> E:
         for trigger in self._triggers:
-            event = self._make(trigger) if trigger.on else None
+            if not trigger.on or self._is_late(trigger):
+                continue
+            event = self._make(trigger)
             if event is not None:
+                self.made += 1
                 return event
         raise StopIteration
 
     def stop(self) -> None:
         """Ends the events. Any thread may."""
         self._triggers.close()
+
+    def _is_late(self, trigger: Trigger) -> bool:
+        if self._within is None:
+            return False
+        age = time.monotonic() - self._triggers.arrived + (trigger.latency_ms / 1000 if math.isfinite(trigger.latency_ms) else 0)
+        if self._clock:
+            try:
+                age = (time.time_ns() - trigger.time_ns) / 1e9
+            except ValueError:  # no time: too old, rather than too early
+                age = math.inf
+        if age <= self._within:
+            return False
+        self.late += 1
+        if self.late & (self.late - 1) == 0:  # 1, 2, 4, ...: no flood
+            log.warning("trigger %s of frame %d is %.3f s old, later than %g s: dropped, %d so far", trigger.name, trigger.seq, age, self._within, self.late)
+        return True
+
+
+def react(core: Acquiring, events: TriggerEvents[E]) -> Any:
+    """Runs the events in core's engine, each as soon as its trigger comes. Returns what core.run_mda returns; events.stop() ends the acquisition.
+
+    Until then the engine's hardware sequencing is off: with it pymmcore-plus holds each event until it has seen the next one.
+    """
+    engine, over = core.mda.engine, False
+    before = getattr(engine, "use_hardware_sequencing", None)
+
+    def restore(*_: object) -> None:
+        nonlocal over
+        if not over and before is not None:
+            engine.use_hardware_sequencing = before
+        over = True  # the signal keeps this function, and later sequences end, too
+
+    if before is not None:
+        engine.use_hardware_sequencing = False
+    core.mda.events.sequenceFinished.connect(restore)
+    try:
+        return core.run_mda(events)
+    except BaseException:
+        restore()
+        raise
 
 
 def snap(trigger: Trigger) -> Any:

@@ -14,19 +14,24 @@ from .decoding import Message, Unreadable, decode
 M = TypeVar("M", bound=Message)
 
 WAITING = 65536  # messages: at 1000 frames a second, a minute
+WAITING_BYTES = 64 << 20  # of JSON, of all that wait
+LONGEST = 16 << 20  # bytes of a message: 100,000 objects take 10 MB
 TURN = 0.5  # seconds; a wait without end cannot be interrupted by Ctrl-C on Windows
 
 
 class Results(Generic[M]):
     """Messages, of each kind in the order of the stream: made by Stream.results. Used by one thread.
 
-    Of more than 65536 that wait the oldest goes, counted in lost. What cannot be read is counted in unreadable, and logged.
+    If more than 65536 messages or 64 MiB of them wait, the oldest is dropped and counted in lost. A message that is unreadable, or longer than
+    16 MiB, is counted in unreadable and logged.
     """
 
     def __init__(self, kinds: tuple[type[M], ...]) -> None:
         self.lost = self.unreadable = self.superseded = 0  # messages
+        self.arrived = 0.0  # time.monotonic() when the last message that get returned came
         self._kinds: dict[str, type[Message]] = {kind.KIND: kind for kind in kinds}
-        self._messages: deque[M] = deque()
+        self._messages: deque[tuple[M, float, int]] = deque()  # with its arrival and its bytes
+        self._bytes = 0
         self._changed = threading.Condition()
         self._epoch = 0
         self._closed = False
@@ -34,11 +39,15 @@ class Results(Generic[M]):
 
     def take(self, received: Received) -> None:
         """Adds a message; called by the connection."""
+        arrived, size = time.monotonic(), len(received.data)
         try:
+            if size > LONGEST:
+                raise Unreadable(f"found {size} bytes, at most {LONGEST} expected: lower objects.max")
             message = decode(self._kinds, received.data)
         except Unreadable as error:
             self.unreadable += 1
-            log.warning("%s: %s", received.subject, error)
+            if self.unreadable & (self.unreadable - 1) == 0:  # 1, 2, 4, ...: no flood
+                log.warning("%s: %s: message %d that is unreadable", received.subject, error, self.unreadable)
             return
         with self._changed:
             epoch = message.epoch or 0
@@ -46,10 +55,11 @@ class Results(Generic[M]):
                 self.superseded += 1
                 return
             self._epoch = epoch
-            if len(self._messages) == WAITING:
-                self._messages.popleft()
+            while self._messages and (len(self._messages) >= WAITING or self._bytes + size > WAITING_BYTES):
+                self._bytes -= self._messages.popleft()[2]
                 self.lost += 1
-            self._messages.append(message)  # type: ignore[arg-type]  # decode gives one of kinds
+            self._messages.append((message, arrived, size))  # type: ignore[arg-type]  # decode returns one of kinds
+            self._bytes += size
             self._changed.notify()
 
     def get(self, timeout: float | None = None) -> M | None:
@@ -61,13 +71,18 @@ class Results(Generic[M]):
                 if left <= 0:
                     return None
                 self._changed.wait(left)
-            return self._messages.popleft() if self._messages else None
+            if not self._messages:
+                return None
+            message, self.arrived, size = self._messages.popleft()
+            self._bytes -= size
+            return message
 
     def waiting(self) -> list[M]:
         """All messages that have come, without waiting."""
         with self._changed:
-            found = list(self._messages)
+            found = [message for message, _, _ in self._messages]
             self._messages.clear()
+            self._bytes = 0
         return found
 
     def __iter__(self) -> Results[M]:
