@@ -52,8 +52,8 @@ class Writer:
         kind = next(k for k in kinds if k != "null")
         if kind == "array":
             return "list[%s]" % self.hint(schema["items"], name)
-        if kind == "object" and "additionalProperties" in schema:
-            return "dict[str, %s]" % self.hint(schema["additionalProperties"], name)
+        if kind == "object" and "properties" not in schema:
+            return "dict[str, %s]" % (self.hint(schema["additionalProperties"], name) if "additionalProperties" in schema else "object")
         if kind == "object":
             self.write(schema, name, "Record", schema.get("description"))
             return name

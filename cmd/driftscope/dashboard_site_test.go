@@ -111,8 +111,13 @@ func siteRows(table string, rows ...string) string {
 	return fmt.Sprintf("Array.from(document.querySelectorAll('#%s tr'), (r) => Array.from(r.cells, (c) => c.textContent.trim()).join(' / ')).join('\\n') === %q", table, strings.Join(rows, "\n"))
 }
 
-// TestDashboardOfASite: a viewer sees all streams of a site with their workers. A silent worker turns grey and then disappears; one that has handed over
-// disappears at once. The page ignores records from a worker that has lost its stream.
+// gone is true while the second row of the workers is hall-1, no longer at work for a reason.
+func gone(mark, why string) string {
+	return fmt.Sprintf(`(([name, state, , , , , why]) => name === 'hall-1' && /^%s gone since \d\d:\d\d:00$/.test(state) && why === %q)(Array.from(document.querySelectorAll('#workers tr:nth-child(2) td'), (c) => c.textContent.trim()))`, mark, why)
+}
+
+// TestDashboardOfASite: a viewer sees all streams of a site with their workers. A silent worker turns grey, and then the page says since when and why it is gone;
+// one that has handed over disappears at once. The page ignores records from a worker that has lost its stream.
 func TestDashboardOfASite(t *testing.T) {
 	b := openBrowser(t)
 	server := laboratory(t, -1, -1)
@@ -166,7 +171,11 @@ func TestDashboardOfASite(t *testing.T) {
 	site.once("bead", latent.KindEvent, &over)
 	beads := "bead / hall-2 / 1 min 00 s / 23 / ● tracking / 48.0 / "
 	b.until(10*time.Second, "the new place", fmt.Sprintf("document.querySelector('#site-streams tr').textContent === %q", strings.ReplaceAll(beads, " / ", "")))
-	b.until(20*time.Second, "that the silent worker is gone", `document.querySelectorAll('#workers tr').length === 1`)
+	b.until(20*time.Second, "since when the silent worker is gone, why, and where its streams are", gone("■", "it was killed, frozen or cut off; bead → hall-2; cell → nobody"))
+	for _, width := range []int64{390, 1400} {
+		b.size(width, 1000, 1, width < 1000)
+		b.shoot(fmt.Sprintf("dead-worker-%d", width))
+	}
 	b.until(10*time.Second, "no mark on one version", `document.querySelector('#workers-note').textContent === '' && !/▲/.test(document.querySelector('#workers').textContent)`)
 
 	// hall-1 resumes, and does not know yet that it has lost its stream.
@@ -188,7 +197,7 @@ func TestDashboardOfASite(t *testing.T) {
 	first.Draining, first.Streams = true, []message.RunningRecord{}
 	site.silence("hall-1", latent.KindWorker)
 	site.once("hall-1", latent.KindWorker, first)
-	b.until(2*time.Second, "that who has handed over is gone at once", `document.querySelectorAll('#workers tr').length === 1`)
+	b.until(2*time.Second, "that who has handed over is gone at once", gone("○", "it was told to end, and has handed over its streams"))
 	b.clean(false)
 	interrupt(t, run)
 }

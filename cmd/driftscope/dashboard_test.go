@@ -156,7 +156,7 @@ func TestDashboard(t *testing.T) {
 	b.clean(false)
 
 	interrupt(t, run)
-	b.until(10*time.Second, "word that the server is away", badge("server away"))
+	b.until(10*time.Second, "word that the program is away, and since when", `/away/.test(document.querySelector('#connection').textContent) && /^(The run ended|Last heard) at .*/.test(document.querySelector('#ended').textContent)`)
 	run, again := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", strings.Trim(strings.TrimPrefix(address, "http:"), "/"), "--no-status")
 	if again != address {
 		t.Fatalf("the dashboard came back at %s, not at %s", again, address)

@@ -1,18 +1,21 @@
 package natsink
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
 	"sync"
 
 	"driftscope/internal/flow/latent"
-	"driftscope/sinks/message"
 )
 
-// latest holds the last record of every kind. It may be used from any goroutine.
+// maxEvents bounds the events that a snapshot holds, so that a page opened late has a history.
+const maxEvents = 100
+
+// latest holds the last record of every kind, and the last events. It may be used from any goroutine.
 type latest struct {
-	mu    sync.Mutex
-	lines map[latent.Kind][]byte
+	mu     sync.Mutex
+	lines  map[latent.Kind][]byte
+	events []json.RawMessage // oldest first
 }
 
 // keep copies line.
@@ -23,32 +26,25 @@ func (l *latest) keep(kind latent.Kind, line []byte) {
 		l.lines = map[latent.Kind][]byte{}
 	}
 	l.lines[kind] = append(l.lines[kind][:0], line...)
+	if kind == latent.KindEvent {
+		l.events = append(l.events[max(0, len(l.events)+1-maxEvents):], bytes.Clone(line))
+	}
 }
 
 // last returns a copy of the last record of a kind, or nil if there is none.
 func (l *latest) last(kind latent.Kind) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.lines[kind])
+	return bytes.Clone(l.lines[kind])
 }
 
-// snapshot returns one JSON object with the last record of each kind under the kind's name.
+// snapshot returns one JSON object with the last record of each kind under the kind's name, and the last events.
 func (l *latest) snapshot(stream string) ([]byte, error) {
-	return json.Marshal(struct {
-		message.Header
-		Latent json.RawMessage `json:"latent,omitempty"`
-		SDE    json.RawMessage `json:"sde,omitempty"`
-		Event  json.RawMessage `json:"event,omitempty"`
-		Health json.RawMessage `json:"health,omitempty"`
-		View   json.RawMessage `json:"view,omitempty"`
-
-		Trigger json.RawMessage `json:"trigger,omitempty"`
-
-		Objects    json.RawMessage `json:"objects,omitempty"`
-		Population json.RawMessage `json:"population,omitempty"`
-	}{
-		message.Header{V: latent.Version, Kind: "snapshot", Stream: stream},
-		l.last(latent.KindLatent), l.last(latent.KindSDE), l.last(latent.KindEvent), l.last(latent.KindHealth), l.last(latent.KindView), l.last(latent.KindTrigger),
-		l.last(latent.KindObjects), l.last(latent.KindPopulation),
-	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	record := map[string]any{"v": latent.Version, "kind": "snapshot", "stream": stream, "events": l.events}
+	for kind, line := range l.lines {
+		record[string(kind)] = json.RawMessage(line)
+	}
+	return json.Marshal(record)
 }

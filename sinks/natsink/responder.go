@@ -27,6 +27,8 @@ type About struct {
 	Seed         uint64    `json:"seed"`          // of the estimator
 	Started      time.Time `json:"started"`
 	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
+
+	Rules []json.RawMessage `json:"rules,omitempty"` // the rules as written, {kind: options}
 }
 
 // responder answers the requests to a stream while it runs. It passes commands that change something to the runner.

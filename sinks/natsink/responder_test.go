@@ -49,7 +49,8 @@ func newControlled(t *testing.T, env Env) (s *Sink, applied chan latent.Command)
 
 func TestNATSCommands(t *testing.T) {
 	b := sinktest.Bus(t)
-	about := About{Source: "sim:molecule", Model: "embedded:molecule", ModelSHA256: "ab", ConfigSHA256: "cd", Latents: 2, Seed: 1, Started: sinktest.Noon.UTC()}
+	about := About{Source: "sim:molecule", Model: "embedded:molecule", ModelSHA256: "ab", ConfigSHA256: "cd", Latents: 2, Seed: 1, Started: sinktest.Noon.UTC(),
+		Triggers: []string{"edge"}, Rules: []json.RawMessage{[]byte(`{"zone":{"name":"edge","centroid_px":{"x":[0,1],"y":[0,1]}}}`)}}
 	s, applied := newControlled(t, Env{Stream: "bead", Bus: b, About: func() About { return about }})
 	defer sinktest.Close(t, s)
 	ask := func(name string, payload []byte, code, want string) []byte {
@@ -88,6 +89,9 @@ func TestNATSCommands(t *testing.T) {
 		t.Errorf("found %+v, %v", info, err)
 	}
 	messages := []latent.Message{sinktest.Estimate(0, 1), sinktest.Health(), sinktest.View(), sinktest.Estimate(1, 1), sinktest.Trigger(1)}
+	for seq := range uint64(maxEvents + 2) {
+		messages = append(messages, &latent.Event{Seq: seq, Time: sinktest.Noon, Level: latent.Info, Code: "template_found", Count: 1})
+	}
 	for _, m := range messages {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -97,7 +101,8 @@ func TestNATSCommands(t *testing.T) {
 	if got := ask("stats", nil, "", ""); string(got) != want[2] {
 		t.Errorf("found %s, expected %s", got, want[2])
 	}
-	snapshot := fmt.Sprintf(`{"v":1,"kind":"snapshot","stream":"bead","latent":%s,"sde":%s,"health":%s,"view":%s,"trigger":%s}`, want[4], want[1], want[2], want[3], want[5])
+	snapshot := fmt.Sprintf(`{"event":%s,"events":[%s],"health":%s,"kind":"snapshot","latent":%s,"sde":%s,"stream":"bead","trigger":%s,"v":1,"view":%s}`,
+		want[len(want)-1], strings.Join(want[len(want)-maxEvents:], ","), want[2], want[4], want[1], want[5], want[3])
 	if got := ask("snapshot", nil, "", ""); string(got) != snapshot {
 		t.Errorf("found %s, expected %s", got, snapshot)
 	}

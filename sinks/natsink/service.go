@@ -16,7 +16,7 @@ import (
 const stoppedEvery = time.Second
 
 // Service answers requests for one stream during the life of its process. While the stream runs, its NATS sink (made with this Service in its Env) answers.
-// While it is stopped, the Service answers info and stats and accepts the command start. It may be used from any goroutine.
+// While it is stopped, the Service answers info, stats and snapshot, and accepts the command start. It may be used from any goroutine.
 type Service struct {
 	stream  string
 	bus     *bus.Conn
@@ -81,8 +81,8 @@ func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
 	switch {
 	case name == "start":
 		return s.start(payload)
-	case name == "info":
-		return run.info()
+	case name == "info", name == "snapshot":
+		return run.carryOut(name, nil)
 	case name == "stats" && health != nil:
 		return health, nil
 	}

@@ -53,7 +53,8 @@ func TestStay(t *testing.T) {
 	// Before any Wait, a request still gets an answer.
 	ask("stats", "", "", `"state":"stopped","problem":"source: gone"`)
 	ask("info", "", "", "sim:one")
-	for _, name := range []string{"pause", "stop", "snapshot"} {
+	ask("snapshot", "", "", `"state":"stopped","problem":"source: gone"`)
+	for _, name := range []string{"pause", "stop"} {
 		ask(name, "", "409", name+": the stream is stopped: send start")
 	}
 	ask("dance", "", "404", "is not known")

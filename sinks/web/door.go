@@ -2,8 +2,6 @@ package web
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
@@ -72,7 +70,7 @@ func (d *door) foreign(r *http.Request) string {
 // known admits holders of the cookie or the token.
 func (d *door) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !same(cookie.Value, d.session)) && !d.bears(r) {
+		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !bus.Same(cookie.Value, d.session)) && !d.bears(r) {
 			d.refuse(w, http.StatusUnauthorized, "give the token first")
 			return
 		}
@@ -83,7 +81,7 @@ func (d *door) known(next http.Handler) http.Handler {
 // bears reports whether a request has the token, as Authorization: Bearer TOKEN.
 func (d *door) bears(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && same(token, d.token)
+	return ok && bus.Same(token, d.token)
 }
 
 // login answers the token with a cookie.
@@ -100,10 +98,4 @@ func (d *door) login(w http.ResponseWriter, r *http.Request) {
 func (d *door) refuse(w http.ResponseWriter, status int, why string) {
 	d.refused.Add(1)
 	http.Error(w, why, status)
-}
-
-// same compares secrets in constant time.
-func same(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -73,9 +73,19 @@ func openField(t *testing.T, pages bus.Pages) *field {
 	return f
 }
 
+// before is what every page of these tests asks first, with the answers: two zones, and an event of the time before it was opened.
+var before = map[string]string{
+	"info":     `{"v":1,"kind":"info","rules":[{"zone":{"name":"left","object":"any","box":{"z1":[-0.5,127.5]}}},{"zone":{"name":"disc","object":"any","ball":{"centre":{"z1":255.5,"z2":255.5},"radius":64}}},{"lost":{"name":"gone"}}]}`,
+	"snapshot": `{"v":1,"kind":"snapshot","events":[{"v":1,"kind":"event","level":"warning","code":"queue_full","text":"<b>slow</b>","count":1,"time":"1970-01-01T00:00:00Z"}]}`,
+}
+
 // answer does what a run does of a command.
 func (f *field) answer(m *nats.Msg) {
 	name := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	if answer, known := before[name]; known {
+		m.Respond([]byte(answer))
+		return
+	}
 	f.asked <- strings.TrimSpace(name + " " + string(m.Data))
 	m.Respond([]byte("ok"))
 }
@@ -267,11 +277,34 @@ func TestField(t *testing.T) {
 		}
 	}
 	f.shoot("field")
+	t.Run("zones", func(t *testing.T) { zones(f) })
 	t.Run("looks", func(t *testing.T) { looks(f) })
 	t.Run("sorts", func(t *testing.T) { sorts(f) })
 	t.Run("follows", func(t *testing.T) { follows(f) })
 	t.Run("hostile", func(t *testing.T) { hostile(f) })
 	t.Run("narrow", func(t *testing.T) { narrow(f) })
+}
+
+// zones: those of rules lie where they are in the frame, and are marked while their condition holds; events of the time before are listed, and kept in bounds.
+func zones(f *field) {
+	const places = `Array.from(document.querySelectorAll('.crowd .zone'), (z) => [z.textContent, z.className, ...['left', 'top', 'width', 'height'].map((s) => parseFloat(z.style[s]))].join(' ')).join()`
+	f.until("the zones", places+` === 'left zone 0 0 25 100,disc zone round 37.5 37.5 25 25'`, few())
+	trigger := func(on bool) {
+		f.tell("trigger", "trigger", map[string]any{"name": "disc", "rule": "zone", "on": on, "value": 3, "threshold": 0, "unit": "px", "object": 7})
+	}
+	trigger(true)
+	f.until("an object in the disc", places+` === 'left zone 0 0 25 100,disc zone round on 37.5 37.5 25 25'`, few())
+	f.shoot("zones")
+	trigger(false)
+	f.until("none in the disc", places+`.includes('disc zone round 37.5')`, few())
+	const list = `Array.from(document.querySelectorAll('#events li'), (li) => li.querySelector('strong').textContent).join()`
+	f.until("the trigger, and the event of before", list+` === 'disc,queue full' && document.querySelector('#events').textContent.includes('<b>slow</b>')`, few())
+	for i := range 600 {
+		f.tell("event", "event", map[string]any{"level": "info", "code": fmt.Sprintf("code_%d", i), "text": "", "count": 1})
+	}
+	f.until("the newest 500 events", `document.querySelectorAll('#events li').length === 500 && document.querySelector('#events li').textContent.includes('code 599')`, few())
+	f.tell("event", "event", map[string]any{"level": "info", "code": "code_599", "text": "", "count": 1})
+	f.until("the same again in one line", `document.querySelectorAll('#events li').length === 500 && document.querySelector('#events li strong').textContent === 'code 599 × 2'`, few())
 }
 
 // hued is the sum of blue less that of red of the pixels of a mark: more than 0 at the ramp's low end, less at its high end.

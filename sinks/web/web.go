@@ -18,7 +18,8 @@ import (
 var dist embed.FS
 
 // policy lets the page load and reach nothing but this server.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// A blob is a film that a person opens from the own disk.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src blob:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // kinds lists the types of the embedded files. The machine's own table may differ.

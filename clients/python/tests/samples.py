@@ -24,8 +24,10 @@ def value(of: dict[str, Any], whole: bool = True) -> Any:
     kind = next(k for k in kinds if k != "null")
     if kind == "object" and "properties" in of:
         return {name: value(part, whole) for name, part in of["properties"].items() if whole or name in of["required"]}
-    if kind == "object":
+    if kind == "object" and "additionalProperties" in of:
         return {"a": value(of["additionalProperties"], whole)}
+    if kind == "object":
+        return {"zone": {"name": "edge", "box": {"z1": [0, 1.5]}}}
     if kind == "array":
         return [value(of["items"], whole)] * 2
     if of.get("format") == "date-time":

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -19,8 +20,8 @@ type Pages string
 // A page can only watch a run and send it requests, even with the right to command: it never publishes a result.
 const (
 	NoPages    Pages = ""      // no WebSocket
-	PagesLook  Pages = "look"  // subscribe
-	PagesSteer Pages = "steer" // subscribe, and send commands
+	PagesLook  Pages = "look"  // subscribe, and ask for the last state
+	PagesSteer Pages = "steer" // subscribe, ask, and send commands
 )
 
 // nowhere is the only browser origin that the embedded WebSocket accepts, and no page has it. Browsers connect through the dashboard's port, which checks their
@@ -47,28 +48,22 @@ func newDoors(o Options) *doors {
 	if o.Pages == PagesSteer {
 		name = "page"
 	}
-	prefix := o.Prefix
-	if prefix == "" {
-		prefix = DefaultPrefix
-	}
 	embedded := rights.Embedded()
 	r := &embedded.Roles[slices.IndexFunc(embedded.Roles, func(r rights.Role) bool { return r.Name == name })]
-	may := embedded.Permissions(r, prefix)
-	publish := &server.SubjectPermission{Allow: may.Publish, Deny: may.DenyPublish}
-	if len(may.Publish) == 0 {
-		publish.Deny = []string{">"}
+	may := embedded.Permissions(r, cmp.Or(o.Prefix, DefaultPrefix)) // an empty list would allow everything: each role of a page has its questions
+	d.page = &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: may.Publish, Deny: may.DenyPublish}, Subscribe: &server.SubjectPermission{Allow: may.Subscribe, Deny: may.DenySubscribe},
 	}
-	d.page = &server.Permissions{Publish: publish, Subscribe: &server.SubjectPermission{Allow: may.Subscribe, Deny: may.DenySubscribe}}
 	return d
 }
 
 // Check is server.Authentication.
 func (d *doors) Check(c server.ClientAuthentication) bool {
 	given := c.GetOpts()
-	if same(given.Username, program) && same(given.Password, d.secret) {
+	if Same(given.Username, program) && Same(given.Password, d.secret) {
 		return true
 	}
-	if d.token != "" && !same(given.Token, d.token) {
+	if d.token != "" && !Same(given.Token, d.token) {
 		return false
 	}
 	found, err := d.server.Connz(&server.ConnzOptions{CID: c.GetID()})
@@ -86,8 +81,8 @@ func (d *doors) Check(c server.ClientAuthentication) bool {
 // program is the user name of this process's own connection.
 const program = "driftscope"
 
-// same compares secrets in constant time.
-func same(a, b string) bool {
+// Same compares secrets in constant time.
+func Same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -40,7 +40,7 @@ results        *        h     h
 plate          *        h     h
 populations    *        h     h
 kept           *        -     -
-questions      *        p     -
+questions      *        p     p
 commands       *        p     -
 services       *        -     -
 frames         *        -     -

@@ -192,10 +192,10 @@ func (p *Process) close() {
 	p.Disconnect()
 }
 
-// Disconnect closes the shared parts after the streams have run.
+// Disconnect closes the shared parts after the streams have run: the dashboard last, so that pages get the end of the run.
 func (p *Process) Disconnect() {
-	p.dashboard.Close()
 	p.Bus.Close()
+	p.dashboard.Close()
 }
 
 // Run tracks every stream until it or ctx ends, and prints the frame counts. If streams stay, a client can restart an ended stream until ctx ends. A
@@ -229,6 +229,9 @@ func (p *Process) Run(ctx context.Context, frames uint64) error {
 		if account != nil {
 			account()
 		}
+	}
+	if p.dashboard != nil && !p.stays && ctx.Err() == nil {
+		console.Say("the dashboard ends with the run; run --stay keeps it until Ctrl-C")
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -143,9 +144,14 @@ func (s *Stream) ofServer(err error) error {
 // about returns the stream's description for clients.
 func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
-	return natsink.About{
+	about := natsink.About{
 		Source: recording.SourceName(s.cfg.Source), ConfigSHA256: digest, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
-	}, err
+	}
+	for _, c := range s.cfg.Triggers {
+		rule, failed := json.Marshal(map[string]any{c.Kind: c.Options()})
+		about.Rules, err = append(about.Rules, rule), errors.Join(err, failed)
+	}
+	return about, err
 }
 
 // close frees the stages of a stream that will not run. An unopened source holds nothing.

@@ -33,10 +33,7 @@ func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, na
 	if err != nil {
 		return nil, nil, err
 	}
-	if l != nil {
-		return &timed{rules: watcher, lead: l}, names, nil
-	}
-	return watcher, names, nil
+	return &timed{rules: watcher, lead: l}, names, nil
 }
 
 // Numbers of recent times in a median. So many frames span one to five seconds of similar load. Pulses are rare, so fewer are used.

@@ -103,6 +103,8 @@ def _reader(hint: Any) -> Reader:
         return _dict(_reader(arguments[1]))
     if hint is float:
         return _float
+    if hint is object:
+        return lambda found, where: found  # options as they were written
     if issubclass(hint, Record):
         record: type[Record] = hint
         return lambda found, where: record.read(found, where)

@@ -674,6 +674,8 @@ class Info(Message):
     model_sha256: str
     #: requests that wanted their answer where no inbox is
     refused: int
+    #: the rules as written, {kind: options}
+    rules: list[dict[str, object]] | None = None
     #: of the estimator
     seed: int
     source: str

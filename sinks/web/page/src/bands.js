@@ -8,10 +8,10 @@ import { colours, fade, onTheme } from "./theme.js";
 export class BandChart {
   /**
    * values(stream, dims, span) gives [seconds before now, then value, low and high of each dimension]; limits bounds its axis; chosen(stream) are
-   * the dimensions, by default those that move.
+   * the dimensions, by default those that move; first is the place of the first colour, so that charts of one panel share none.
    */
-  constructor(element, { values, limits, chosen = (stream) => stream.shown() }) {
-    Object.assign(this, { element, values, limits, chosen, plot: null, shape: "", dims: [] });
+  constructor(element, { values, limits, chosen = (stream) => stream.shown(), first = 0 }) {
+    Object.assign(this, { element, values, limits, chosen, first, plot: null, shape: "", dims: [] });
     this.range = new SteadyRange();
     new ResizeObserver(() => this.resize()).observe(element);
     onTheme(() => this.discard());
@@ -35,6 +35,11 @@ export class BandChart {
     return [0, 1, 2].map((k) => data[1 + 3 * n + k]?.[at] ?? NaN);
   }
 
+  /** The colour of the n-th line. */
+  colour(n) {
+    return colours.series[(this.first + n) % colours.series.length];
+  }
+
   create(shape, dims, span, stream) {
     this.discard();
     this.shape = shape;
@@ -43,7 +48,7 @@ export class BandChart {
     const series = [{}];
     const bands = [];
     dims.forEach((dim, n) => {
-      const colour = colours.series[n % colours.series.length];
+      const colour = this.colour(n);
       const edge = { stroke: "transparent", width: 0, points: { show: false } };
       series.push({ stroke: colour, width: 1.5, points: { show: false } }, edge, edge);
       bands.push({ series: [3 + 3 * n, 2 + 3 * n], fill: fade(colour, 0.18) });

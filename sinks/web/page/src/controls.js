@@ -28,9 +28,10 @@ export class Controls {
   }
 
   draw(stream, state) {
-    this.ended = !stream.experiment && ["ended", "failed"].includes(state.word); // an experiment takes no commands
-    this.running = !stream.experiment && !this.ended && state.word !== "waiting";
-    find("#commands").hidden = stream.experiment || !this.context().allowed;
+    const silent = stream.experiment || stream.replayed; // takes no commands
+    this.ended = !silent && ["ended", "failed"].includes(state.word);
+    this.running = !silent && !this.ended && state.word !== "waiting";
+    find("#commands").hidden = silent || !this.context().allowed;
     for (const button of this.buttons) button.disabled = !this.usable;
     const [pause, freeze] = this.buttons;
     pause.disabled = !this.usable && !this.startable;

@@ -1,12 +1,14 @@
 // Subscribes: to the health, events and triggers of every stream and to what workers say of themselves, and to the latents, law and pictures of the one that is looked at, of a field its
 // objects, while somebody looks. Of latents and objects it takes what is published for the eye, thirty a second at most.
 
-import { read } from "./message.js";
+import { read, rulesOf, snapshot } from "./message.js";
 import { Site } from "./site.js";
 import { Stream } from "./stream.js";
+import { zonesOf } from "./zones.js";
 
 const MOST_STREAMS = 1024;
 const MOST_SITES = 16;
+const PATIENCE = 3000; // ms for an answer
 const EVERYWHERE = ["health", "event", "trigger", "worker"]; // kinds, which end their subjects
 const WATCHED = { glance: ["latent", "objects"], sde: "sde", view: "view", population: "population", track: "track" }; // the end of a subject -> what it carries
 
@@ -45,6 +47,25 @@ export class Feed {
     for (const [token, kinds] of Object.entries(WATCHED)) {
       this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${token}`, kinds));
     }
+    this.catchUp(stream);
+  }
+
+  /** Asks what came before somebody looked, and where the zones are. Who may not ask, or asks a stream that is gone, sees what comes next. */
+  async catchUp(stream) {
+    stream.stale = false;
+    const [all, info] = await Promise.all(["snapshot", "info"].map((name) => this.ask(stream, name)));
+    if (all) stream.catchUp(snapshot(all), performance.now());
+    if (info) stream.zones = zonesOf(rulesOf(info));
+  }
+
+  /** The answer to a question that changes nothing; null where there is none. */
+  async ask(stream, name) {
+    try {
+      const answer = await this.nats.request(`${this.prefix}.${stream.key}.cmd.${name}`, "", { timeout: PATIENCE });
+      return answer.headers?.get("Nats-Service-Error") ? null : answer.data;
+    } catch {
+      return null;
+    }
   }
 
   subscribe(subject, kinds) {
@@ -60,6 +81,7 @@ export class Feed {
     if (!message) this.unreadable++;
     else if (kinds === "worker") this.worker(site, name, message, now);
     else if (taker.counts(message.epoch ?? 0, now)) taker.take(message.kind, message, now);
+    if (taker.stale && taker === this.watching && this.nats) this.catchUp(taker);
   }
 
   /** What a worker says; the first one makes its site known. */

@@ -18,7 +18,7 @@ export class FieldPanels {
     this.spectrum = new SpectrumPanel(find("#spectrum"));
     this.pairs = new PairsPanel(find("#pairs"), find("#pairs-note"));
     this.counts = new BandChart(find("#counts"), { values: lines((stream) => stream.objects.history, 1), limits: fromZero, chosen: () => [0] });
-    this.turnover = new BandChart(find("#turnover"), { values: lines((stream) => stream.objects.turnover, 2), limits: fromZero, chosen: () => [0, 1] });
+    this.turnover = new BandChart(find("#turnover"), { values: lines((stream) => stream.objects.turnover, 2), limits: fromZero, chosen: () => [0, 1], first: 1 });
     find("#unfollow").addEventListener("click", () => this.choose(null));
   }
 

@@ -11,6 +11,14 @@ export function number(value, digits = 3) {
   return text.replaceAll("-", "−");
 }
 
+/** Two ends of a scale, with as many digits as tell them apart. */
+export function ends(low, high, text = number) {
+  for (let digits = 2; digits < 6; digits++) {
+    const [a, b] = [text(low, digits), text(high, digits)];
+    if (a !== b || digits === 5) return [a, b];
+  }
+}
+
 /** A value of a known step, so that columns of changing numbers stand still. */
 export function fixed(value, decimals) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";

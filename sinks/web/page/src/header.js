@@ -23,7 +23,7 @@ export class Header {
     if (!shown.overview && !items.includes(shown)) items.push(shown);
     items.push(...overviews);
     this.items = items;
-    const sites = new Set(items.map((item) => item.site)).size > 1;
+    const sites = new Set(items.filter((item) => !item.replayed).map((item) => item.site)).size > 1;
     const tabs = repeat(this.tabs, items.length, () => {
       const tab = make("button", "", make("span", "mark"), make("span"));
       tab.type = "button";
@@ -39,7 +39,7 @@ export class Header {
       tabs[i].tabIndex = item === shown ? 0 : -1;
       tabs[i].title = word;
       say(tabs[i].firstElementChild, MARKS[tone]);
-      say(tabs[i].lastElementChild, sites ? `${item.site} / ${item.name}` : item.name);
+      say(tabs[i].lastElementChild, sites && !item.replayed ? `${item.site} / ${item.name}` : item.name);
     });
   }
 
@@ -63,6 +63,7 @@ export class Header {
 
   facts(stream) {
     const health = stream.health;
+    find("#facts").hidden = !health;
     if (!health) return;
     const dropped = lost(health);
     say(find("#fact-fps"), `${fixed(health.fps, 1)} fps`);

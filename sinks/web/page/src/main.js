@@ -15,6 +15,7 @@ import { startKeys } from "./keys.js";
 import { Login, tokenInAddress } from "./login.js";
 import { PathPanel } from "./path.js";
 import { PreviewPanel } from "./preview.js";
+import { Player } from "./recorded.js";
 import { RegionPanel } from "./region.js";
 import { SitePanels } from "./sitepanel.js";
 import { DropTable, StageTable } from "./stages.js";
@@ -62,18 +63,29 @@ const latents = new BandChart(find("#series"), { values: latentBands, limits: ar
 const laws = new BandChart(find("#laws"), { values: lawBands, limits: aboveZero });
 const field = new FieldPanels(controls);
 const overview = new SitePanels(choose);
+const player = new Player((recorded) => {
+  if (recorded) return choose(recorded);
+  shown = null;
+  begin();
+});
 
 /** The stream that is shown; null where it is a site. */
 function looked() {
   return shown?.overview ? null : shown;
 }
 
+/** The stream whose messages are wanted; null where what is shown has none to come. */
+const wanted = () => (shown?.replayed ? null : looked());
+
+/** Every stream that there is, and what was opened. */
+const streams = () => [...feed.streams.values(), ...(player.recorded ? [player.recorded] : [])];
+
 /** Shows the first that there is, until somebody chooses: a site with workers, or a stream. */
 function begin() {
   const [site] = feed.sites.values();
   const early = performance.now() - feed.joined < FIRST_LOOK;
   if (site && !chosen && (early || !shown)) show(site);
-  else if (!shown) show(feed.streams.values().next().value);
+  else if (!shown && feed.streams.size) show(feed.streams.values().next().value);
 }
 
 /** The stream or the site that somebody wants to see. */
@@ -86,7 +98,7 @@ function choose(item) {
 function show(item) {
   shown = item;
   document.title = `${item.name} · Driftscope`;
-  feed.watch(document.hidden ? null : looked());
+  feed.watch(document.hidden ? null : wanted());
 }
 
 /** Filtered latents with 1.96 standard deviations on either side. */
@@ -111,7 +123,7 @@ function readings(element, chart, text, title = dimension) {
   const items = repeat(element, chart.dims.length, () => make("span", "", make("i"), make("b"), make("span")));
   chart.dims.forEach((dim, n) => {
     const [swatch, name, value] = items[n].children;
-    swatch.style.background = colours.series[n % colours.series.length];
+    swatch.style.background = chart.colour(n);
     say(name, title(dim));
     say(value, text(...chart.reading(n)));
   });
@@ -121,13 +133,14 @@ const drawn = { at: 0, figures: 0 };
 
 function draw(now) {
   requestAnimationFrame(draw);
+  player.draw(shown, now);
   if (shown?.objects) field.draw(shown); // marks follow every message, thirty a second
   if (now - drawn.at < DRAW_EVERY) return;
   drawn.at = now;
   const away = status.state !== "connected";
   find("#main").hidden = !shown;
   find("#waiting").hidden = Boolean(shown);
-  if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run.");
+  if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run, or open results.");
   if (shown.overview) {
     if (now - drawn.figures >= FIGURES_EVERY) siteFigures(now, away);
     return;
@@ -145,8 +158,9 @@ function common(now, away) {
   drawn.figures = now;
   const state = shown.state(now, away);
   document.body.toggleAttribute("data-workers", feed.sites.size > 0);
-  header.draw(Array.from(feed.streams.values()), feed.sites.values(), { shown, now, away });
+  header.draw(streams(), feed.sites.values(), { shown, now, away });
   header.state(state);
+  say(find("#ended"), looked()?.ending(now, away) ?? "");
   return state;
 }
 
@@ -211,14 +225,14 @@ startKeys({
   "?": help,
   "[": () => nextSpan(-1),
   "]": () => nextSpan(1),
-  stream: (i) => choose(Array.from(feed.streams.values())[i]),
+  stream: (i) => choose(streams()[i]),
 });
 
 let leaving = 0;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(leaving);
   if (document.hidden) leaving = setTimeout(() => feed.watch(null), LEAVE_AFTER);
-  else if (feed.watching !== looked()) feed.watch(looked());
+  else if (feed.watching !== wanted()) feed.watch(wanted());
 });
 
 connection.token = tokenInAddress();

@@ -4,7 +4,7 @@
 import { shaft } from "./arrows.js";
 import { sheet } from "./canvas.js";
 import { find, say } from "./elements.js";
-import { number } from "./format.js";
+import { ends, number } from "./format.js";
 import { keep, kept } from "./kept.js";
 import { lengthOf, unitOf } from "./objects.js";
 import { TINTS, drawRamp, rampStep } from "./tint.js";
@@ -47,8 +47,9 @@ export class MapLayer {
   legend({ low, high, reference }, objects) {
     const { factor, name } = unitOf(objects);
     const length = lengthOf(objects);
-    say(find("#map-low"), `map: D ${number(low * factor, 2)}`);
-    say(find("#map-high"), `${number(high * factor, 2)} ${name}`);
+    const [from, to] = ends(low * factor, high * factor);
+    say(find("#map-low"), `map: D ${from}`);
+    say(find("#map-high"), `${to} ${name}`);
     say(find("#map-arrows"), `longest arrows ${number(reference * length.factor, 2)} ${length.name}/s`);
   }
 }

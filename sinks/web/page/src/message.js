@@ -14,14 +14,33 @@ const decoder = new TextDecoder();
 
 /** The message in data, of the kind, or one of the kinds, that its subject carries; null where it is none. */
 export function read(kinds, data) {
-  let message;
+  const message = parsed(data);
+  return sound(kinds, message) ? message : null;
+}
+
+function parsed(data) {
   try {
-    message = JSON.parse(decoder.decode(data));
+    return JSON.parse(decoder.decode(data));
   } catch {
     return null;
   }
-  const sound = message && message.v === VERSION && (missing(message.epoch) || whole(message.epoch)) && [kinds].flat().includes(message.kind) && checks[message.kind]?.(message);
-  return sound ? message : null;
+}
+
+const sound = (kinds, m) => Boolean(m && m.v === VERSION && (missing(m.epoch) || whole(m.epoch)) && [kinds].flat().includes(m.kind) && checks[m.kind]?.(m));
+
+const LAST = ["objects", "population", "latent", "sde", "view"]; // of a snapshot, in the order that a stream takes them
+
+/** The last messages of a stream that are in a snapshot, and its last events, oldest first. */
+export function snapshot(data) {
+  const all = parsed(data);
+  const events = Array.isArray(all?.events) ? all.events.slice(-MAX_ENTRIES) : [];
+  return { last: LAST.map((kind) => all?.[kind]).filter((m) => sound(LAST, m)), events: events.filter((m) => sound("event", m)) };
+}
+
+/** The rules of a stream as its answer to info has them, each {kind: options}. */
+export function rulesOf(data) {
+  const { rules } = parsed(data) ?? {};
+  return Array.isArray(rules) ? rules.slice(0, MAX_DIM).filter((rule) => rule && typeof rule === "object") : [];
 }
 
 const numbers = (list, most) => Array.isArray(list) && list.length <= most && list.every((v) => v === null || typeof v === "number");

@@ -6,6 +6,7 @@ import { arrowScale, drawArrows } from "./arrows.js";
 import { dimension, fixed } from "./format.js";
 import { SteadyRange, extent, roundStep } from "./range.js";
 import { colours, fade } from "./theme.js";
+import { limits, round } from "./zones.js";
 
 const TRAIL = 900; // latents that are drawn
 const EDGE = { left: 34, right: 10, top: 10, bottom: 22 };
@@ -43,6 +44,7 @@ export class PathPanel {
     ctx.clip();
     drawTrail(ctx, trail, scale);
     const reference = field ? drawArrows(ctx, field, scale) : 0;
+    for (const zone of stream.zones) if (!zone.px || stream.objects) drawZone(ctx, scale, axes, zone, stream.inside.get(zone.name) > 0);
     drawNow(ctx, trail, scale);
     ctx.restore();
     if (!field) return "The drift is drawn once it has been refined.";
@@ -106,6 +108,22 @@ function drawAxes(ctx, scale, axes) {
   ctx.fillText(dimension(axes[0]), scale.left + scale.width - 4, scale.top + scale.height - 6);
   ctx.textAlign = "left";
   ctx.fillText(dimension(axes[1]), scale.left + 5, scale.top + 12);
+}
+
+/** The outline of a zone in the plane, with its name; solid while its condition holds. */
+function drawZone(ctx, scale, axes, zone, on) {
+  const [[x0, x1], [y0, y1]] = axes.map((axis, i) => limits(zone, axis).map((v) => Math.min(Math.max(v, scale.spans[i][0]), scale.spans[i][1])));
+  if (axes.every((axis) => !limits(zone, axis).some(Number.isFinite))) return;
+  ctx.strokeStyle = ctx.fillStyle = colours.zone;
+  ctx.lineWidth = 2;
+  ctx.setLineDash(on ? [] : [5, 4]);
+  ctx.beginPath();
+  if (round(zone, ...axes)) ctx.arc(scale.x(zone.centre[axes[0]]), scale.y(zone.centre[axes[1]]), zone.radius * scale.unit, 0, 2 * Math.PI);
+  else ctx.rect(scale.x(x0), scale.y(y1), scale.x(x1) - scale.x(x0), scale.y(y0) - scale.y(y1));
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.textAlign = "left";
+  ctx.fillText(zone.name, scale.x(x0) + 4, Math.max(scale.y(y1) + 13, scale.top + 27)); // below the name of the axis
 }
 
 function line(ctx, x0, y0, x1, y1, zero) {

@@ -3,6 +3,9 @@
 const MOST_BYTES = 8 << 20; // of base64
 const MOST_PIXELS = 4096; // a side
 
+/** The picture of a view: a JPEG's, or that of a film that is open. */
+export const pictureOf = (view) => view.picture?.() ?? picture(view.preview_jpeg);
+
 /** The picture in a JPEG; null where there is none that can be read. */
 export async function picture(base64) {
   if (!base64 || base64.length > MOST_BYTES) return null;
@@ -13,6 +16,9 @@ export async function picture(base64) {
     return null;
   }
 }
+
+/** Takes away what a canvas shows: the picture is another stream's. */
+export const clear = (canvas) => canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
 
 /** Without a picture, the one before it stays. */
 export function paint(canvas, picture) {

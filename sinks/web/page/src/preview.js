@@ -2,7 +2,7 @@
 
 import { fixed, count, milliseconds } from "./format.js";
 import { say } from "./elements.js";
-import { paint, picture } from "./picture.js";
+import { clear, paint, picture, pictureOf } from "./picture.js";
 
 export class PreviewPanel {
   constructor(seen, drawn, absent, facts) {
@@ -11,18 +11,22 @@ export class PreviewPanel {
 
   draw(stream) {
     this.describe(stream);
+    if (this.stream !== stream) for (const canvas of [this.seen, this.drawn]) clear(canvas);
+    this.stream = stream;
     const version = `${stream.key} ${stream.changed.view}`;
     if (version === this.version || this.busy || !stream.view) return;
     this.version = version;
     this.busy = true;
-    this.show(stream.view).finally(() => (this.busy = false));
+    this.show(stream).finally(() => (this.busy = false));
   }
 
-  async show(view) {
+  async show(stream) {
+    const { view } = stream;
     const reconstruction = view.reconstruction_jpeg ?? "";
     this.absent.hidden = reconstruction !== "";
     this.drawn.hidden = reconstruction === "";
-    const pictures = await Promise.all([view.preview_jpeg, reconstruction].map(picture)); // both, before either is shown
+    const pictures = await Promise.all([pictureOf(view), picture(reconstruction)]); // both, before either is shown
+    if (this.stream !== stream) return; // somebody looks at another by now
     paint(this.seen, pictures[0]);
     paint(this.drawn, pictures[1]);
   }

@@ -1,7 +1,8 @@
 // The whole picture with the region that the encoder sees: it stands where the stream says, and is sent elsewhere by dragging it.
 
 import { say } from "./elements.js";
-import { paint, picture } from "./picture.js";
+import { clear, paint, picture } from "./picture.js";
+import { ZoneLayer } from "./zones.js";
 
 const STEP = 1; // pixels an arrow key moves
 const LEAP = 10; // with Shift
@@ -35,6 +36,7 @@ export class RegionPanel {
   /** send takes the corner {x, y} that was chosen, and resolves once the stream has answered. */
   constructor({ pictures, canvas, region, wish, note }, send) {
     Object.assign(this, { pictures, canvas, handle: region, outline: wish, note, send, whole: "", grip: null, at: null, asked: null });
+    this.zones = new ZoneLayer(canvas.parentElement);
     this.handle.addEventListener("pointerdown", (event) => this.grasp(event));
     this.handle.addEventListener("pointermove", (event) => this.drag(event));
     this.handle.addEventListener("pointerup", () => this.release());
@@ -46,13 +48,14 @@ export class RegionPanel {
   /** usable says that commands are taken now. */
   draw(stream, usable) {
     const region = stream.view?.region;
-    const cut = Boolean(region && stream.whole);
+    const cut = Boolean(region);
     this.pictures.classList.toggle("cut", cut);
     if (!cut || this.stream !== stream) this.forget();
     this.stream = stream;
     if (!cut) return;
     if (this.whole !== stream.whole) this.show(stream.whole);
     this.canvas.style.aspectRatio = `${region.whole_width_px} / ${region.whole_height_px}`;
+    this.zones.draw(stream, region.whole_width_px, region.whole_height_px);
     const room = within(region, Infinity, Infinity);
     const still = room.x === 0 && room.y === 0;
     this.handle.disabled = still || !(usable || this.asked); // while it waits for an answer it keeps the focus
@@ -63,8 +66,10 @@ export class RegionPanel {
     this.describe(region);
   }
 
+  /** Without a picture, as where somebody looks after the end, the region still has its place. */
   async show(whole) {
     this.whole = whole;
+    if (!whole) clear(this.canvas);
     paint(this.canvas, await picture(whole));
   }
 

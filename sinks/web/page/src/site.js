@@ -4,12 +4,13 @@ const SILENT = 3000; // ms: three messages are missing
 const GONE = 10_000; // ms: two of the usual TTLs, by then another worker has its streams
 const FORGOTTEN = 60; // s without a word of a stream that no worker speaks of: it was removed
 const MOST_WORKERS = 1024;
+const MOST_DEAD = 50;
 
 /** A site as one of the things that the page can show. */
 export class Site {
   /** streams has those of all sites that were heard, by any key. */
   constructor(site, streams) {
-    Object.assign(this, { site, name: "all streams", overview: true, heardOf: streams, workers: new Map(), waiting: [], seen: null });
+    Object.assign(this, { site, name: "all streams", overview: true, heardOf: streams, workers: new Map(), dead: new Map(), waiting: [], seen: null });
   }
 
   /** Takes what a worker says; now is in milliseconds. */
@@ -17,8 +18,16 @@ export class Site {
     const before = this.workers.get(name);
     if (before && before.record.id !== m.id && now - before.heard < SILENT && Date.parse(m.since) < Date.parse(before.record.since)) return; // an older process of that name was frozen, and returns
     m.waiting = this.shared(m.waiting ?? []);
-    if (m.draining && !m.streams.length) this.workers.delete(name); // its last word
+    this.dead.delete(name);
+    if (m.draining && !m.streams.length) this.bury(name, m, "it was told to end, and has handed over its streams"); // its last word
     else if (before || this.workers.size < MOST_WORKERS) this.workers.set(name, { record: m, heard: now });
+  }
+
+  /** Keeps of a worker that is gone what it was and why; of those that went first nothing is kept. */
+  bury(name, record, why) {
+    this.workers.delete(name);
+    this.dead.set(name, { name, record, why });
+    if (this.dead.size > MOST_DEAD) this.dead.delete(this.dead.keys().next().value);
   }
 
   /** What nobody can run, as the last worker said it where this one says the same: a thousand workers have one list. */
@@ -48,7 +57,7 @@ export class Site {
 
   /** Forgets the workers that are gone. One that was draining is as soon as it is silent. */
   prune(now) {
-    for (const [name, { record, heard }] of this.workers) if (now - heard > (record.draining ? SILENT : GONE)) this.workers.delete(name);
+    for (const [name, { record, heard }] of this.workers) if (now - heard > (record.draining ? SILENT : GONE)) this.bury(name, record, record.draining ? "it was not heard any more while it handed over its streams" : "it was killed, frozen or cut off");
   }
 
   /** The workers by name. While the server is away nobody counts as silent. */

@@ -1,11 +1,12 @@
 // All streams of a site and its workers, in two tables.
 
 import { find, keyed, make, say } from "./elements.js";
-import { count, duration, fixed } from "./format.js";
+import { clock, count, duration, fixed } from "./format.js";
 import { foremost, oddVersions } from "./site.js";
 
 const MARKS = { good: "●", warn: "▲", bad: "■", idle: "○" };
 const ROWS = 500; // more cannot be looked through
+const MOVED = 8; // streams of a worker that is gone whose places are told
 const LONGEST = 300; // characters of a reason; the whole is in its title
 
 export class SitePanels {
@@ -17,16 +18,17 @@ export class SitePanels {
 
   draw(site, now, away) {
     const { crew, rows, state } = site.look(now, away);
-    this.cards(crew, rows);
+    const dead = Array.from(site.dead.values()).reverse();
+    this.cards(crew, rows, dead);
     this.streams(rows);
-    this.workers(crew);
+    this.workers(crew, dead, new Map(rows.map((row) => [row.name, row.place?.worker.name])));
     say(find("#site-note"), this.notes(site, rows));
     const { word, tone, why } = state;
     if (tone !== "good" && word.replace(/\d+ s/, "") !== this.word) say(find("#announcer"), `${word}. ${why}`);
     this.word = word.replace(/\d+ s/, "");
   }
 
-  cards(crew, rows) {
+  cards(crew, rows, dead) {
     const heard = crew.filter((worker) => !worker.silent);
     const sum = (name) => heard.reduce((total, { record }) => total + (record[name] ?? 0), 0);
     const of = (n, what) => (n ? [`${count(n)} ${what}`] : []);
@@ -35,7 +37,7 @@ export class SitePanels {
     say(find("#site-streams-many"), `${count(tones("good") + tones("warn"))} of ${count(rows.length)} run`);
     say(find("#site-streams-more"), [...of(waiting, "that nobody can run"), ...of(bad - waiting, "failed or silent"), ...of(tones("idle"), "starting or ended")].join(" · ") || "none in trouble");
     say(find("#site-workers-many"), count(heard.length));
-    say(find("#site-workers-more"), [...of(crew.length - heard.length, "silent"), ...of(heard.filter(({ record }) => record.draining).length, "handing over")].join(" · ") || "all at work");
+    say(find("#site-workers-more"), [...of(crew.length - heard.length, "silent"), ...of(heard.filter(({ record }) => record.draining).length, "handing over"), ...of(dead.length, "gone")].join(" · ") || "all at work");
     say(find("#site-cores"), `${cores(sum("cores_taken"))} of ${cores(sum("cores"))} taken`);
     say(find("#site-cores-more"), `${fixed(sum("cores_used"), 1)} in use`);
   }
@@ -73,14 +75,17 @@ export class SitePanels {
     return make("tr", "", make("td", "", button), make("td"), make("td", "number"), make("td", "number"), make("td", "", make("span", "mark"), make("span")), make("td", "number"), make("td", "why"));
   }
 
-  workers(crew) {
+  /** Workers, and below them those that are gone; placed has who runs each stream now. */
+  workers(crew, dead, placed) {
     find("#no-workers").hidden = crew.length > 0;
     const listed = crew.slice(0, ROWS);
-    const trs = keyed(find("#workers"), listed.map((worker) => worker.name), workerRow);
+    const trs = keyed(find("#workers"), [...listed, ...dead].map((worker) => worker.name), workerRow);
+    dead.forEach((worker, i) => deadWorker(trs[listed.length + i], worker, placed));
     listed.forEach(({ name, record, silent, tone, word, odd, up }, i) => {
       const [named, state, bar, taken, used, streams, labels, version, since] = trs[i].cells;
       trs[i].dataset.tone = tone;
       trs[i].classList.toggle("gone", silent > 0);
+      bar.firstElementChild.hidden = false;
       say(named, name);
       say(state.firstElementChild, MARKS[tone]);
       say(state.lastElementChild, ` ${word}`);
@@ -116,6 +121,23 @@ export class SitePanels {
 const cores = (n) => (Number.isInteger(n) ? count(n) : fixed(n, 1));
 
 const share = (part, whole) => `${(100 * Math.min(Math.max(part / whole, 0) || 0, 1)).toFixed(1)}%`;
+
+/** A worker that is gone: since when by its own clock, why, and who runs its streams now. */
+function deadWorker(tr, { name, record, why }, placed) {
+  const [named, state, bar, taken, used, streams, labels, version, up] = tr.cells;
+  tr.dataset.tone = record.draining ? "idle" : "bad";
+  tr.classList.add("gone");
+  say(named, name);
+  say(state.firstElementChild, MARKS[tr.dataset.tone]);
+  say(state.lastElementChild, ` gone since ${clock(new Date(record.time))}`);
+  bar.firstElementChild.hidden = true;
+  for (const cell of [taken, used, up]) say(cell, "–");
+  say(streams, count(record.streams.length));
+  const moved = record.streams.slice(0, MOVED).map((s) => `${s.name} → ${placed.get(s.name) ?? "nobody"}`);
+  say(labels, [why, ...moved, ...(record.streams.length > MOVED ? ["…"] : [])].join("; "));
+  say(version.firstElementChild, "");
+  say(version.lastElementChild, record.version.slice(0, 40));
+}
 
 function workerRow() {
   const bar = make("div", "track", make("span", "interval"), make("span", "tick"));

@@ -3,7 +3,7 @@
 import { keep, kept } from "./kept.js";
 
 const KEY = "driftscope-theme";
-const NAMES = ["text", "dim", "faint", "line", "panel", "accent", "good", "warn", "bad"];
+const NAMES = ["text", "dim", "faint", "line", "panel", "accent", "good", "warn", "bad", "zone"];
 
 export const colours = { series: [] };
 const redraws = [];

@@ -63,6 +63,7 @@ export class Tint {
       const v = this.scale.value(objects, k);
       if (Number.isFinite(v)) values[n++] = v;
     }
+    this.known = n > 0;
     if (!n) return;
     const sorted = values.subarray(0, n).sort();
     const [low, high] = [sorted[Math.floor(0.1 * (n - 1))], sorted[Math.ceil(0.9 * (n - 1))]];

@@ -1,13 +1,14 @@
 // The whole picture of a field with a mark on every object. A mark that is clicked is followed, where the page may command.
 
 import { find, make, repeat, say } from "./elements.js";
-import { count, duration, fixed, milliseconds, number, percent } from "./format.js";
+import { count, duration, ends, fixed, milliseconds, number, percent } from "./format.js";
 import { MapLayer } from "./map.js";
 import { Marks } from "./marks.js";
 import { unitOf } from "./objects.js";
-import { paint, picture } from "./picture.js";
+import { clear, paint, pictureOf } from "./picture.js";
 import { STATE_COLOURS, STATE_TIP, lawStates, stateColours } from "./states.js";
 import { CLASSES, LATENT_TIP, NOT_YET, Tint, describe, drawRamp, modes } from "./tint.js";
+import { ZoneLayer } from "./zones.js";
 
 const TOLD = 15; // s that the end of an object is told
 
@@ -22,6 +23,7 @@ export class WholePanel {
     this.picture = find("#field");
     this.marks = new Marks(this.canvas);
     this.map = new MapLayer();
+    this.zones = new ZoneLayer(this.canvas.parentElement);
     this.canvas.addEventListener("pointermove", (event) => (this.hovered = this.marks.at(event.offsetX, event.offsetY)));
     this.canvas.addEventListener("pointerleave", () => (this.hovered = null));
     this.canvas.addEventListener("click", (event) => choose(this.marks.at(event.offsetX, event.offsetY)));
@@ -70,9 +72,13 @@ export class WholePanel {
     const { seq = Infinity, width = objects.width, height = objects.height } = this.shape ?? {};
     const frame = { seq, width: covered(objects.width, width), height: covered(objects.height, height) };
     this.map.draw(objects, frame, stream);
+    this.zones.draw(stream, frame.width, frame.height);
     const version = `${stream.key} ${objects.turnOf(seq)} ${this.hovered} ${this.asked} ${objects.followed} ${width} ${size}`;
     if (version === this.version) return;
-    if (this.stream !== stream) this.shape = null; // the picture there is another stream's
+    if (this.stream !== stream) {
+      this.shape = null; // the picture there is another stream's
+      clear(this.picture);
+    }
     if (!this.shape) this.picture.style.aspectRatio = `${objects.width} / ${objects.height}`; // places come without pictures
     if (!this.version.startsWith(`${stream.key} `)) this.settle(objects);
     this.stream = stream;
@@ -88,9 +94,9 @@ export class WholePanel {
     if (this.view === version || this.busy || !view) return;
     this.view = version;
     this.busy = true;
-    const shown = await picture(view.preview_jpeg);
+    const shown = await pictureOf(view);
     this.busy = false;
-    if (!shown) return;
+    if (!shown || this.stream !== stream) return; // somebody looks at another by now
     this.shape = { seq: view.seq, width: shown.width, height: shown.height };
     this.picture.style.aspectRatio = `${shown.width} / ${shown.height}`;
     paint(this.picture, shown);
@@ -101,9 +107,10 @@ export class WholePanel {
     this.tint.fit(objects);
     const { factor, name } = unitOf(objects);
     const { mode, low, high } = this.tint;
-    const text = { d: (v) => number(factor * 10 ** v, 2), age: duration }[mode] ?? ((v) => number(v, 2));
-    say(find("#ramp-low"), text(low));
-    say(find("#ramp-high"), mode === "d" ? `${text(high)} ${name}` : text(high));
+    const text = { d: (v, digits) => number(factor * 10 ** v, digits), age: duration }[mode] ?? number;
+    const [from, to] = this.tint.known ? ends(low, high, text) : ["–", "–"];
+    say(find("#ramp-low"), from);
+    say(find("#ramp-high"), mode === "d" ? `${to} ${name}` : to);
   }
 
   /** The words around the picture, a few times a second. usable says that commands are taken now. */

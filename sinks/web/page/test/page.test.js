@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { arrowScale, significant } from "../src/arrows.js";
 import { command } from "../src/commands.js";
 import { silence, unused } from "../src/experiment.js";
-import { count, duration, fixed, milliseconds, number, percent } from "../src/format.js";
+import { count, duration, ends, fixed, milliseconds, number, percent } from "../src/format.js";
 import { History } from "../src/history.js";
 import { read } from "../src/message.js";
 import { KEPT, LATENTS, MARK } from "../src/objects.js";
@@ -19,12 +19,7 @@ import { lawStates, stateColours, stateShade } from "../src/states.js";
 import { Stream } from "../src/stream.js";
 import { Tint, TINTS, describe, modes } from "../src/tint.js";
 import { driftError, trust } from "../src/trust.js";
-
-const encode = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
-const latent = (seq, more = {}) => ({ v: 1, kind: "latent", stream: "bead", seq, time: new Date(1000 * seq).toISOString(), z: [seq, -seq], z_sd: [1, 1], z_filtered: [seq, -seq], z_filtered_sd: [0.1, 0.2], drift: [0, 0], nis: 2, latency_ms: 3, ...more });
-const health = (more = {}) => ({ v: 1, kind: "health", stream: "bead", state: "tracking", uptime_s: 1, frames_in: 100, frames_tracked: 100, frames_dropped: {}, alarms: {}, stages: [], fps: 50, ...more });
-const law = (more = {}) => ({ v: 1, kind: "sde", stream: "bead", seq: 1, time: "2026-05-06T10:00:00.123456789Z", sigma: [1, 0.1], sigma_low: [0.9, 0], sigma_high: [1.1, 0.2], diffusion: [0.5, 0.005], noise_sd: [0, 0], activity: ["active", "inactive"], transitions: 1000, frames_held: 0, ...more });
-const event = (code, level = "warning", more = {}) => ({ v: 1, kind: "event", stream: "bead", seq: 1, time: "2026-05-06T10:00:00Z", code, level, text: code, count: 1, ...more });
+import { encode, event, health, latent, law } from "./messages.js";
 
 test("numbers have three digits that mean something, and a true minus", () => {
   const cases = [[0, "0.00"], [1, "1.00"], [-0.0412, "−0.0412"], [99.96, "100"], [0.00012, "0.000120"], [187.9, "188"], [12345, "12345"], [1234567, "1.23e+6"], [0.00001, "1.00e−5"], [0.5, "0.500"], [NaN, "–"], [null, "–"], [Infinity, "–"]];
@@ -35,6 +30,10 @@ test("numbers have three digits that mean something, and a true minus", () => {
   assert.equal(percent(0.0004), "< 0.1 %");
   assert.equal(percent(0.263), "26 %");
   assert.equal(duration(3725), "1 h 02 min");
+});
+
+test("two ends of a scale read differently", () => {
+  assert.deepEqual([ends(0.4, 3.2), ends(0.401, 0.404), ends(1, 1)], [["0.40", "3.2"], ["0.401", "0.404"], ["1.0000", "1.0000"]]);
 });
 
 test("what is no message is left out", () => {
@@ -79,10 +78,11 @@ test("a stream keeps no more than it may", () => {
   for (let i = 0; i < 5000; i++) stream.take("latent", latent(i), i);
   assert.equal(stream.latents.length, 3600);
   for (let i = 0; i < 1000; i++) stream.take("event", event(`code_${i}`), i);
-  assert.equal(stream.events.length, 200);
+  assert.equal(stream.events.length, 500);
   for (let i = 0; i < 7; i++) stream.take("event", event("queue_full", "warning", { count: 3 }), i);
   assert.deepEqual([stream.events[0].code, stream.events[0].count], ["queue_full", 21]);
-  assert.equal(stream.events.length, 200);
+  assert.equal(stream.events.length, 500);
+  assert.equal(stream.events[0].from.getTime(), Date.parse("2026-05-06T10:00:00Z"));
 });
 
 test("triggers stand among the events, one line for one that goes on and off", () => {

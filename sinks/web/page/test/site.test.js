@@ -64,10 +64,15 @@ test("a worker that is silent is greyed, then gone; one that has handed over is 
   assert.deepEqual([crew(), rows(), look().state.tone], [[["hall-1", "silent 3 s"]], [["bead", "hall-1", 17, "silent 3 s"]], "bad"]);
   clock.now = 10_500;
   assert.deepEqual([crew(), rows(), look().state.word], [[], [], "no worker"]);
+  const dead = () => Array.from(feed.sites.get("local").dead.values(), (w) => [w.name, w.record.time, w.why.split(" ").slice(0, 3).join(" ")]);
+  const at = "2026-05-06T10:01:00.5Z";
+  assert.deepEqual(dead(), [["hall-2", at, "it was told"], ["hall-1", at, "it was killed,"]], "with when and why");
   send("hall-2", worker([running("plate", 18)], { draining: true }));
   clock.now += 3500;
   assert.deepEqual(crew(), [], "killed while it handed over");
+  assert.deepEqual(dead(), [["hall-1", at, "it was killed,"], ["hall-2", at, "it was not"]]);
   send("hall-1", worker([running("bead", 17)]));
+  assert.deepEqual(dead().map(([name]) => name), ["hall-2"], "who comes back is not dead");
   clock.now += 60_000;
   assert.deepEqual(crew(true), [["hall-1", "works"]], "while the server is away nobody can be heard");
   feed.join({ subscribe: () => ({ unsubscribe: () => {} }) }, { prefix: "driftscope" });
@@ -157,5 +162,8 @@ test("streams and workers are bounded", (t) => {
   const { feed, send } = listening(t);
   for (let i = 0; i < 1100; i++) send(`s${i}`, health());
   for (let i = 0; i < 1100; i++) send(`w${i}`, worker([]));
-  assert.deepEqual([feed.streams.size, feed.sites.get("local").workers.size], [1024, 1024]);
+  const site = feed.sites.get("local");
+  assert.deepEqual([feed.streams.size, site.workers.size], [1024, 1024]);
+  for (let i = 0; i < 1024; i++) send(`w${i}`, worker([], { draining: true }));
+  assert.deepEqual([site.workers.size, site.dead.size, site.dead.has("w1023"), site.dead.has("w973")], [0, 50, true, false]);
 });
