@@ -158,7 +158,7 @@ func TestFinishedRefused(t *testing.T) {
 	file, text := h5py(t, "earliest.h5"), ingesttest.Write(t, filepath.Join(t.TempDir(), "a.h5"), []byte("a text"))
 	for _, c := range []struct{ kind, options, want string }{
 		{"hdf5", "{}", "path is missing"},
-		{"czi", "{path: x, channel: -1}", "channel: -1, slice: 0, numbers from 1 expected"},
+		{"czi", "{path: x, channel: -1}", "channel is -1 and slice is 0, numbers from 1 expected"},
 		{"nd2", "{path: x, dt: 1, fps: 1}", "give one of them"},
 		{"czi", "{path: x, follow: true}", "follow"},
 		{"nd2", "{path: " + text + "none}", "no such file"},
@@ -168,7 +168,7 @@ func TestFinishedRefused(t *testing.T) {
 		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, there is /g0/big [5 11 13], "},
 		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "name the channel, too, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
 		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel: 3, 1 to 2 expected"},
-		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "no frame was written, of 6"},
+		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "has room for 6 frames, but none was written"},
 		{"czi", "{path: " + cziFile(t, ingesttest.CZIFilm(2, 2, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DA&#10;PI"/></Channels></Dimensions></Image></Information></Metadata></a>`
 		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},

@@ -124,9 +124,9 @@ func TestNDTiff(t *testing.T) {
 		t.Errorf("with dt: %+v, the third at 2 s expected", frames)
 	}
 	for _, c := range []struct{ axes, want string }{
-		{"{}", "there are several images at each time, along channel (DAPI, FITC): choose one with axes: {channel: DAPI}, or as ndtiff:FOLDER?channel=DAPI"},
-		{"{channel: TRITC}", "no image at axes map[channel:TRITC], there is channel (DAPI, FITC)"},
-		{"{z: 0}", "there is no axis z, but channel (DAPI)"},
+		{"{}", "each time has several images, along channel (DAPI, FITC): choose one with axes: {channel: DAPI}, or on the command line with ndtiff:FOLDER?channel=DAPI"},
+		{"{channel: TRITC}", "no image has axes map[channel:TRITC], the recording has channel (DAPI, FITC)"},
+		{"{z: 0}", "there is no axis z, the recording has channel (DAPI)"},
 		{"{time: 0}", "leave it out"},
 		{"{z: [1]}", "a whole number or a name expected"},
 	} {

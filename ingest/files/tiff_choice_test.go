@@ -71,8 +71,8 @@ func TestTIFFChoiceWrong(t *testing.T) {
 		{imagej, "channel: 3, slice: 1", "channel: 3, 1 to 2 expected"},
 		{imagej, "channel: 1", "name the slice, too, 1 to 2"},
 		{imagej, "slice: 2", "name the channel, too, 1 to 2"},
-		{"by hand", "channel: 1", "does not identify the pages"},
-		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not identify the pages"},
+		{"by hand", "channel: 1", "does not map its pages to them"},
+		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not map its pages to them"},
 		{imagej, "channel: -1", "numbers from 1 expected"},
 		{imagej, "channel: 1, slice: 1, follow: true", "cannot be chosen in a followed file"},
 	} {

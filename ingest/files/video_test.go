@@ -117,8 +117,8 @@ func TestVideoRefused(t *testing.T) {
 		want string
 	}{
 		"empty.mp4": {nil, "is empty"},
-		"text.mp4":  {[]byte("not a video"), "no video that FFmpeg reads"},
-		"text.avi":  {[]byte("#EXTM3U\n/etc/hostname\n"), "no video that FFmpeg reads"},
+		"text.mp4":  {[]byte("not a video"), "FFmpeg cannot read this kind of video"},
+		"text.avi":  {[]byte("#EXTM3U\n/etc/hostname\n"), "FFmpeg cannot read this kind of video"},
 	} {
 		path := ingesttest.Write(t, filepath.Join(dir, name), c.data)
 		s := newRecording(t, "video", "{path: "+path+"}")

@@ -166,7 +166,7 @@ func TestZarrRefused(t *testing.T) {
 		"{path: " + filepath.Join(others, "raw") + "}": "name the channel, too, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
 		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel: 3, 1 to 2 expected",
 		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level: 4",
-		"{path: " + newStore(t, 7) + "}":                                     "no frame was written, of 7",
+		"{path: " + newStore(t, 7) + "}":                                     "has room for 7 frames, but none was written",
 	} {
 		s, err := construct("zarr", ingesttest.DecodeYAML(options))
 		if err == nil {
