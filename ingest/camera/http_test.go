@@ -68,11 +68,11 @@ func TestHTTPPictures(t *testing.T) {
 		part func(w io.Writer, i int, jpeg []byte)
 		told string
 	}{
-		"plain": {"multipart/x-mixed-replace; boundary=frame", plain, "the camera stamps no picture"},
+		"plain": {"multipart/x-mixed-replace; boundary=frame", plain, "the camera sends no time stamps"},
 		"without lengths": {"multipart/x-mixed-replace;boundary=--my frame", func(w io.Writer, _ int, jpeg []byte) {
 			io.WriteString(w, "--my frame\nContent-type: image/jpeg\n\n")
 			w.Write(jpeg)
-		}, "stamps no picture"},
+		}, "sends no time stamps"},
 		"stamped": {"multipart/x-mixed-replace; boundary=frame", func(w io.Writer, i int, jpeg []byte) {
 			stamp := float64(when.UnixMilli()+int64(10*i)) / 1e3
 			fmt.Fprintf(w, "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\nX-Timestamp: %.6f\r\n\r\n", len(jpeg), stamp)
@@ -204,11 +204,11 @@ func TestHTTPRefused(t *testing.T) {
 	}{
 		"no path":     {http.NotFound, "no such path (404)"},
 		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "answers 418"},
-		"no pictures": {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { w.Write(make([]byte, 10000)) }), "without a picture"},
+		"no pictures": {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { w.Write(make([]byte, 10000)) }), "contain no picture"},
 		"too large":   {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { io.WriteString(w, "Content-Length: 99999999\n\n") }), "99999999 bytes"},
 		"leads astray": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
-		}, "leads to no picture"},
+		}, "redirects too often"},
 		"text": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }, "cannot be opened"},
 	} {
 		server := httptest.NewServer(c.handler)

@@ -291,7 +291,7 @@ func TestRTSPHopeless(t *testing.T) {
 		}
 	}})
 	s := opened(t, "{url: '"+camera.URL()+"', clock: arrival}")
-	if err := untilItFails(t, s); !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), "none of the last 10 pictures could be decoded, the last because: ") {
+	if err := untilItFails(t, s); !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), "none of the last 10 pictures could be decoded; the last one failed with: ") {
 		t.Error(err)
 	}
 }

@@ -166,12 +166,12 @@ func TestFinishedRefused(t *testing.T) {
 		{"czi", "{path: " + text + "}", "torn"},
 		{"nd2", "{path: " + text + "}", "begins with"},
 		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, there is /g0/big [5 11 13], "},
-		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "name the channel, too, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
-		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel: 3, 1 to 2 expected"},
+		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "also give the channel, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
+		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel is 3, 1 to 2 expected"},
 		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "has room for 6 frames, but none was written"},
 		{"czi", "{path: " + cziFile(t, ingesttest.CZIFilm(2, 2, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DA&#10;PI"/></Channels></Dimensions></Image></Information></Metadata></a>`
-		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
+		}) + "}", "also give the channel, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
 	} {
 		s, err := construct(c.kind, ingesttest.DecodeYAML(c.options))
 		if err == nil {

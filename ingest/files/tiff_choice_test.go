@@ -68,9 +68,9 @@ func TestTIFFChoice(t *testing.T) {
 func TestTIFFChoiceWrong(t *testing.T) {
 	const imagej = "ImageJ=1.53t\nimages=8\nchannels=2\nslices=2\nframes=2\n"
 	for _, c := range []struct{ text, options, want string }{
-		{imagej, "channel: 3, slice: 1", "channel: 3, 1 to 2 expected"},
-		{imagej, "channel: 1", "name the slice, too, 1 to 2"},
-		{imagej, "slice: 2", "name the channel, too, 1 to 2"},
+		{imagej, "channel: 3, slice: 1", "channel is 3, 1 to 2 expected"},
+		{imagej, "channel: 1", "also give the slice, 1 to 2"},
+		{imagej, "slice: 2", "also give the channel, 1 to 2"},
 		{"by hand", "channel: 1", "does not map its pages to them"},
 		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not map its pages to them"},
 		{imagej, "channel: -1", "numbers from 1 expected"},

@@ -163,8 +163,8 @@ func TestZarrRefused(t *testing.T) {
 		"{path: " + file + "}":                         "is a file",
 		"{path: " + others + "}":                       "no zarr.json, .zarray or .zattrs",
 		"{path: " + others + "none}":                   "no such file",
-		"{path: " + filepath.Join(others, "raw") + "}": "name the channel, too, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
-		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel: 3, 1 to 2 expected",
+		"{path: " + filepath.Join(others, "raw") + "}": "also give the channel, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
+		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel is 3, 1 to 2 expected",
 		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level: 4",
 		"{path: " + newStore(t, 7) + "}":                                     "has room for 7 frames, but none was written",
 	} {

@@ -28,7 +28,7 @@ func TestRefused(t *testing.T) {
 		"no picture in its map":                           ingesttest.ND2("Ver3.0", film[0]),
 		"no chunk ImageAttributesLV! in its map":          ingesttest.ND2("Ver3.0", film[1:]...),
 		"components of 12 bits, 8, 16 or 32":              with(ingesttest.ND2Attributes(4, 3, 1, 12)),
-		"a picture of 90000x90000 pixels":                 with(ingesttest.ND2Attributes(90000, 90000, 1, 16)),
+		"the picture has 90000x90000 pixels":              with(ingesttest.ND2Attributes(90000, 90000, 1, 16)),
 		"width, height, bits or 1 to 64 components":       with(ingesttest.ND2Attributes(4, 3, 65, 16)),
 		"rows of 7 bytes, 8 expected for 4 pixels of 1":   attributes(entry{"uiWidthBytes", uint32(7)}),
 		"compressed with loss (1)":                        attributes(entry{"eCompression", int32(1)}),

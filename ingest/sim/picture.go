@@ -66,17 +66,17 @@ func colour() Format { return Format{Width: side, Height: side, Channels: 3, Dep
 type plane struct {
 	margin   float64    // px between a centre and every edge
 	scale    float64    // px per latent unit
-	shift    [2]float64 // round centres down to whole pixels
-	truncate bool       // newPlane returns the plane that shows the box lo ≤ z ≤ hi.
+	shift    [2]float64 // px, where z = 0 lies
+	truncate bool       // round centres down to whole pixels
 }
 
-// a single frame has no extent
+// newPlane returns the plane that shows the box lo ≤ z ≤ hi.
 func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 	p := plane{margin: margin, scale: math.Inf(1), truncate: o.Render == Integer}
 	for i := range p.shift {
 		p.scale = min(p.scale, (side-2*margin)/(hi[i]-lo[i]))
 	}
-	if math.IsInf(p.scale, 1) { // rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
+	if math.IsInf(p.scale, 1) { // a single frame has no extent
 		p.scale = 1
 	}
 	for i := range p.shift {
@@ -85,7 +85,7 @@ func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 	return p
 }
 
-// rounding is how far beyond its range a coordinate may lie by the rounding of its scaling, px or parts of the range.
+// rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
 const rounding = 1e-9
 
 // centre maps one coordinate to pixels. It moves a centre beyond the margin to the margin and reports it as not inside.

@@ -278,17 +278,17 @@ func TestRefused(t *testing.T) {
 		{"short", []byte("II*\x00"), "cut after 4 bytes"},
 		{"version", []byte("II\x2b\x01abcdabcdabcd"), "version 299"},
 		{"no directory", []byte("II*\x00\x00\x00\x00\x00"), "no page"},
-		{"directory beyond the end", []byte("II*\x00\x00\x01\x00\x00"), "byte 256 lie beyond its end at 8"},
+		{"directory beyond the end", []byte("II*\x00\x00\x01\x00\x00"), "byte 256, beyond its end at 8"},
 		{"huge", huge, "40000x40000 pixels"},
 		{"bomb", bomb, "bytes, at least"},
-		{"JPEG", with(func(r *recipe) { r.compression = 7 }), "compression JPEG is not read"},
+		{"JPEG", with(func(r *recipe) { r.compression = 7 }), "compression JPEG is not supported"},
 		{"Zstandard", with(func(r *recipe) { r.compression = 50000 }), "compression Zstandard"},
 		{"CMYK", with(func(r *recipe) { r.samples, r.photometric = 4, 5 }), "CMYK"},
-		{"5 samples", with(func(r *recipe) { r.samples, r.photometric = 5, rgb; r.separate = true }), "5 samples a pixel"},
+		{"5 samples", with(func(r *recipe) { r.samples, r.photometric = 5, rgb; r.separate = true }), "pixels have 5 samples"},
 		{"24 bits", with(func(r *recipe) { r.bits = 24 }), "24 bits"},
 		{"half floats", with(func(r *recipe) { r.format = formatFloat }), "16 bits in sample format 3"},
 		{"complex", with(func(r *recipe) { r.bits, r.format = 64, 6 }), "sample format 6"},
-		{"palette too short", with(func(r *recipe) { r.bits, r.photometric, r.colours = 8, palette, make([]uint64, 30) }), "palette of 30 values, 768 expected"},
+		{"palette too short", with(func(r *recipe) { r.bits, r.photometric, r.colours = 8, palette, make([]uint64, 30) }), "palette has 30 values, 768 expected"},
 		{"lowest bit first", with(func(r *recipe) { r.fill = 2 }), "fill order 2"},
 		{"predictor without compression", with(func(r *recipe) { r.predictor = 2 }), "predictor 2 with compression none"},
 		{"float predictor on integers", with(func(r *recipe) { r.compression, r.predictor = deflated, 3 }), "predictor 3"},
@@ -325,7 +325,7 @@ func TestOldLZW(t *testing.T) {
 	file := build(t, binary.LittleEndian, false, r)
 	copy(file[8:], []byte{0, 1})
 	var img Image
-	if err := open(t, file).Next(&img); err == nil || !strings.Contains(err.Error(), "old-style LZW") {
+	if err := open(t, file).Next(&img); err == nil || !strings.Contains(err.Error(), "LZW with the low bit first") {
 		t.Fatalf("%v, old-style LZW named expected", err)
 	}
 }

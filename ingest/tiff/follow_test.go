@@ -180,7 +180,7 @@ func TestFollowRefused(t *testing.T) {
 		want string
 	}{
 		"text": {[]byte("this is no picture at all"), "not a TIFF file"},
-		"jpeg": {jpeg, "compression JPEG is not read"},
+		"jpeg": {jpeg, "compression JPEG is not supported"},
 	} {
 		f := Follow(bytes.NewReader(c.file), func() (int64, error) { return int64(len(c.file)), nil })
 		var img Image

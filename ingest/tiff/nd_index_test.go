@@ -72,17 +72,17 @@ func TestIndexRefused(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"axes too long":  {binary.LittleEndian.AppendUint32(nil, 1<<30), "axes of 1073741824 bytes, at most"},
+		"axes too long":  {binary.LittleEndian.AppendUint32(nil, 1<<30), "axes: 1073741824 bytes, at most"},
 		"axes no JSON":   {ndEntry(`channel=3`, "a.tif", good...), "a JSON object"},
 		"axes nested":    {ndEntry(`{"channel":[1]}`, "a.tif", good...), "a number or text expected"},
 		"many axes":      {ndEntry(`{`+strings.Repeat(`"a":1,"b":2,`, 1)+ndAxes(40)+`}`, "a.tif", good...), "a JSON object of at most 32"},
-		"name too long":  {ndEntry(`{}`, strings.Repeat("a", 2000), good...), "name of 2000 bytes"},
+		"name too long":  {ndEntry(`{}`, strings.Repeat("a", 2000), good...), "name: 2000 bytes"},
 		"other folder":   {ndEntry(`{}`, "../a.tif", good...), "a file beside the index expected"},
 		"absolute":       {ndEntry(`{}`, "/etc/passwd", good...), "a file beside the index expected"},
 		"pixel type":     {ndEntry(`{}`, "a.tif", with(3, 7)...), "pixel type 7, 0 to 6 expected"},
 		"compressed":     {ndEntry(`{}`, "a.tif", with(4, 1)...), "compression 1, none (0) expected"},
 		"huge":           {ndEntry(`{}`, "a.tif", with(1, math.MaxUint32)...), "4294967295x3 pixels"},
-		"huge metadata":  {ndEntry(`{}`, "a.tif", with(6, math.MaxUint32)...), "metadata of 4294967295 bytes"},
+		"huge metadata":  {ndEntry(`{}`, "a.tif", with(6, math.MaxUint32)...), "metadata have 4294967295 bytes"},
 		"no size":        {ndEntry(`{}`, "a.tif", with(2, 0)...), "torn"},
 		"name with zero": {ndEntry(`{}`, "a\x00.tif", good...), "torn"},
 	} {
