@@ -165,7 +165,7 @@ func TestFinishedRefused(t *testing.T) {
 		{"hdf5", "{path: " + text + "}", "no HDF5 signature"},
 		{"czi", "{path: " + text + "}", "torn"},
 		{"nd2", "{path: " + text + "}", "begins with"},
-		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, there is /g0/big [5 11 13], "},
+		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, the file has /g0/big [5 11 13], "},
 		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "also give the channel, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
 		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel is 3, 1 to 2 expected"},
 		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "has room for 6 frames, but none was written"},

@@ -165,7 +165,7 @@ func TestZarrRefused(t *testing.T) {
 		"{path: " + others + "none}":                   "no such file",
 		"{path: " + filepath.Join(others, "raw") + "}": "also give the channel, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
 		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel is 3, 1 to 2 expected",
-		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level: 4",
+		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level is 4",
 		"{path: " + newStore(t, 7) + "}":                                     "has room for 7 frames, but none was written",
 	} {
 		s, err := construct("zarr", ingesttest.DecodeYAML(options))

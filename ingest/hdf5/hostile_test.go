@@ -34,7 +34,7 @@ func TestOverlaid(t *testing.T) {
 			return nil
 		})
 	}
-	if err == nil || !strings.Contains(err.Error(), "more than 512 MiB of headers, names and indexes") || entries > read/48 {
+	if err == nil || !strings.Contains(err.Error(), "headers, names and indexes have more than 512 MiB") || entries > read/48 {
 		t.Errorf("%d entries, %v", entries, err)
 	}
 

@@ -16,17 +16,17 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, file, dataset, axes, want string
 	}{
-		{"half floats", "latest.h5", "half", "", "its samples are floating point of 16 bits in 2 bytes, whole numbers of 8, 16 or 32 or floats of 32 or 64 expected"},
+		{"half floats", "latest.h5", "half", "", "its samples are floating point of 16 bits in 2 bytes, whole numbers of 8, 16 or 32 bits or floats of 32 or 64 expected"},
 		{"truth values", "latest.h5", "truth", "", "class 8, enumeration"},
-		{"another filter", "latest.h5", "scaled", "", "filter 6 (scale-offset), which is not read"},
-		{"a dataset that can grow along two axes", "latest.h5", "growsall", "", "listed by a B-tree of version 2, as datasets of libver='latest'"},
-		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow along other axes than its first: write it"},
+		{"another filter", "latest.h5", "scaled", "", "filter 6 (scale-offset), which is not supported"},
+		{"a dataset that can grow along two axes", "latest.h5", "growsall", "", "indexed by a B-tree of version 2, as libver='latest' does"},
+		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow along other axes than its first: let only time"},
 		{"a text", "latest.h5", "name", "", "of variable length"},
-		{"a picture", "latest.h5", "picture", "", "its axes [5 7] are not known: name them, as axes=tyx"},
-		{"too many letters", "latest.h5", "plain", "tczyx", "axes: tczyx, 3 letters expected for its shape [5 11 13]"},
+		{"a picture", "latest.h5", "picture", "", "the names of its axes [5 7] are not known: give them, as axes=tyx"},
+		{"too many letters", "latest.h5", "plain", "tczyx", "axes is tczyx, 3 letters expected for the shape [5 11 13]"},
 		{"a letter twice", "latest.h5", "plain", "tyy", "each of t, c, z, y and x at most once expected"},
 		{"another letter", "latest.h5", "plain", "syx", "each of t, c, z, y and x at most once expected"},
-		{"no y", "latest.h5", "plain", "tcx", "y and x expected among them"},
+		{"no y", "latest.h5", "plain", "tcx", "axes is tcx, which lacks y or x"},
 	} {
 		file := b[c.file]
 		_, err := Open(bytes.NewReader(file), int64(len(file)), found(t, file, c.dataset), c.axes)
@@ -44,7 +44,7 @@ func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		name, file, dataset, want string
 	}{
-		{"none of that path", "user.h5", "/film", "no dataset /film, there is /data [5 11 13]: name one"},
+		{"none of that path", "user.h5", "/film", "no dataset /film, the file has /data [5 11 13]: give one"},
 		{"several of one size", "dense.h5", "", "several datasets may be the film, /data0 [2 3 4], /data1 [2 3 4], /data10 [2 3 4]"},
 		{"no film", "picture", "", "no HDF5 signature"},
 	} {
@@ -69,7 +69,7 @@ func TestChoice(t *testing.T) {
 		t.Errorf("%v; why /d is not read expected", err)
 	}
 	s.found = s.found[:1]
-	if _, _, err := s.choose(""); err == nil || !strings.Contains(err.Error(), "no dataset of 3 to 5 axes, there is /c [9 9]") {
+	if _, _, err := s.choose(""); err == nil || !strings.Contains(err.Error(), "no dataset of 3 to 5 axes, the file has /c [9 9]") {
 		t.Errorf("%v", err)
 	}
 }

@@ -81,7 +81,7 @@ func TestWriterRefuses(t *testing.T) {
 	if err := w.Append(shot(0, 1, tiff.Uint8)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(shot(0, 3, tiff.Uint8)); err == nil || !strings.Contains(err.Error(), "5x3 pixels of 3 channels of 1 bytes; the first had 5x3 of 1 of 1") {
+	if err := w.Append(shot(0, 3, tiff.Uint8)); err == nil || !strings.Contains(err.Error(), "5x3 pixels of 3 channels of 1 bytes, but the first had 5x3 of 1 of 1") {
 		t.Errorf("%v, both sizes expected", err)
 	}
 	if w.Frames() != 1 || opened(t, os.DirFS(folder)).Times() != 1 {
