@@ -10,9 +10,9 @@ type Depth int
 const (
 	// Counts are uint16 camera counts, in Picture.U16.
 	Counts Depth = iota
-	// Unit values are float32 within [0, 1], in Picture.F32.
+	// Unit values are float32 in [0, 1], in Picture.F32.
 	Unit
-	// Real values are float32 that noise may move out of [0, 1], in Picture.F32.
+	// Real values are float32 in Picture.F32; noise may move them out of [0, 1].
 	Real
 )
 
@@ -29,7 +29,7 @@ func (f Format) Values() int { return f.Width * f.Height * f.Channels }
 // Picture holds row-major pixels, top row first. Pixel (i, j) covers [i, i+1) × [j, j+1): the picture's centre is (Width/2,
 // Height/2).
 //
-// Next reuses the memory of U16 or F32 if it is large enough, so the caller may supply it.
+// Next reuses the memory of U16 or F32 if it is large enough. The caller may supply such memory.
 type Picture struct {
 	Format
 	U16 []uint16
@@ -59,7 +59,7 @@ const side = 64
 // colour returns the format of the paper's pictures.
 func colour() Format { return Format{Width: side, Height: side, Channels: 3, Depth: Unit} }
 
-// plane maps two latent coordinates to the picture, px = scale·z + shift, so that a box fills it except for a margin.
+// plane maps two latent coordinates to the picture, px = scale·z + shift. A given box of latent space then fills the picture except for a margin.
 //
 // Both axes have the same scale: distances in the picture are distances in latent space, so a strict isometry can map an
 // encoder's latents to the truth. The first axis points right, the second down.
@@ -88,7 +88,7 @@ func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 // rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
 const rounding = 1e-9
 
-// centre maps one coordinate to pixels. It moves a centre beyond the margin to the margin and reports it as not inside.
+// centre maps one coordinate to pixels. It moves a centre that lies in the margin to the margin's edge, and then returns inside = false.
 func (p *plane) centre(axis int, z float64) (px float64, inside bool) {
 	want := p.scale*z + p.shift[axis]
 	px = min(max(want, p.margin), side-p.margin)

@@ -262,7 +262,7 @@ func TestRecordBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := mustNew(t, "balls-ou", Options{Frames: 2}).Record(context.Background(), out)
-	if err == nil || !strings.Contains(err.Error(), "remove it") {
+	if err == nil || !strings.Contains(err.Error(), "or remove the folder") {
 		t.Errorf("error %v; want one about the .partial folder", err)
 	}
 	if _, err := os.Stat(out + ".partial"); err != nil {

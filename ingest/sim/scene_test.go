@@ -58,7 +58,7 @@ func TestNewRefuses(t *testing.T) {
 		{"digits-ou-normal", Options{}, `scene "digits-ou-normal" is not known`},
 		{"molecule", Options{Render: Integer}, "draws subpixel only"},
 		{"wasserstein-ou", Options{Render: Integer}, "draws subpixel only"},
-		{"balls-ou", Options{Assets: "mine"}, `assets is "mine": this scene draws no digits and no objects`},
+		{"balls-ou", Options{Assets: "mine"}, `assets is "mine", but this scene draws no digits and no objects`},
 	} {
 		_, err := New(c.scene, c.options)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.scene) {

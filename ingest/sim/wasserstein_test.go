@@ -137,7 +137,7 @@ func TestBarycentresTooFarApart(t *testing.T) {
 		}
 		return a
 	}
-	if _, err := newBarycentres(pair(0.5), pair(0.49)); err == nil || !strings.Contains(err.Error(), "give pictures that are more alike") {
+	if _, err := newBarycentres(pair(0.5), pair(0.49)); err == nil || !strings.Contains(err.Error(), "give two pictures that are more similar") {
 		t.Errorf("error %v; want one that says so", err)
 	}
 }
@@ -292,10 +292,10 @@ func TestCOILRefuses(t *testing.T) {
 		{"one object", "holds 1 objects, two are needed", map[string][]byte{"obj1__0.png": whole, "obj1__1.png": whole}},
 		{"no PNG", "__0.png: png: invalid format: not a PNG file: give a PNG", both([]byte("GIF89a, if anything"))},
 		{"an empty file", "__0.png: unexpected EOF: give a PNG", both(nil)},
-		{"a torn PNG", "__0.png: png: invalid format: unexpected EOF: fetch the file again", both(whole[:len(whole)-20])},
-		{"a small one", "__0.png: is 63x128, expected sides of 64 to 1024", both(view(t, 63, 128, 30, 30))},
+		{"a torn PNG", "__0.png: png: invalid format: unexpected EOF: download the file again", both(whole[:len(whole)-20])},
+		{"a small one", "__0.png: the picture is 63x128, expected sides of 64 to 1024", both(view(t, 63, 128, 30, 30))},
 		{"a large one", "__0.png: is 1025x128", both(view(t, 1025, 128, 30, 30))},
-		{"a black one", "__0.png: is all black", both(black.Bytes())},
+		{"a black one", "__0.png: the picture is all black", both(black.Bytes())},
 		{"a file named coil20", "make the folder readable", map[string][]byte{"coil20": nil}},
 	} {
 		_, err := New("wasserstein-ou", Options{Frames: 3, Seed: 1, Assets: folder(t, c.files)})

@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 		spoil func(*Options)
 		want  string
 	}{
-		{func(o *Options) { o.Scenario = "worm" }, `no scenario "worm": give one of [vesicle`},
+		{func(o *Options) { o.Scenario = "worm" }, `scenario "worm" is not known: give one of [vesicle`},
 		{func(o *Options) { o.Width = 15 }, "width is 15: give 16 to 4096"},
 		{func(o *Options) { o.Height = 4097 }, "height is 4097: give 16 to 4096"},
 		{func(o *Options) { o.SNR = 0 }, "snr is 0: give 0.1 to 200"},
