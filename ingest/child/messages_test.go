@@ -160,17 +160,17 @@ func readWire(stream []byte) (frames int, err error) {
 func TestWireRefuses(t *testing.T) {
 	good := header{Magic: wireMagic, Version: wireVersion, What: wireFrame, Rows: 4, Columns: 4, Type: uint32(gocv.MatTypeCV8UC1)}
 	for want, spoil := range map[string]func(*header){
-		"begins with":          func(h *header) { h.Magic[0] = 'X' },
-		"of version 9":         func(h *header) { h.Version = 9 },
-		"of kind 0":            func(h *header) { h.What = 0 },
-		"of kind 77":           func(h *header) { h.What = 77 },
-		"a note of 4294967295": func(h *header) { h.Note = 1<<32 - 1 },
-		"of type 6":            func(h *header) { h.Type = uint32(gocv.MatTypeCV64FC1) },
-		"of type 8":            func(h *header) { h.Type = uint32(gocv.MatTypeCV8UC2) },
-		"of type 4294967288":   func(h *header) { h.Type = 1<<32 - 8 },
-		"4x0":                  func(h *header) { h.Rows = 0 },
-		"4294967295x4":         func(h *header) { h.Columns = 1<<32 - 1 },
-		"16384x16384":          func(h *header) { h.Rows, h.Columns = 16384, 16384 },
+		"begins with":           func(h *header) { h.Magic[0] = 'X' },
+		"have version 9":        func(h *header) { h.Version = 9 },
+		"has kind 0":            func(h *header) { h.What = 0 },
+		"has kind 77":           func(h *header) { h.What = 77 },
+		"a note has 4294967295": func(h *header) { h.Note = 1<<32 - 1 },
+		"have type 6":           func(h *header) { h.Type = uint32(gocv.MatTypeCV64FC1) },
+		"have type 8":           func(h *header) { h.Type = uint32(gocv.MatTypeCV8UC2) },
+		"have type 4294967288":  func(h *header) { h.Type = 1<<32 - 8 },
+		"4x0":                   func(h *header) { h.Rows = 0 },
+		"4294967295x4":          func(h *header) { h.Columns = 1<<32 - 1 },
+		"16384x16384":           func(h *header) { h.Rows, h.Columns = 16384, 16384 },
 	} {
 		h := good
 		spoil(&h)

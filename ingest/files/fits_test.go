@@ -89,9 +89,9 @@ func TestFITSRefused(t *testing.T) {
 		want string
 	}{
 		"empty.fits": {nil, "is empty"},
-		"torn.fits":  {whole[:len(whole)-2880], "promises 2 pictures of 60x60 pixels, the file holds 1: it is torn, copy it again"},
+		"torn.fits":  {whole[:len(whole)-2880], "promises 2 pictures of 60x60 pixels, but the file has only 1: it is torn, copy it again"},
 		"text.fits":  {bytes.Repeat([]byte("hello "), 1000), `begins with "hello hell"`},
-		"blank.fits": {ingesttest.FITS(0, 0, 1), "pictures of 0x0 pixels"},
+		"blank.fits": {ingesttest.FITS(0, 0, 1), "pictures have 0x0 pixels"},
 	} {
 		path := ingesttest.Write(t, filepath.Join(dir, name), c.file)
 		s := newRecording(t, "fits", "{path: "+path+"}")

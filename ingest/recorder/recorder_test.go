@@ -267,7 +267,7 @@ func TestRecorderFolderGone(t *testing.T) {
 			}
 		}
 		_, events := take(t, r, 3)
-		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source returned: open "+folder) || strings.Contains(r.Account(), "\n") {
+		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source was opened again: open "+folder) || strings.Contains(r.Account(), "\n") {
 			t.Errorf("after %d frames: events %v, %s", frames, events, r.Account())
 		}
 		if err := r.Close(); err != nil {
@@ -310,7 +310,7 @@ func TestRecordingRefused(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"file,t\n": "the first line is",
-		indexHeader + "../raw/frames-0001.tif,1,0,0,0,0\n":                     "the name of a TIFF in this folder",
+		indexHeader + "../raw/frames-0001.tif,1,0,0,0,0\n":                     "the name of a TIFF or of the Zarr array in this folder",
 		indexHeader + "/etc/passwd,1,0,0,0,0\n":                                "recording.csv:2: found file",
 		indexHeader + "frames-0001.tif,1,0,0,0\n":                              "expected file,page,seq",
 		indexHeader + "frames-0001.tif,1,-1,0,0,0\n":                           `"-1"`,
@@ -318,7 +318,7 @@ func TestRecordingRefused(t *testing.T) {
 		indexHeader + "frames-0002.tif,1,0,0,0,0\n":                            "frames-0002.tif: ",
 		indexHeader + "frames-0001.tif,1,5,0,0,0\nframes-0001.tif,2,5,1,0,0\n": "recording.csv:3: seq is 5 after 5",
 		indexHeader + strings.Repeat("x", 2*maxRow) + "\n":                     "more than 4096 bytes",
-		indexHeader + rowsOf(3):                                                "2 pages, the index has a page 3",
+		indexHeader + rowsOf(3):                                                "has 2 pages, but the index lists page 3",
 	} {
 		ingesttest.Write(t, filepath.Join(folder, indexName), []byte(text))
 		s := &replay{folder: folder}

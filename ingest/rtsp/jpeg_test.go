@@ -71,7 +71,7 @@ func TestJPEG(t *testing.T) {
 		{"plain", size{}, as(func([]byte) {}), ""},
 		{"of another size by the session, which counts for nothing", size{128, 128}, as(func([]byte) {}), ""},
 		{"large", size{64, 48}, as(func(p []byte) { p[6], p[7] = 0, 0 }), ""},
-		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not state the size of its pictures"},
+		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not give the size of its pictures"},
 		{"of an old Q without tables", size{}, func(first bool, p []byte) []byte {
 			p[5] = 200
 			if first {

@@ -60,7 +60,7 @@ func TestStreamRefused(t *testing.T) {
 	for address, want := range map[string]string{
 		strings.Replace(camera.URL(), "secret", "s3cret", 1): "(401)",
 		camera.URL() + "/else":                               "(404)",
-		"http://guest:secret@127.0.0.1/":                     "no address of RTSP's",
+		"http://guest:secret@127.0.0.1/":                     "not a valid RTSP address",
 		"rtsp://guest:secret@127.0.0.1:1/x":                  "refused",
 		"rtsps://" + camera.URL()[7:] + "?x=1":               "",
 	} {

@@ -249,13 +249,13 @@ func TestSplitRefuses(t *testing.T) {
 		limit  int
 		want   string
 	}{
-		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "a session of 0 bytes"},
+		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "the session name has 0 bytes"},
 		"channels":   {func(h *Header) { h.Channels = 2 }, 1 << 20, "2 channels"},
 		"size":       {func(h *Header) { h.Width = 0 }, 1 << 20, "0x5 pixels"},
 		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 67108864"},
-		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "than its header says"},
+		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "number of bytes differs from its header"},
 		"limit":      {func(*Header) {}, headerRoom, "raise the server's max_payload"},
-		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "more than 4096 of them"},
+		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "needs more than 4096 messages"},
 	} {
 		h := header(0)
 		data := pixels(h)

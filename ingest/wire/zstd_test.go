@@ -152,9 +152,9 @@ func TestFilterRefused(t *testing.T) {
 		pairs []string
 		want  string
 	}{
-		{[]string{nameFilter, "up"}, "filter up beside encoding raw"},
+		{[]string{nameFilter, "up"}, "filter up was given for encoding raw"},
 		{[]string{nameFilter, "left", nameEncoding, "zstd"}, `found "left", expected one of none, planes, up`},
-		{[]string{nameFilter, "up", nameEncoding, "zstd", namePixelType, "float32"}, "filter up beside float32"},
+		{[]string{nameFilter, "up", nameEncoding, "zstd", namePixelType, "float32"}, "filter up was given for float32"},
 	} {
 		headers := header(0).with(c.pairs[0], c.pairs[1])
 		for i := 2; i < len(c.pairs); i += 2 {
