@@ -86,7 +86,7 @@ func TestCentresRefuses(t *testing.T) {
 		{nil, 4, 3, "no frames"},
 		{[][]float32{good}, 0, 3, "found 0x3 pixels"},
 		{[][]float32{good, good[1:]}, 4, 3, "frame 1 has 11 pixels, expected 4x3"},
-		{[][]float32{good, bad}, 4, 3, "frame 1 holds a number that is not finite"},
+		{[][]float32{good, bad}, 4, 3, "frame 1 contains a number that is not finite"},
 	} {
 		if _, _, err := Centres(c.frames, c.width, c.height); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, expected %q in it", err, c.want)

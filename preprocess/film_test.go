@@ -130,10 +130,10 @@ func TestFilmsRefuse(t *testing.T) {
 		name, want string
 		err        error
 	}{
-		{"size", "found 30x30 pixels, the film's are 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
-		{"too small", "a region of 20x20 does not fit the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
+		{"size", "found 30x30 pixels, but the film's frames have 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
+		{"too small", "a region of 20x20 pixels does not fit into the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
 		{"depth", "found float64 pixels", resized(40, 50, gocv.MatTypeCV64FC1)},
-		{"blank", "every pixel of the film is 7 so far: check the light", blank()},
+		{"blank", "every pixel of the film so far is 7: check the light", blank()},
 		{"not finite", "not finite", newStep(t, "normalise", "film: true").(*filmRange).Look(infinite)},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

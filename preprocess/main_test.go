@@ -113,7 +113,7 @@ func TestNew(t *testing.T) {
 		{"roi", "{x: 1, y: 1, width: 4, height: 4, search: {size: 4}}", "expected one of"},
 		{"roi", "{x: -1, width: 4, height: 4}", "x, y: found -1, 0, expected 0 to 16384"},
 		{"roi", "{x: 1, width: 4}", "width, height: found 4x0"},
-		{"roi", "size: 64", "centre: missing beside size"},
+		{"roi", "size: 64", "size is given without centre"},
 		{"roi", "{centre: [-3, 4], size: 64}", "centre: found [-3 4], expected [x, y] within 0 to 16384"},
 		{"roi", "centre: [3, 4]", "size: found 0"},
 		{"roi", "search: {frames: 30}", "search.size: found 0"},

@@ -240,14 +240,14 @@ func TestGuards(t *testing.T) {
 		want          string
 	}{
 		{"clahe", "", empty, "step clahe: frame 8 of a.tif: the picture is empty"},
-		{"resize", "{width: 1, height: 1}", volume, "expected 1 to 16384 a side"},
+		{"resize", "{width: 1, height: 1}", volume, "expected 1 to 16384 per side"},
 		{"clahe", "", of(9, 9, gocv.MatTypeCV16UC1), "step clahe: frame 8: found uint16 pixels, expected uint8, float32: put normalise before it"},
 		{"clahe", "", of(9, 9, gocv.MatTypeCV8UC3), "normalise with grey: true before it"},
 		{"clahe", "", of(7, 9, gocv.MatTypeCV8UC1), "found 9x7 pixels, too few for 8x8 tiles: lower tiles"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV64FC1), "found float64 pixels, expected uint8, uint16, float32: convert at the source"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV8UC4), "found 4 channels, expected 1 (grey) or 3 (colour)"},
-		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie in the frame of 9x9 pixels, it needs 10x5: train a model on frames like this one"},
-		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 does not fit the frame of 12x9 pixels"},
+		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie inside the frame of 9x9 pixels, at least 10x5 expected: train a model on frames like this one"},
+		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 pixels does not fit into the frame of 12x9 pixels"},
 	} {
 		err := newStep(t, c.kind, c.options).Apply(context.Background(), c.frame(t))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
