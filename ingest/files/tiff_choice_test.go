@@ -22,7 +22,7 @@ func hyperstack(t *testing.T, text string) (path string) {
 	return ingesttest.Write(t, filepath.Join(t.TempDir(), "a.tif"), describe(join(t, pages...), text))
 }
 
-// TestTIFFChoice: one channel and slice of a hyperstack are frames at the times of the description, and no page between them counts.
+// TestTIFFChoice: the pages of one channel and slice of a hyperstack are frames at the times in the description, and the other pages do not count.
 func TestTIFFChoice(t *testing.T) {
 	const (
 		imagej = "ImageJ=1.53t\nimages=8\nchannels=2\nslices=2\nframes=2\nfinterval=0.25\n"
@@ -64,7 +64,7 @@ func TestTIFFChoice(t *testing.T) {
 	}
 }
 
-// TestTIFFChoiceWrong: what cannot be chosen is refused, with what there is.
+// TestTIFFChoiceWrong: the error for an impossible choice lists the possible ones.
 func TestTIFFChoiceWrong(t *testing.T) {
 	const imagej = "ImageJ=1.53t\nimages=8\nchannels=2\nslices=2\nframes=2\n"
 	for _, c := range []struct{ text, options, want string }{

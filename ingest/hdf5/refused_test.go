@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read is named in one line.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	b := unzipped()
 	for _, c := range []struct {
@@ -39,7 +39,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestChoice: of several films the largest is taken, and the others are told; where none is, the error lists what there is.
+// TestChoice: the largest of several films is chosen, and a warning names the others. If no film is the largest, or there is none, the error lists the
+// datasets.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		name, file, dataset, want string
@@ -74,7 +75,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// readAll reads a few pictures of every film in a file, whatever is in it.
+// readAll reads a few pictures of a film in any file.
 func readAll(t *testing.T, file []byte, path string) error {
 	image, err := Open(bytes.NewReader(file), int64(len(file)), path, "")
 	if err != nil {
@@ -101,7 +102,7 @@ func readAll(t *testing.T, file []byte, path string) error {
 	return err
 }
 
-// TestTorn: a file that ends early is torn wherever it ends, and never read as less.
+// TestTorn: a file that was cut off anywhere gives an error, and is never read as a shorter film.
 func TestTorn(t *testing.T) {
 	for _, name := range []string{"user.h5", "compact.h5", "implicit.h5"} {
 		file := unzipped()[name]
@@ -113,7 +114,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestDamaged: a packed chunk in which a byte changed is an error.
+// TestDamaged: a packed chunk with a changed byte gives an error.
 func TestDamaged(t *testing.T) {
 	image := opened(t, "earliest.h5", "fletcherodd", "")
 	at, found := image.chunks.locate(make([]int, 3))
@@ -135,20 +136,20 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestCircle: nodes that lead to each other end in an error.
+// TestCircle: nodes that refer to each other give an error.
 func TestCircle(t *testing.T) {
 	image := opened(t, "earliest.h5", "manyzip", "")
 	file := bytes.Clone(unzipped()["earliest.h5"])
 	at := image.dataset.layout.at
 	const key = 8 + 8*4
-	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child, twice
+	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child also becomes the first
 	_, err := Open(bytes.NewReader(file), int64(len(file)), image.Dataset, "")
 	if err == nil || !strings.Contains(err.Error(), "occurs twice") {
 		t.Errorf("%v; a node that occurs twice expected", err)
 	}
 }
 
-// TestPrintable: a name that would break a line is shown in one.
+// TestPrintable: an error with a name that contains a line break is still one line.
 func TestPrintable(t *testing.T) {
 	file := bytes.ReplaceAll(unzipped()["names.h5"], []byte("film\x00"), []byte("a\nb\x1b\x00"))
 	_, err := Open(bytes.NewReader(file), int64(len(file)), "none\n", "t\ny")
@@ -157,7 +158,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// TestLZF: what is no LZF is an error, whatever it lacks.
+// TestLZF: any invalid LZF gives an error.
 func TestLZF(t *testing.T) {
 	for name, packed := range map[string][]byte{
 		"literals that are not there": {5, 'a'}, "more than there is room for": {31, 1, 2, 3}, "a distance before the beginning": {0, 'a', 0x20, 9},
@@ -173,7 +174,7 @@ func TestLZF(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
+// FuzzOpen: for any bytes, Open returns an error of one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"compact.h5", "implicit.h5", "user.h5", "dense.h5"} {
 		f.Add(unzipped()[name], "")
@@ -185,7 +186,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, path string) { _ = readAll(t, file, path) })
 }
 
-// FuzzChange: a few bytes of files of all forms change, at any place.
+// FuzzChange changes a few bytes anywhere in files of all forms.
 func FuzzChange(f *testing.F) {
 	paths := []string{"plain", "chunks", "gzip", "shuffle", "fletcher", "lzf", "many", "manyzip", "bounded", "deep", "grows", "growszip"}
 	f.Add(uint8(0), uint32(40), uint64(0xff))

@@ -26,7 +26,7 @@ func (img *Image) at(x, y, c int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 }
 
-// expect compares every sample of a page of that shape; the values are small whole numbers, so they agree exactly.
+// expect checks the shape of a page and compares every sample. Values are small whole numbers, so they must agree exactly.
 func expect(t *testing.T, img *Image, shape Image, want func(x, y, c int) float64) {
 	t.Helper()
 	if img.Width != shape.Width || img.Height != shape.Height || img.Channels != shape.Channels || img.Depth != shape.Depth {
@@ -137,7 +137,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// grey16 is a small 16-bit page, which differs from the others in number.
+// grey16 describes a small 16-bit page whose values depend on number.
 func grey16(number int) recipe {
 	return recipe{width: 8, height: 6, samples: 1, bits: 16, format: formatUint, photometric: blackIsZero, compression: uncompressed,
 		value: func(x, y, c int) float64 { return ramp(x, y, c) + 1000*float64(number) }}
@@ -160,14 +160,14 @@ func TestManyPages(t *testing.T) {
 	}
 }
 
-// TestTorn cuts a file of three pages everywhere: what is whole is delivered, the tear is told once, and then the file ends.
+// TestTorn cuts a file of three pages at every byte. The whole pages are returned, then one error about the tear, then the end.
 func TestTorn(t *testing.T) {
 	whole := build(t, binary.LittleEndian, false, grey16(0), grey16(1), grey16(2))
 	for cut := range len(whole) {
 		file := whole[:cut]
 		f, err := Open(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
-			continue // TestRefused says what such errors look like
+			continue // TestRefused tests these errors
 		}
 		var img Image
 		pages, tears := 0, 0
@@ -236,7 +236,7 @@ func TestImageJStack(t *testing.T) {
 	}
 }
 
-// TestSinglePageKeepsDescription: a page that was copied out of a stack with its description is one page, not a torn stack.
+// TestSinglePageKeepsDescription: a page that was copied from a stack together with the stack's description is one page, not a torn stack.
 func TestSinglePageKeepsDescription(t *testing.T) {
 	page := grey16(0)
 	page.description = "ImageJ=1.53t\nimages=500\n"
@@ -318,7 +318,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestOldLZW: before TIFF 6.0 the codes were packed from the low bit.
+// TestOldLZW: LZW from before TIFF 6.0, with codes packed from the low bit, is rejected.
 func TestOldLZW(t *testing.T) {
 	r := grey16(0)
 	r.compression = lzwCoded
@@ -330,7 +330,7 @@ func TestOldLZW(t *testing.T) {
 	}
 }
 
-// TestDamagedPage: a page whose pixels cannot be expanded does not end the file.
+// TestDamagedPage: reading continues after a page whose pixels cannot be decompressed.
 func TestDamagedPage(t *testing.T) {
 	a, b := grey16(0), grey16(1)
 	a.compression, b.compression = deflated, deflated
@@ -376,7 +376,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestNextReusesMemory: after the first page a plain stack costs no allocation.
+// TestNextReusesMemory: after the first page, reading a plain stack allocates no memory.
 func TestNextReusesMemory(t *testing.T) {
 	pages := make([]recipe, 200)
 	for i := range pages {

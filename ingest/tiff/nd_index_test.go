@@ -33,7 +33,7 @@ func TestIndex(t *testing.T) {
 		{Axes: map[string]string{"channel": "DAPI", "z": "3", "time": "0"}, File: "a_NDTiffStack.tif", Width: 2, Height: 3, offset: 508, metadata: 520, metadataBytes: 9, kind: twelveBits},
 		{Axes: map[string]string{"channel": "DAPI", "z": "3", "time": "1"}, File: "a_NDTiffStack_1.tif", Width: 2, Height: 3, offset: 8, metadata: 26, metadataBytes: 9, kind: ndRGB},
 	}
-	// However much of it is there, entries are whole or not there; with zeros behind them they may lack zeros only.
+	// For any length of the index, entries are whole or missing. If zeros follow, an entry may lack only zeros.
 	for n := range whole + 1 {
 		for _, size := range []int{n, len(file)} {
 			there := make([]byte, size)
@@ -93,7 +93,7 @@ func TestIndexRefused(t *testing.T) {
 	}
 }
 
-// ndAxes are n axes as JSON, without the braces.
+// ndAxes returns n axes as JSON, without the braces.
 func ndAxes(n int) string {
 	var names []string
 	for i := range n {
@@ -134,7 +134,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// FuzzIndex: whatever the bytes, entries are within their bounds, their images and times end in values or an error, and the index ends.
+// FuzzIndex: for any bytes, entries are within their bounds, their images and times give values or an error, and the index ends.
 func FuzzIndex(f *testing.F) {
 	f.Add(ndEntry(`{"channel":"DAPI","z":3,"time":0}`, "a.tif", 5, 2, 3, 1, 0, 20, 9, 0))
 	f.Add(append(ndEntry(`{"time":0}`, "a.tif", 0, 1, 1, 0, 0, 1, 2, 0), ndEntry(`{"time":"x"}`, "b.tif", 0, 1, 1, 2, 0, 1, 2, 0)...))

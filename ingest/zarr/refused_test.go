@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read ends in one line that names it.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	v2 := fmt.Sprintf(filmV2, "null")
 	v3 := fmt.Sprintf(shardedFilm, "", `,"crc32c"`, "end")
@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAgain: a store that grows is the same, one that was begun anew is not.
+// TestAgain: Again accepts a store that has grown, and rejects one that was replaced.
 func TestAgain(t *testing.T) {
 	store := film("null", nil)
 	image := opened(t, store)
@@ -103,7 +103,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAxes: axes are known by NGFF of every version, by the array's own names, or by how many there are.
+// TestAxes: axes are identified by NGFF metadata of every version, by the array's own names, or by their number.
 func TestAxes(t *testing.T) {
 	array := func(shape string) string {
 		return `{"zarr_format":2,"shape":` + shape + `,"chunks":` + shape + `,"dtype":"<u2","compressor":null,"filters":null,"fill_value":0,"order":"C"}`
