@@ -23,7 +23,7 @@ func options(text string) func(any) error {
 	}
 }
 
-// newStep makes a step that is closed with the test.
+// newStep makes a step; the test closes it.
 func newStep(t testing.TB, kind, text string) pipeline.Step {
 	t.Helper()
 	decode := options(text)
@@ -38,7 +38,7 @@ func newStep(t testing.TB, kind, text string) pipeline.Step {
 	return s
 }
 
-// start is the acquisition time of frame 0 in tests; frame n follows n tenths of a second later.
+// start is the acquisition time of frame 0 in tests. Frame n follows n/10 s later.
 var start = time.Date(2024, 5, 17, 9, 0, 0, 0, time.UTC)
 
 // picture makes a frame of the given type whose values, channel after channel within a pixel, are v.
@@ -65,7 +65,7 @@ func picture(t testing.TB, seq uint64, rows, cols int, mt gocv.MatType, v ...flo
 	return f
 }
 
-// fill copies v, or repeats it where it is one value.
+// fill copies v, or repeats it if it is a single value.
 func fill[T uint8 | uint16 | float32](p []T, v []float32) int {
 	for i := range p {
 		p[i] = T(v[i%len(v)])
@@ -73,7 +73,7 @@ func fill[T uint8 | uint16 | float32](p []T, v []float32) int {
 	return len(p)
 }
 
-// values reads a frame back.
+// values returns the values of a frame.
 func values(t testing.TB, f *frame.Frame) []float32 {
 	t.Helper()
 	m := gocv.NewMat()

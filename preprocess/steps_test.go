@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// ramp is a smooth test picture in 0..255 with structure in every tile.
+// ramp returns a smooth test picture in 0..255 with structure in every tile.
 func ramp(rows, cols int) []float32 {
 	v := make([]float32, rows*cols)
 	for i := range v {
@@ -25,9 +25,9 @@ func ramp(rows, cols int) []float32 {
 	return v
 }
 
-// Floats must come out as what OpenCV makes of the same picture in 8 bits, and 8 bits in place as out of place.
+// Floats must give OpenCV's result for the same picture in 8 bits, and 8 bits the same result in place as out of place.
 func TestCLAHE(t *testing.T) {
-	const rows, cols = 96, 100 // 100 is no multiple of 8: OpenCV pads
+	const rows, cols = 96, 100 // 100 is no multiple of 8, so OpenCV pads
 	v := ramp(rows, cols)
 	source := picture(t, 0, rows, cols, gocv.MatTypeCV8UC1, v...)
 	reference := gocv.NewCLAHEWithParams(7.68, image.Pt(8, 8))
@@ -51,7 +51,7 @@ func TestCLAHE(t *testing.T) {
 	for i := range v {
 		scaled[i] = v[i] / 255
 	}
-	for range 2 { // the scratch is used again
+	for range 2 { // the second time reuses the scratch memory
 		f := picture(t, 0, rows, cols, gocv.MatTypeCV32FC1, scaled...)
 		apply(t, s, f)
 		for i, got := range values(t, f) {
@@ -111,7 +111,7 @@ func TestROI(t *testing.T) {
 	}
 }
 
-// TestROIMove: the region goes where it is sent, and begins a trajectory there.
+// TestROIMove: the region moves to the given corner, and a new trajectory begins there.
 func TestROIMove(t *testing.T) {
 	s := newStep(t, "roi", "{x: 1, y: 0, width: 2, height: 2}").(*roi)
 	next := func() *frame.Frame {
@@ -142,13 +142,13 @@ func TestROIMove(t *testing.T) {
 	}
 }
 
-// TestOverview: a frame that people will see says what was cut out of what, with a picture where one is wanted; of two cuts, the first.
+// TestOverview: a frame for display has the bounds of the picture and of the region, with a picture on request. Of two regions, the first counts.
 func TestOverview(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, cols int
 		kind       gocv.MatType
 		size       image.Point
-		at         image.Point // a dark pixel of the picture, all others are bright
+		at         image.Point // the only dark pixel of the picture
 		dark       color.RGBA
 	}{
 		"as it is":     {6, 10, gocv.MatTypeCV8UC1, image.Pt(10, 6), image.Pt(9, 5), color.RGBA{0, 0, 0, 255}},
@@ -207,7 +207,7 @@ func TestROISearch(t *testing.T) {
 		if set != (n == frames-1) {
 			t.Errorf("frame %d: found events %v, expected roi_set on frame %d only", n, f.Meta.Events, frames-1)
 		}
-		// The first region is centred on the first place, the last on the mean place: the cut must show.
+		// The first region is centred on the first position, the last on the mean position, so a new trajectory must begin.
 		if want := uint64(5); n < frames-1 && f.Meta.Trajectory != want {
 			t.Errorf("frame %d: found trajectory %d, expected %d", n, f.Meta.Trajectory, want)
 		} else if n >= frames-1 && f.Meta.Trajectory != want+1 {
@@ -216,7 +216,7 @@ func TestROISearch(t *testing.T) {
 	}
 	middle := s.region.Min.Add(s.region.Max).Div(2)
 	if off := middle.Sub(image.Pt(180, 90)); math.Hypot(float64(off.X), float64(off.Y)) > 4 {
-		t.Errorf("found the region around %v, expected about (180, 90)", middle) // 4: the mean of 8 places on the circle
+		t.Errorf("found the region around %v, expected about (180, 90)", middle) // the tolerance 4 allows for a mean of 8 positions on the circle
 	}
 }
 
@@ -265,7 +265,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// FuzzSteps looks for a picture that gets past the guards and makes OpenCV throw: that would end the process.
+// FuzzSteps searches for a picture that passes the checks and makes OpenCV throw, which would end the process.
 func FuzzSteps(f *testing.F) {
 	f.Add(uint8(0), uint8(8), uint8(8), []byte{1, 2, 3})
 	f.Add(uint8(5), uint8(1), uint8(1), []byte{0xff, 0xff, 0xff, 0xff})
@@ -289,7 +289,7 @@ func FuzzSteps(f *testing.F) {
 			if look := s.Can().Look; look != nil {
 				_ = look(fr)
 			}
-			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
+			_ = s.Apply(context.Background(), fr) // an error is allowed, an abort is not
 			fr.Close()
 		}
 	})

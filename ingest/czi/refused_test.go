@@ -12,7 +12,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read is named in one line.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*ingesttest.CZI){
 		"part 2 of several files":                    func(f *ingesttest.CZI) { f.Part = 2 },
@@ -55,14 +55,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// add puts pictures at different places along an axis.
+// add gives pictures different positions along an additional axis.
 func add(f *ingesttest.CZI, letter string) {
 	for i := range f.Pictures {
 		f.Pictures[i].Axes = append(f.Pictures[i].Axes, ingesttest.CZIAxis{Letter: letter, Start: i, Size: 1})
 	}
 }
 
-// TestDamaged: a picture that cannot be read is an error of that picture.
+// TestDamaged: a damaged picture gives an error only for this picture.
 func TestDamaged(t *testing.T) {
 	for want, change := range map[string]func(p *ingesttest.CZIPicture){
 		"the picture has 23 bytes, 24 expected":          func(p *ingesttest.CZIPicture) { p.Data = p.Data[:23] },
@@ -87,7 +87,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestTorn: a file that ends early is refused, or the pictures behind its end are.
+// TestTorn: a file that was cut off is rejected, or its pictures beyond the end give errors.
 func TestTorn(t *testing.T) {
 	whole := ingesttest.CZIFilm(2, 1, 1).Bytes()
 	for n := range len(whole) - 16 {
@@ -108,7 +108,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
+// FuzzOpen: for any bytes, Open returns an error of one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
 	small := ingesttest.CZIFilm(2, 2, 1)
 	f.Add(small.Bytes())

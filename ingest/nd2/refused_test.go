@@ -12,7 +12,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read is named in one line.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	film := ingesttest.ND2Film(4, 1, 40)
 	with := func(more ...ingesttest.ND2Chunk) []byte {
@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// deep is a hundred levels within each other.
+// deep returns metadata with a hundred nested levels.
 func deep() []byte {
 	inside := []entry{{"x", 1.0}}
 	for range 100 {
@@ -65,7 +65,7 @@ func deep() []byte {
 	return inside[0].Bytes()
 }
 
-// TestDamaged: a picture that cannot be read is an error of that picture.
+// TestDamaged: a damaged picture gives an error only for this picture.
 func TestDamaged(t *testing.T) {
 	packed := entry{"eCompression", int32(0)}
 	for want, c := range map[string]struct {
@@ -86,7 +86,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestTorn: a file without its end is refused; one whose map leads beyond its end has pictures that cannot be read.
+// TestTorn: a file without its end is rejected. If only the map leads beyond the end, only the affected pictures give errors.
 func TestTorn(t *testing.T) {
 	whole := ingesttest.ND2("Ver3.0", ingesttest.ND2Film(2, 1, 40)...)
 	for n := 0; n < len(whole); n += 1 + len(whole)/500 {
@@ -122,14 +122,14 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
+// FuzzOpen: for any bytes, Open returns an error of one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
 	f.Add(ingesttest.ND2("Ver3.0", append(ingesttest.ND2Film(2, 2, 40), ingesttest.ND2Loops(ingesttest.ND2Times(2, 40)), planes("a", "b"))...))
 	f.Add(ingesttest.ND2("Ver3.0", ingesttest.ND2Attributes(4, 3, 1, 16, entry{"eCompression", int32(0)}), ingesttest.ND2Picture(0, 0, ingesttest.ND2Deflated(ingesttest.ND2Pixels(0, 1)))))
 	f.Fuzz(func(t *testing.T, b []byte) { readAll(t, b) })
 }
 
-// FuzzMetadata: whatever the metadata, the same.
+// FuzzMetadata: for any metadata, Open returns an error of one line, or pictures are within their bounds.
 func FuzzMetadata(f *testing.F) {
 	film := ingesttest.ND2Film(4, 2, 40)
 	f.Add(film[0].Data, ingesttest.ND2Loops(ingesttest.ND2Times(2, 40), ingesttest.ND2Slices(2)).Data, planes("a", "b").Data)
@@ -140,7 +140,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// readAll reads a few pictures of a file, whatever is in it.
+// readAll reads a few pictures of any file.
 func readAll(t *testing.T, b []byte) {
 	film, err := Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/rtsp"
 )
 
-// TestStream: units of every codec come with what a decoder needs, and who gives up is let go.
+// TestStream: units of every codec arrive with the parameter sets that a decoder needs, and Next returns when its context ends.
 func TestStream(t *testing.T) {
 	for want, o := range map[rtsp.Codec]ingesttest.CameraOptions{
 		rtsp.H264: {Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true}, rtsp.H265: {Codec: avcodec.H265, UDP: true}, rtsp.MJPEG: {},
@@ -54,7 +54,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamRefused: what is wrong is said without the password, and a server that says nothing is given up with its context.
+// TestStreamRefused: errors do not contain the password, and Open of a silent server ends with its context.
 func TestStreamRefused(t *testing.T) {
 	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{User: "guest", Password: "secret"})
 	for address, want := range map[string]string{
