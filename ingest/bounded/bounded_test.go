@@ -66,7 +66,7 @@ func TestZlib(t *testing.T) {
 		packed []byte
 		want   string
 	}{
-		"more than fits": {5, packed, "more than the 5 bytes of its size"}, "less": {len(data) + 1, packed, "800 of 801 bytes were unpacked"}, "no checksum": {len(data), packed[:len(packed)-4], "a wrong checksum"},
+		"more than fits": {5, packed, "more than the 5 bytes of its size"}, "less": {len(data) + 1, packed, "800 of 801 bytes were unpacked"}, "no checksum": {len(data), packed[:len(packed)-4], "its checksum is wrong"},
 		"a wrong one": {len(data), wrong, "its checksum is wrong"}, "no zlib": {5, []byte("molecule"), "zlib"}, "nothing": {5, nil, "EOF"},
 	} {
 		if err := z.Fill(make([]byte, c.room), c.packed); err == nil || !strings.Contains(err.Error(), c.want) {

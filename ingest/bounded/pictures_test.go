@@ -129,7 +129,7 @@ func TestGrid(t *testing.T) {
 // TestTiles: a picture of too many chunks gives an error.
 func TestTiles(t *testing.T) {
 	_, err := NewPictures(Array{Axes: Axes{-1, -1, -1, 0, 1}, Chunk: []int{1, 1}, Stride: []int{1, 1}, Samples: tiff.Samples{Kind: tiff.Unsigned, Bytes: 1}}, []int{300, 300})
-	if err == nil || !strings.Contains(err.Error(), "pictures of 300x300 chunks, at most 65536 expected") {
+	if err == nil || !strings.Contains(err.Error(), "pictures have 300x300 chunks, at most 65536 in all expected") {
 		t.Errorf("%v", err)
 	}
 }

@@ -346,10 +346,10 @@ func TestNATSRefused(t *testing.T) {
 	for options, want := range map[string]string{
 		"{}":                             "subject is missing",
 		"{subject: 'cam.*'}":             `found "cam.*"`,
-		"{subject: '>'}":                 "no *, > or space",
+		"{subject: '>'}":                 "without *, > and spaces",
 		"{subject: 'a b'}":               `found "a b"`,
 		"{subject: 'a..b'}":              `found "a..b"`,
-		"{subject: \"a\\r\\nPUB x 1\"}":  "words with dots",
+		"{subject: \"a\\r\\nPUB x 1\"}":  "words separated by dots",
 		"{subject: cam, url: embedded}":  "nats://127.0.0.1:4222",
 		"{subject: cam, fps: 3}":         "fps",
 		"{subject: '" + long(256) + "'}": "at most 255",

@@ -287,7 +287,7 @@ func TestCOILRefuses(t *testing.T) {
 		what, want string
 		files      map[string][]byte
 	}{
-		{"nothing", "holds 0 objects, two are needed: give a folder with COIL-20's obj1__0.png", nil},
+		{"nothing", "holds 0 objects, two are needed: give a folder with COIL-20's files obj1__0.png", nil},
 		{"one object", "holds 1 objects, two are needed", map[string][]byte{"obj1__0.png": whole, "obj1__1.png": whole}},
 		{"no PNG", "__0.png: png: invalid format: not a PNG file: give a PNG", both([]byte("GIF89a, if anything"))},
 		{"an empty file", "__0.png: unexpected EOF: give a PNG", both(nil)},
