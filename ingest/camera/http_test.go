@@ -203,7 +203,7 @@ func TestHTTPRefused(t *testing.T) {
 		want    string
 	}{
 		"no path":     {http.NotFound, "no such path (404)"},
-		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "answers 418"},
+		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "answers with status 418"},
 		"no pictures": {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { w.Write(make([]byte, 10000)) }), "contain no picture"},
 		"too large":   {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { io.WriteString(w, "Content-Length: 99999999\n\n") }), "99999999 bytes"},
 		"leads astray": {func(w http.ResponseWriter, r *http.Request) {

@@ -204,7 +204,7 @@ func TestTIFFRefused(t *testing.T) {
 		}
 	}
 	s := newRecording(t, "tiff", "{path: "+dir+"}")
-	if err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "a file expected") {
+	if err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
