@@ -19,9 +19,9 @@ import (
 	"driftscope/ingest/wire"
 )
 
-// BenchmarkCompression is what frames of films take raw, as PNG and as Zstandard, in bytes and in the processor's time on one core: run it with
-// -cpu 1 and DRIFTSCOPE_DATA. Beside it stands what the difference to the frame before would take, which is not offered: one lost frame would cost
-// all up to the next that is whole.
+// BenchmarkCompression measures the bytes and the processor time of frames raw, as PNG and as Zstandard, on one core. Run it with -cpu 1 and DRIFTSCOPE_DATA.
+// It also reports the size of the difference to the previous frame. Driftscope does not offer that encoding, because one lost frame would make all frames up to
+// the next whole one unreadable.
 func BenchmarkCompression(b *testing.B) {
 	for _, film := range []string{
 		"deeptrack-trap-good/trap-good.mp4", "mosaic-nuclei/Test_cell.tif", "mosaic-virus", "trackpy-bulk-water/*.png", "pims-stuck-16bit/stuck.tif",
@@ -35,7 +35,7 @@ func BenchmarkCompression(b *testing.B) {
 	}
 }
 
-// someFrames are up to 16 of a film.
+// someFrames returns up to 16 frames of a film.
 func someFrames(b *testing.B, film string) (pages []tiff.Image) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" && !strings.HasPrefix(film, "sim:") {
@@ -83,7 +83,7 @@ type codec interface {
 	measure(b *testing.B, pages []tiff.Image)
 }
 
-// spent is the processor's time of this process.
+// spent returns the processor time of this process.
 func spent(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -92,7 +92,7 @@ func spent(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano())
 }
 
-// measured compresses and decompresses all pages once a loop.
+// measured compresses and decompresses all pages once per iteration of the benchmark.
 func measured(b *testing.B, pages []tiff.Image, encode func(p *tiff.Image) int, decode func()) {
 	var bytes, frames int
 	var encoding, decoding time.Duration
@@ -165,7 +165,7 @@ func (c *asZstd) measure(b *testing.B, pages []tiff.Image) {
 	})
 }
 
-// beside is the size of the difference to the frame before, behind the best filter.
+// beside reports the size of the difference to the previous frame, after the best filter.
 func beside(b *testing.B, pages []tiff.Image) {
 	packer := newZstd(b).packer
 	var bytes, n int

@@ -13,18 +13,18 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-// TestCorpus: every file is known by what it begins with and ends in pixels or in an error of one line, soon and in bounded memory.
-// What the manifest says was decoded has its shape, type, minimum and maximum here, or is refused by name.
+// TestCorpus: every file is recognised by its first bytes, and gives pixels or an error of one line, quickly and in bounded memory. A file that tifffile
+// decoded, by the manifest, has the same shape, type, minimum and maximum here, or the error names the unsupported feature.
 func TestCorpus(t *testing.T) {
 	const (
-		effort   = 5 * time.Second // of the processor: a busy machine may take its time
+		effort   = 5 * time.Second // processor time, because a busy machine may need longer
 		patience = time.Minute
 		memory   = 1 << 30
 	)
 	folder, files := ingesttest.Corpus(t)
 	pixels, agreed := 0, 0
 	for name, l := range files {
-		// A name says nothing: neither that of the link nor, for most of these, that of the file.
+		// The link's name has no extension, so only the first bytes reveal the format.
 		link := filepath.Join(t.TempDir(), "recording")
 		if err := os.Symlink(filepath.Join(folder, name), link); err != nil {
 			t.Fatal(err)
@@ -59,13 +59,13 @@ func TestCorpus(t *testing.T) {
 		t.Errorf("%d bytes of memory were resident, at most %d expected", peak, memory)
 	}
 	t.Logf("%d of %d files gave pixels, %d as the manifest says", pixels, len(files), agreed)
-	// The others are refused by name (CMYK, half floats, 64-bit counts, palettes of 16 bits) or damaged on purpose.
+	// The other files have unsupported features (CMYK, half floats, 64-bit counts, palettes of 16 bits), which errors name, or are damaged on purpose.
 	if agreed < 100 {
 		t.Errorf("%d files agree with the manifest, at least 100 expected", agreed)
 	}
 }
 
-// worked is how long the processor has worked for this process.
+// worked returns the processor time of this process.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
@@ -75,7 +75,7 @@ func worked(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// peakMemory is the most that this process had resident.
+// peakMemory returns the largest resident memory that this process has had.
 func peakMemory(t *testing.T) (n int) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

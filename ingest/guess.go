@@ -19,11 +19,10 @@ import (
 // forms lists what Guess accepts, for its errors.
 const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, an OME-Zarr store, an HDF5, CZI or ND2 file, or a folder or pattern of pictures"
 
-// Guess returns the kind of source that arg names, and its options. arg is a camera, an address, sim:NAME or sim:NAME?seed=7,
-// nats:SUBJECT, a folder or a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or
-// zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, an HDF5 file or h5:FILE?dataset=/data, a
-// CZI or ND2 file or czi:FILE?channel=2, or a video. Guess returns an error for a missing file; Open reports a missing
-// camera.
+// Guess returns the kind and the options of the source that arg names. arg is a camera, an address, sim:NAME or sim:NAME?seed=7, nats:SUBJECT, a folder or a
+// glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or
+// tiff:FILE?channel=2&slice=1, a FITS file, an HDF5 file or h5:FILE?dataset=/data, a CZI or ND2 file or czi:FILE?channel=2, or a video. Guess returns an error
+// for a missing file; Open reports a missing camera.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	kind, options, err = guess(arg)
 	return kind, options, console.About(Page(kind), err)
@@ -71,7 +70,7 @@ func guess(arg string) (kind string, options map[string]any, err error) {
 	case err == nil && info.Mode().IsRegular():
 		kind, err = guessFile(arg)
 	case err == nil:
-		err = fmt.Errorf("%s is no file and no folder but %v: %s", arg, info.Mode().Type(), forms)
+		err = fmt.Errorf("%s is neither a file nor a folder (its mode is %v): %s", arg, info.Mode().Type(), forms)
 	case strings.ContainsAny(arg, "*?["):
 		kind, err = guessPattern(arg)
 	case errors.Is(err, os.ErrNotExist):
@@ -85,7 +84,7 @@ func guess(arg string) (kind string, options map[string]any, err error) {
 	return kind, map[string]any{"path": arg}, nil
 }
 
-// finished are the prefixes of files that are read when complete.
+// finished maps prefixes such as czi: to the kinds of files that are read only when complete.
 var finished = map[string]struct {
 	kind    string
 	options func(text string) (map[string]any, error)
@@ -93,7 +92,7 @@ var finished = map[string]struct {
 	"czi": {"czi", files.CZIOptions}, "h5": {"hdf5", files.HDF5Options}, "hdf5": {"hdf5", files.HDF5Options}, "nd2": {"nd2", files.ND2Options},
 }
 
-// guessCamera returns an empty kind if arg does not begin like a camera or an address.
+// guessCamera returns an empty kind if arg has no prefix of a camera or an address.
 func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	scheme, rest, _ := strings.Cut(arg, ":")
 	switch scheme {
@@ -113,7 +112,7 @@ func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	return "", nil, nil
 }
 
-// guessFile uses the first bytes of the file, or its name if they are unknown.
+// guessFile returns the kind of a file from its first bytes, or from its name if the bytes match no format.
 func guessFile(path string) (kind string, err error) {
 	switch format.Of(path) {
 	case format.TIFF:
@@ -147,7 +146,7 @@ func guessFile(path string) (kind string, err error) {
 	case slices.Contains(format.PictureExtensions, e):
 		return "", singlePicture(path)
 	case e == "":
-		return "", fmt.Errorf("%s has no extension, and does not begin like anything that is read: %s", path, forms)
+		return "", fmt.Errorf("%s has no extension, and its first bytes match no supported format: %s", path, forms)
 	default:
 		return "", fmt.Errorf("%s is a %s file, which no source reads: %s", path, e, forms)
 	}
@@ -168,7 +167,7 @@ func guessPattern(pattern string) (kind string, err error) {
 	return "directory", nil
 }
 
-// Shown returns arg for messages, without the password and the query of an address.
+// Shown returns arg for use in messages: an address loses its password and query.
 func Shown(arg string) string {
 	scheme, _, address := strings.Cut(arg, "://")
 	if !address || strings.ContainsAny(scheme, ": ") { // a pipeline may also contain an address

@@ -38,7 +38,7 @@ func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	return s
 }
 
-// TestKinds: an unknown kind is answered with those that are known.
+// TestKinds: the error for an unknown kind lists the known kinds.
 func TestKinds(t *testing.T) {
 	if got := strings.Join(Kinds(), " "); got != "camera czi directory fits genicam gst hdf5 nats nd2 ndtiff recording sim tiff url video zarr" {
 		t.Errorf("kinds are %s", got)
@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 
 func TestOptionsRefused(t *testing.T) {
 	for _, kind := range []string{"video", "directory", "tiff", "fits", "hdf5", "czi", "nd2"} {
-		if Lacks(kind) { // which TestLacks asks
+		if Lacks(kind) { // tested by TestLacks
 			continue
 		}
 		for _, c := range []struct{ options, want string }{
@@ -117,7 +117,7 @@ func TestGuess(t *testing.T) {
 		{"a.mat", "hdf5", ""},
 		{"zeiss", "czi", ""},
 		{"nikon.dat", "nd2", ""},
-		{"tif.mp4", "tiff", ""}, // what a file begins with wins over its name
+		{"tif.mp4", "tiff", ""}, // the first bytes of a file take precedence over its name
 		{"big", "tiff", ""},
 		{"avi.tif", "video", ""},
 		{"mkv", "video", ""},
@@ -197,7 +197,7 @@ func TestReadStops(t *testing.T) {
 	}
 }
 
-// TestShown: messages hold no password.
+// TestShown: messages contain no password.
 func TestShown(t *testing.T) {
 	for arg, want := range map[string]string{
 		"rtsp://guest:hidden@10.0.0.7/a":        "rtsp://guest:xxxxx@10.0.0.7/a",

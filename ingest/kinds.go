@@ -37,7 +37,7 @@ var kinds = map[string]constructor{
 	"zarr":      files.NewZarr,
 }
 
-// New makes a source of the given kind. decode fills the kind's options; they are checked here, but no file is opened before Open.
+// New makes a source of the given kind. decode fills the options of the kind. New checks them but opens no file; Open does.
 func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
 	construct, known := kinds[kind]
 	if !known {

@@ -9,10 +9,10 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// errWithout says what this build lacks.
-var errWithout = errors.New("is read by OpenCV, GStreamer or Aravis, and this build is without them: use a build with OpenCV, on Linux (docs/howto/desk.md)")
+// errWithout is the error of a source that this build lacks.
+var errWithout = errors.New("needs OpenCV, GStreamer or Aravis, and this build lacks them: use a build with OpenCV, on Linux (docs/howto/desk.md)")
 
-// without returns an error instead of a source.
+// without is the constructor of a missing source. It returns errWithout.
 func without(func(dst any) error) (pipeline.Source, error) { return nil, errWithout }
 
 // The sources that this build lacks.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLacks: every build knows every kind. One that a build lacks it refuses with a line that says which build has it.
+// TestLacks: every build knows every kind of source. If a build lacks a kind, the error names the build that has it.
 func TestLacks(t *testing.T) {
 	var lacking []string
 	for _, kind := range Kinds() {

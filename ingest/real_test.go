@@ -23,7 +23,7 @@ func TestRealRecordings(t *testing.T) {
 		kind                  string
 		frames, width, height int
 		mat                   gocv.MatType
-		low, high             float32 // over all frames; 0 and 0 where lossy decoders may differ
+		low, high             float32 // over all frames; 0 and 0 if lossy decoders may differ
 		timed                 bool
 	}{
 		{"pims-stuck-16bit/stuck.tif", "tiff", 5, 512, 512, gocv.MatTypeCV16UC1, 477, 576, false},

@@ -20,7 +20,7 @@ type simulated struct {
 	ticker *time.Ticker // nil unless realtime
 	seq    uint64
 	frames frame.Pool
-	lent   sim.Picture // its pixels belong to the frame being drawn
+	lent   sim.Picture // shares the pixels of the frame being drawn
 }
 
 func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
@@ -76,7 +76,7 @@ func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
 	f := s.frames.New(s.seq, time.Unix(0, 0).UTC().Add(timing.Duration(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
 	s.seq++
 	if !truth.Inside {
-		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: choose a finite number of frames to fit the picture to the path", s.scene.Name()))
+		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: set a finite number of frames, so that the picture is made large enough for the path", s.scene.Name()))
 	}
 	return f, nil
 }
@@ -108,7 +108,7 @@ func (s *simulated) lend() (mat frame.Mat, err error) {
 		s.lent.F32, err = mat.DataPtrFloat32()
 	default:
 		mat = frame.NewMat()
-		err = fmt.Errorf("scene %s draws %d channels of depth %d: there is no Mat type for them", s.scene.Name(), format.Channels, format.Depth)
+		err = fmt.Errorf("scene %s draws %d channels of depth %d, and no Mat type has this format", s.scene.Name(), format.Channels, format.Depth)
 	}
 	return mat, err
 }

@@ -56,10 +56,10 @@ func TestSimulatedRefuses(t *testing.T) {
 		{"{name: digits-ou, assets: no/such/folder}", "no/such/folder does not exist"},
 		{"{name: cubes}", "molecule, balls-constant"},
 		{"{name: cubes}", "crowded, focus"},
-		{"{name: molecule, density: 100}", "is no field of many objects: leave density, snr, width and height out"},
-		{"{name: balls-ou, snr: 4}", "is no field"},
-		{"{name: vesicle, render: integer}", "leave render and assets out"},
-		{"{name: vesicle, assets: mine}", "leave render and assets out"},
+		{"{name: molecule, density: 100}", "is a scene of one object, to which density, snr, width and height do not apply"},
+		{"{name: balls-ou, snr: 4}", "is a scene of one object"},
+		{"{name: vesicle, render: integer}", "to which render and assets do not apply"},
+		{"{name: vesicle, assets: mine}", "to which render and assets do not apply"},
 		{"{name: vesicle, density: -1}", "field vesicle: density is -1: give 0 to 20000"},
 		{"{name: vesicle, density: many}", "density"},
 		{"{name: vesicle, snr: 0}", "snr is 0: give 0.1 to 200"},
@@ -160,7 +160,7 @@ func sameValues(t *testing.T, mat *frame.Mat, want *sim.Picture) bool {
 	return err == nil && slices.Equal(values, want.F32)
 }
 
-// With seed 1748 the ball strays beyond 4.5 sd at frames 36 and 37: the frames come, and say so.
+// With seed 1748 the ball moves beyond 4.5 sd at frames 36 and 37. These frames are returned with a warning.
 func TestSimulatedClipIsTold(t *testing.T) {
 	source := openSimulated(t, "{name: balls-ou, seed: 1748}")
 	for k := range 38 {
@@ -177,7 +177,7 @@ func TestSimulatedClipIsTold(t *testing.T) {
 	}
 }
 
-// A live scene keeps its own pace: n frames take at least n-1 ticks, less the tick's own jitter.
+// A live scene keeps its pace: n frames take at least n-1 ticks, minus the jitter of a tick.
 func TestSimulatedPace(t *testing.T) {
 	source := openSimulated(t, "{name: balls-ou, realtime: true}")
 	const n = 8
@@ -205,7 +205,7 @@ func TestSimulatedStops(t *testing.T) {
 	}
 }
 
-// Every field comes as its stream draws it, in 16 bits, of the size that is asked for.
+// Every frame of a field equals the picture that its stream draws, in 16 bits and of the requested size.
 func TestSimulatedFields(t *testing.T) {
 	for _, scenario := range field.Scenarios {
 		source := openSimulated(t, fmt.Sprintf("{name: %s, seed: 6, frames: 3, realtime: false, density: 20, snr: 3.5, width: 80, height: 48}", scenario))
@@ -239,17 +239,17 @@ func TestSimulatedFields(t *testing.T) {
 	}
 }
 
-// A simulation is typed with the options that a file would give it, of the types that a file has.
+// Options of a simulation on the command line get the same types as in a configuration file.
 func TestSimulatedQuery(t *testing.T) {
 	for _, c := range []struct {
 		arg  string
-		want map[string]any // nil: refused
+		want map[string]any // nil if an error is expected
 	}{
 		{"sim:molecule", map[string]any{"name": "molecule"}},
 		{"sim:vesicle?", map[string]any{"name": "vesicle"}},
 		{"sim:vesicle?density=500&snr=2.5&realtime=false", map[string]any{"name": "vesicle", "density": 500, "snr": 2.5, "realtime": false}},
 		{"sim:balls-ou?seed=7&render=integer", map[string]any{"name": "balls-ou", "seed": 7, "render": "integer"}},
-		{"sim:vesicle?snr=inf", map[string]any{"name": "vesicle", "snr": "inf"}}, // text, which the number's decoder refuses
+		{"sim:vesicle?snr=inf", map[string]any{"name": "vesicle", "snr": "inf"}}, // text, which the decoder of a number rejects
 		{"sim:vesicle?seed=1&seed=2", nil},
 		{"sim:vesicle?name=focus", nil},
 		{"sim:vesicle?seed=%zz", nil},
@@ -288,7 +288,7 @@ func BenchmarkSimulatedMolecule(b *testing.B) {
 	}
 }
 
-// TestSimulatedOpensAgain: as a camera does, it counts from 0 again while time goes on.
+// TestSimulatedOpensAgain: after another Open the source counts from 0 again, like a camera, while times continue.
 func TestSimulatedOpensAgain(t *testing.T) {
 	s := openSimulated(t, "{name: molecule, realtime: false}")
 	var before time.Time

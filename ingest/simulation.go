@@ -56,7 +56,7 @@ func (o *simulatedOptions) simulation() (simulation, error) {
 	case !slices.Contains(Simulations(), o.Name):
 		return nil, fmt.Errorf("scene %q is not known: give one of %s", o.Name, strings.Join(Simulations(), ", "))
 	case isField && (o.Render != "" || o.Assets != ""):
-		return nil, fmt.Errorf("%s is a field of many objects, drawn in one way only: leave render and assets out", o.Name)
+		return nil, fmt.Errorf("%s is a field of many objects, to which render and assets do not apply: leave them out", o.Name)
 	case isField:
 		f, err := field.NewStream(field.Options{
 			Scenario: scenario, Frames: o.Frames, Seed: o.Seed,
@@ -67,7 +67,7 @@ func (o *simulatedOptions) simulation() (simulation, error) {
 		}
 		return f, nil
 	case crowd:
-		return nil, fmt.Errorf("%s is no field of many objects: leave density, snr, width and height out, or give one of %v", o.Name, field.Scenarios)
+		return nil, fmt.Errorf("%s is a scene of one object, to which density, snr, width and height do not apply: leave them out, or give one of %v", o.Name, field.Scenarios)
 	}
 	return sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render, Assets: o.Assets})
 }

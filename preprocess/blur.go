@@ -13,12 +13,12 @@ import (
 // The Gaussian filter for spot detection.
 const (
 	smoothing  = 3.0 // sd, pixels
-	kernelSide = 9   // it reaches 3 sd on each side
+	kernelSide = 9   // pixels on each side of the centre, 3 sd
 )
 
-// blur applies that filter and mirrors a picture at its edges. Not safe for concurrent use.
+// blur applies the Gaussian filter. It continues a picture beyond its edges by reflection. Not safe for concurrent use.
 type blur struct {
-	half [kernelSide + 1]float32 // the kernel from its centre on
+	half [kernelSide + 1]float32 // the kernel from its centre to one end
 	line []float32               // scratch
 }
 
@@ -49,8 +49,8 @@ func (b *blur) apply(dst, src []float32, width, height int) {
 		(*C.float)(unsafe.SliceData(dst)), (*C.float)(unsafe.SliceData(b.line)))
 }
 
-// extremes returns the first indices of the least and the greatest value of v, which is not empty. ok is false if v has
-// non-finite values.
+// extremes returns the indices of the smallest and the largest value of v, the first of equal ones. v must not be empty. ok is false if v has non-finite
+// values.
 func extremes(v []float32) (least, greatest int, ok bool) {
 	p := C.ds_extremes((*C.float)(unsafe.SliceData(v)), C.int(len(v)))
 	return int(p.least), int(p.greatest), p.finite != 0

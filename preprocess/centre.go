@@ -9,25 +9,23 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Point is a position in a picture, in pixels; the centre of the top left pixel is (0, 0).
+// Point is a position in a picture, in pixels. The centre of the top left pixel is (0, 0).
 type Point struct{ X, Y float64 }
 
-// distinct is the number of noise sds from which a departure counts. Noise alone reaches 4 at the edges.
+// distinct is the number of standard deviations of the noise from which a departure counts. Noise alone reaches 4 at the edges.
 const distinct = 6
 
-// Centres finds the single object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021
-// (supplement, "Fluorescent DNA Details"), and the mean of its centres. frames are row-major, width*height each.
+// Centres finds the single object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021 (supplement, "Fluorescent DNA Details").
+// It returns the object's centre in each frame and the mean of the centres. Each frame has width*height values, row by row.
 //
-// First pass: subtract the per-pixel mean over the frames, smooth with a Gaussian of 3 pixels, take the largest magnitude.
-// (The paper's scaling by min and max and its 3x3 maximum filter move no maximum, and are left out.) The median of these
-// positions guides the second pass. It searches within 12 pixels plus three robust standard deviations of the first pass's
-// positions, per axis, so that the window covers the whole excursion.
+// First pass: subtract the per-pixel mean over the frames, smooth with a Gaussian of 3 pixels, take the largest magnitude. (The paper also scales by min and
+// max and applies a 3x3 maximum filter. Both are left out, because they move no maximum.) The second pass searches around the median of these positions. Its
+// window extends 12 pixels plus three robust standard deviations of the positions, per axis, and so covers the whole excursion.
 //
-// Mean subtraction leaves only the flanks of an object that moves less than its own radius, and removes a resting one. So the
-// second pass subtracts the mean only if the object leaves its mean picture: if at the first pass's positions the difference
-// is typically twice as strong as the mean picture. Otherwise it searches the picture minus its median. If nothing exceeds
-// the noise, the mean picture's strongest point is the guide. One polarity, the stronger in most frames, applies to all
-// frames.
+// Subtracting the mean leaves only the flanks of an object that moves less than its own radius, and removes a resting object. So the second pass subtracts the
+// mean only if the object leaves its mean picture, that is, if at the positions of the first pass the difference is typically twice as strong as the mean
+// picture. Otherwise it searches the picture minus its median. If no difference exceeds the noise, the search is centred on the strongest point of the mean
+// picture. All frames use one polarity, the one that is stronger in most frames.
 //
 // Positions are whole pixels; Centroid refines them. Centres keeps no reference to frames.
 func Centres(frames [][]float32, width, height int) (centres []Point, mean Point, err error) {
@@ -50,14 +48,14 @@ func checkPictures(frames [][]float32, width, height int) error {
 		return errors.New("centre search: no frames: give at least one")
 	}
 	if width < 1 || height < 1 || width > MaxSide || height > MaxSide {
-		return fmt.Errorf("centre search: found %dx%d pixels, expected 1 to %d a side", width, height, MaxSide)
+		return fmt.Errorf("centre search: found %dx%d pixels, expected 1 to %d per side", width, height, MaxSide)
 	}
 	for i, f := range frames {
 		if len(f) != width*height {
 			return fmt.Errorf("centre search: frame %d has %d pixels, expected %dx%d: give pictures of one size", i, len(f), width, height)
 		}
 		if slices.ContainsFunc(f, notFinite) {
-			return fmt.Errorf("centre search: frame %d holds a number that is not finite: leave the frame out", i)
+			return fmt.Errorf("centre search: frame %d contains a number that is not finite: leave the frame out", i)
 		}
 	}
 	return nil
@@ -65,7 +63,7 @@ func checkPictures(frames [][]float32, width, height int) error {
 
 func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
 
-// search holds a recording and the pictures that both passes use.
+// search holds a recording and the pictures that both passes need.
 type search struct {
 	frames        [][]float32
 	width, height int
@@ -93,8 +91,8 @@ func newSearch(frames [][]float32, width, height int) *search {
 	return s
 }
 
-// firstPass returns the position of each frame's strongest departure from the mean picture, and whether the object typically
-// leaves its mean picture. If most departures are noise, it returns the strongest point of the mean picture.
+// firstPass returns the position of each frame's strongest departure from the mean picture. leaves reports whether the object typically leaves its mean
+// picture. If most departures are noise, firstPass returns only the strongest point of the mean picture.
 func (s *search) firstPass() (places []Point, leaves bool) {
 	all := box{0, 0, s.width, s.height}
 	flat, _ := level(s.mean)
@@ -130,7 +128,7 @@ func (s *search) window(at []Point) box {
 	}
 }
 
-// centreAndReach returns the median of one coordinate and the search range around it.
+// centreAndReach returns the median of one coordinate and the range to search on each side of it.
 func centreAndReach(at []Point, axis func(Point) float64) (centre, reach float64) {
 	v := make([]float32, len(at))
 	for i, p := range at {
@@ -178,7 +176,7 @@ func stronger(a, b peak) peak {
 // box is a part of a picture: columns x0 to x1 and rows y0 to y1, ends excluded.
 type box struct{ x0, y0, x1, y1 int }
 
-// peaks finds the points of picture farthest above and farthest below the background, within win.
+// peaks returns the points within win at which picture is farthest above and farthest below the background.
 func (s *search) peaks(picture []float32, win box, background func(i int) float32) (bright, dark peak) {
 	bright.height, dark.height = float32(math.Inf(-1)), float32(math.Inf(-1))
 	for y := win.y0; y < win.y1; y++ {
@@ -196,8 +194,7 @@ func (s *search) peaks(picture []float32, win box, background func(i int) float3
 	return bright, dark
 }
 
-// level returns the median of v, or of an evenly spread sample, and a robust standard deviation from the median absolute
-// deviation.
+// level returns the median of v, or of an evenly spread sample of v, and a robust standard deviation, computed from the median absolute deviation.
 func level(v []float32) (middle, sd float32) {
 	every := 1
 	if len(v) > maxSamples {
@@ -206,7 +203,7 @@ func level(v []float32) (middle, sd float32) {
 	return levelOf(spread(nil, v, every))
 }
 
-// levelOf is level on all of v, which it overwrites.
+// levelOf is like level, but uses all of v, and overwrites it.
 func levelOf(v []float32) (middle, sd float32) {
 	middle = numbers.Median(v)
 	for i := range v {

@@ -11,7 +11,7 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// blob is a Gaussian spot of the given sd and height on an even ground.
+// blob returns a Gaussian spot of the given sd and height on an even ground.
 func blob(width, height int, at Point, sd, ground, amplitude float64) []float32 {
 	v := make([]float32, width*height)
 	for i := range v {
@@ -21,13 +21,12 @@ func blob(width, height int, at Point, sd, ground, amplitude float64) []float32 
 	return v
 }
 
-// A spot must be found whether it wanders far or trembles within its own width, bright or dark, and beside a brighter
-// thing that does not move.
+// A spot must be found whether it moves far or less than its own width, bright or dark, and next to a brighter object that does not move.
 func TestCentres(t *testing.T) {
 	const side, frames, spot = 100, 60, 4.0
 	for _, c := range []struct {
 		name              string
-		amplitude, spread float64 // grey levels; sd of the place around (52, 44), pixels
+		amplitude, spread float64 // grey levels; sd of the position around (52, 44), pixels
 		noise             float64
 		still             float64 // amplitude of a resting spot at (20, 80)
 		tolerance         float64 // pixels; 1 is the grid, the rest is noise
@@ -86,7 +85,7 @@ func TestCentresRefuses(t *testing.T) {
 		{nil, 4, 3, "no frames"},
 		{[][]float32{good}, 0, 3, "found 0x3 pixels"},
 		{[][]float32{good, good[1:]}, 4, 3, "frame 1 has 11 pixels, expected 4x3"},
-		{[][]float32{good, bad}, 4, 3, "frame 1 holds a number that is not finite"},
+		{[][]float32{good, bad}, 4, 3, "frame 1 contains a number that is not finite"},
 	} {
 		if _, _, err := Centres(c.frames, c.width, c.height); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, expected %q in it", err, c.want)
@@ -130,7 +129,7 @@ func TestCentroid(t *testing.T) {
 	}
 }
 
-// The recording's own description: sd 0.75 and 0.88 pixels, autocorrelation at lag 1 of 0.84 and 0.88.
+// The centroids agree with the recording's description: sd 0.75 and 0.88 pixels, autocorrelation at lag 1 of 0.84 and 0.88.
 func TestCentroidTrap(t *testing.T) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
@@ -151,7 +150,7 @@ func TestCentroidTrap(t *testing.T) {
 		if err != nil {
 			t.Fatalf("frame %d: %v", i, err)
 		}
-		if math.Hypot(c.X-centres[i].X, c.Y-centres[i].Y) > 1.5 { // the grid, the smoothing and the bead's uneven ring
+		if math.Hypot(c.X-centres[i].X, c.Y-centres[i].Y) > 1.5 { // allows for the grid, the smoothing and the bead's uneven ring
 			t.Errorf("frame %d: the search found %v, the centroid is %v", i, centres[i], c)
 		}
 		x[i], y[i] = c.X, c.Y
@@ -162,14 +161,14 @@ func TestCentroidTrap(t *testing.T) {
 		sd, correlated float64
 	}{{"x", x, 0.75, 0.84}, {"y", y, 0.88, 0.88}} {
 		sd, correlated := spreadAndMemory(c.v)
-		// 0.03: two decimals in the description, and centroids that differ in how they weigh the bead's dark ring.
+		// The tolerance 0.03 allows for two decimals in the description, and for centroids that weigh the bead's dark ring differently.
 		if math.Abs(sd-c.sd) > 0.03 || math.Abs(correlated-c.correlated) > 0.03 {
 			t.Errorf("%s: found sd %.3f and autocorrelation %.3f, expected %.2f and %.2f", c.axis, sd, correlated, c.sd, c.correlated)
 		}
 	}
 }
 
-// spreadAndMemory is the standard deviation of v and its autocorrelation at lag 1.
+// spreadAndMemory returns the standard deviation of v and its autocorrelation at lag 1.
 func spreadAndMemory(v []float64) (sd, correlated float64) {
 	var mean, square, lagged float64
 	for _, a := range v {
@@ -184,7 +183,7 @@ func spreadAndMemory(v []float64) (sd, correlated float64) {
 	return math.Sqrt(square / float64(len(v))), lagged / square
 }
 
-// readVideo reads a recording, grey.
+// readVideo reads a recording as grey pictures.
 func readVideo(t *testing.T, path string) (pictures [][]float32, width, height int) {
 	t.Helper()
 	video, err := gocv.VideoCaptureFile(path)

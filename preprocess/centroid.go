@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	centroidRounds = 20   // most iterations
-	centroidStill  = 1e-3 // pixels: a smaller move ends the iteration
-	noiseMultiple  = 3.0  // weights start at this many noise sds above the background
+	centroidRounds = 20   // largest number of iterations
+	centroidStill  = 1e-3 // pixels; a smaller move ends the iteration
+	noiseMultiple  = 3.0  // weights are zero up to this many noise sds above the background
 )
 
-// Centroid refines at, a position from Centres, to the intensity centroid of the object there,
+// Centroid refines at, a position from Centres. It returns the intensity centroid of the object there,
 //
 //	c = Σ w r / Σ w,   w = max(0, s(I - b) - 3n),   |r - c| < radius,
 //
-// where b and n are the median and the robust standard deviation of the ring from radius to 1.25 radius + 2 around c. s is
-// the sign of the object: the sign of the mean of I - b within 3 pixels of at. The disc moves to the centroid until it rests.
-// radius is in pixels and must enclose the object; Extent finds one. Centroid fails if nothing exceeds the noise.
+// where b and n are the median and the robust standard deviation of the ring from radius to 1.25 radius + 2 around c. s is the sign of the object, which is the
+// sign of the mean of I - b within 3 pixels of at. Centroid moves the disc to the centroid until it no longer moves. radius is in pixels and must enclose the
+// object; Extent returns a suitable one. Centroid fails if nothing exceeds the noise.
 func Centroid(picture []float32, width, height int, at Point, radius float64) (Point, error) {
 	if err := checkPictures([][]float32{picture}, width, height); err != nil {
 		return Point{}, err
@@ -39,8 +39,8 @@ func Centroid(picture []float32, width, height int, at Point, radius float64) (P
 	return c, nil
 }
 
-// Extent returns a radius for Centroid: 1.5 times the distance from at where the mean brightness has fallen to a tenth of its
-// departure from the picture's median, and at least 4 pixels.
+// Extent returns a radius for Centroid. It is 1.5 times the distance from at over which the departure of the mean brightness from the picture's median falls to
+// a tenth, and at least 4 pixels.
 func Extent(picture []float32, width, height int, at Point) (float64, error) {
 	if err := checkPictures([][]float32{picture}, width, height); err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ type disc struct {
 	ring          []float32 // scratch
 }
 
-// each calls f for the pixels at a distance in [r0, r1) from c.
+// each calls f for every pixel whose distance from c is in [r0, r1).
 func (d *disc) each(c Point, r0, r1 float64, f func(x, y, v float64)) {
 	left, right := max(0, int(c.X-r1)), min(d.width-1, int(c.X+r1)+1)
 	inner, outer := r0*r0, r1*r1
@@ -92,8 +92,8 @@ func (d *disc) extent(at Point, background float64) float64 {
 	return max(4, 1.5*r)
 }
 
-// refine moves the disc from c to its centroid until it rests, and returns false if nothing exceeds the noise. It measures
-// the surroundings again after moves of more than a pixel.
+// refine moves the disc from c to its centroid until it no longer moves. It returns false if nothing exceeds the noise. After a move of more than a pixel it
+// measures the background again.
 func (d *disc) refine(c Point, radius float64) (Point, bool) {
 	var around ground
 	moved := math.Inf(1)
@@ -119,8 +119,7 @@ type ground struct {
 	sign         float64 // of the object: 1 bright, -1 dark
 }
 
-// ground measures the ring around the disc at c, and the sign of the object at c. Its level is NaN if no ring lies in the
-// picture.
+// ground measures the background in the ring around the disc at c, and the sign of the object at c. The level is NaN if the ring lies outside the picture.
 func (d *disc) ground(c Point, radius float64) ground {
 	d.ring = d.ring[:0]
 	d.each(c, radius, 1.25*radius+2, func(_, _, v float64) { d.ring = append(d.ring, float32(v)) })
@@ -135,7 +134,7 @@ func (d *disc) ground(c Point, radius float64) ground {
 	return g
 }
 
-// centroid computes the weighted mean of the disc around c once.
+// centroid returns the weighted mean position in the disc around c. It does not move the disc.
 func (d *disc) centroid(c Point, radius float64, g ground) (Point, bool) {
 	m := C.ds_weigh(pictureOf(d.picture, d.width, d.height), C.double(c.X), C.double(c.Y), C.double(radius),
 		C.double(g.level), C.double(g.sign), C.double(noiseMultiple*g.noise))

@@ -20,15 +20,15 @@ const (
 	channelShift = 3
 )
 
-// check accepts only pictures that are safe for OpenCV: two-dimensional, not empty, at most MaxSide a side, 1 or 3 channels,
-// of one of the given depths. It makes the pixels contiguous. An empty picture is skipped, the rest is an error.
+// check accepts only pictures that are safe for OpenCV: two-dimensional, not empty, at most MaxSide per side, with 1 or 3 channels and one of the given depths.
+// It makes the pixels contiguous. It returns a skip for an empty picture, and an error for any other picture that it rejects.
 func check(step string, f *frame.Frame, depths ...gocv.MatType) error {
 	m := f.Mat()
 	if m.Ptr() == nil || m.Empty() {
 		return &pipeline.ErrSkip{Cause: "empty_frame", Err: complain(step, f, "the picture is empty: check the source")}
 	}
 	if rows, cols := m.Rows(), m.Cols(); rows < 1 || cols < 1 || rows > MaxSide || cols > MaxSide {
-		return complain(step, f, "found %dx%d pixels, expected 1 to %d a side: crop or bin at the source", cols, rows, MaxSide)
+		return complain(step, f, "found %dx%d pixels, expected 1 to %d per side: crop or bin at the source", cols, rows, MaxSide)
 	}
 	if c := m.Channels(); c != 1 && c != 3 {
 		return complain(step, f, "found %d channels, expected 1 (grey) or 3 (colour): convert at the source", c)
@@ -42,12 +42,12 @@ func check(step string, f *frame.Frame, depths ...gocv.MatType) error {
 	return nil
 }
 
-// checkFinite skips float pictures with a NaN or an infinity in them.
+// checkFinite returns a skip for a float picture that contains a NaN or an infinity.
 func checkFinite(step string, f *frame.Frame) error {
 	if depth(f.Mat()) == gocv.MatTypeCV32F && !gocv.CheckRange(*f.Mat()) {
 		return &pipeline.ErrSkip{
 			Cause: "not_finite",
-			Err:   complain(step, f, "the picture holds values that are not finite numbers: check the source"),
+			Err:   complain(step, f, "the picture contains values that are not finite numbers: check the source"),
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func complain(step string, f *frame.Frame, format string, args ...any) error {
 	return fmt.Errorf(subject+": %w", fmt.Errorf(format, args...))
 }
 
-// remedy says how to convert a depth that a step does not accept.
+// remedy returns advice on how to convert a depth that a step does not accept.
 func remedy(step string) string {
 	if step == "clahe" {
 		return "put normalise before it"

@@ -18,8 +18,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// claheOptions are the keys under clahe. The defaults equal scikit-image's equalize_adapthist(clip_limit=0.03), which the
-// paper's code used: 0.03*256 on 8x8 tiles.
+// claheOptions are the keys under clahe. The defaults, 0.03*256 on 8x8 tiles, equal scikit-image's equalize_adapthist(clip_limit=0.03), which the paper's code
+// used.
 type claheOptions struct {
 	ClipLimit float64 `yaml:"clip_limit"` // highest histogram bin, in multiples of the mean bin
 	Tiles     int     `yaml:"tiles"`      // tiles per side
@@ -27,12 +27,11 @@ type claheOptions struct {
 
 // Bounds on clahe's options.
 const (
-	maxClipLimit = 256 // the number of bins: no limit at all
+	maxClipLimit = 256 // the number of bins, which means no limit
 	maxTiles     = 64
 )
 
-// clahe is contrast-limited adaptive histogram equalisation (Zuiderveld 1994) in 8 bits: our own kernel with OpenCV's
-// results.
+// clahe is contrast-limited adaptive histogram equalisation (Zuiderveld 1994) in 8 bits. It has its own kernel (equalise.c), with the same results as OpenCV's.
 type clahe struct {
 	tiles   int
 	clip    float64
@@ -55,7 +54,7 @@ func newCLAHE(decode func(dst any) error) (pipeline.Step, error) {
 	return &clahe{tiles: o.Tiles, clip: o.ClipLimit, bytes: gocv.NewMat(), luts: make([]uint8, 256*o.Tiles*o.Tiles)}, nil
 }
 
-// Apply accepts grey uint8, or grey float32 in [0,1], which it converts to 8 bits and back. In place.
+// Apply works in place on grey uint8, or on grey float32 in [0,1], which it converts to 8 bits and back.
 func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("clahe", f, gocv.MatTypeCV8U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	if err := checkFinite("clahe", f); err != nil {
 		return err
 	}
-	// Not MinMaxIdx: gocv 0.31 gives it room for one index, and OpenCV writes two, over the adjacent memory.
+	// Not MinMaxIdx, because gocv 0.31 gives it room for one index, and OpenCV writes two, over the adjacent memory.
 	if low, high, _, _ := gocv.MinMaxLoc(*m); low < 0 || high > 1 {
 		return complain("clahe", f, "found values from %g to %g, expected 0 to 1: put normalise before it", low, high)
 	}
@@ -99,7 +98,7 @@ func (c *clahe) equalise(m *gocv.Mat) error {
 	return nil
 }
 
-// Can reports that every frame is equalised independently.
+// Can reports that the result for a frame does not depend on other frames.
 func (c *clahe) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (c *clahe) Close() error { return c.bytes.Close() }

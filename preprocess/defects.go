@@ -15,13 +15,13 @@ import (
 
 // defectsOptions are the keys under defects, written by pretrain.
 type defectsOptions struct {
-	Width  int      `yaml:"width"` // of the frames, pixels
+	Width  int      `yaml:"width"` // width of the frames, pixels
 	Height int      `yaml:"height"`
 	Pixels []string `yaml:"pixels" reaches:"nothing"` // indices, row by row from the top, ascending: defectsLine little-endian uint32 per line, in base64
 }
 
 const (
-	MaxDefects  = 1 << 14 // bound on the replaced pixels
+	MaxDefects  = 1 << 14 // largest number of replaced pixels
 	defectsLine = 128     // indices per line of a configuration, which has at most 1024 bytes
 )
 
@@ -29,7 +29,7 @@ const (
 type defects struct {
 	width, height int
 	pixels        []int
-	around        [][]int // intact neighbours of each
+	around        [][]int // indices of the intact neighbours of each defective pixel
 }
 
 func newDefects(decode func(dst any) error) (pipeline.Step, error) {
@@ -38,7 +38,7 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 		return nil, err
 	}
 	if o.Width < 1 || o.Width > MaxSide || o.Height < 1 || o.Height > MaxSide {
-		return nil, fmt.Errorf("width, height: found %dx%d, expected 1 to %d pixels each: the frames' own size", o.Width, o.Height, MaxSide)
+		return nil, fmt.Errorf("width, height: found %dx%d, expected 1 to %d pixels each: give the frames' own size", o.Width, o.Height, MaxSide)
 	}
 	d := &defects{width: o.Width, height: o.Height}
 	if len(o.Pixels) == 0 || len(o.Pixels) > MaxDefects/defectsLine {
@@ -55,7 +55,7 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 	for at := 0; at < len(data); at += 4 {
 		p := int(binary.LittleEndian.Uint32(data[at:]))
 		if p >= o.Width*o.Height || len(d.pixels) > 0 && p <= d.pixels[len(d.pixels)-1] {
-			return nil, fmt.Errorf("pixels: found number %d in place %d, expected ascending ones below %d: only pretrain writes this step", p, at/4, o.Width*o.Height)
+			return nil, fmt.Errorf("pixels: found index %d at position %d, expected ascending indices below %d: only pretrain writes this step", p, at/4, o.Width*o.Height)
 		}
 		d.pixels = append(d.pixels, p)
 	}
@@ -65,7 +65,7 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 	return d, nil
 }
 
-// sound lists the intact neighbours of p, or all neighbours if none is intact.
+// sound returns the intact neighbours of p, or all neighbours if none is intact.
 func (d *defects) sound(p int) (sound []int) {
 	var all []int
 	x, y := p%d.width, p/d.width
@@ -85,7 +85,7 @@ func (d *defects) sound(p int) (sound []int) {
 	return sound
 }
 
-// DefectsOptions returns the step's options for pixels, given by ascending index, in frames of the given size.
+// DefectsOptions returns the options of the step defects for frames of the given size. pixels are the indices of defective pixels, ascending.
 func DefectsOptions(width, height int, pixels []int) map[string]any {
 	var lines []any
 	for some := range slices.Chunk(pixels, defectsLine) {
@@ -105,7 +105,7 @@ func (d *defects) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	m := f.Mat()
 	if m.Cols() != d.width || m.Rows() != d.height {
-		return complain("defects", f, "found %dx%d pixels, expected %dx%d: give frames of the camera and binning of the training", m.Cols(), m.Rows(), d.width, d.height)
+		return complain("defects", f, "found %dx%d pixels, expected %dx%d: give frames with the same camera and binning as in training", m.Cols(), m.Rows(), d.width, d.height)
 	}
 	var err error
 	switch depth(m) {
@@ -122,8 +122,7 @@ func (d *defects) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// mend replaces each defective pixel, channel by channel, by the median of its intact neighbours; of an even number, the
-// lower median.
+// mend replaces each defective pixel, channel by channel, by the median of its intact neighbours. For an even number of neighbours it uses the lower median.
 func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([]T, error)) error {
 	data, err := pixels()
 	if err != nil {
@@ -146,7 +145,7 @@ func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([
 	return nil
 }
 
-// Can reports that every frame is corrected independently.
+// Can reports that the result for a frame does not depend on other frames.
 func (d *defects) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (d *defects) Close() error { return nil }

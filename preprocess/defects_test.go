@@ -10,7 +10,7 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// TestDefects: each defective pixel becomes the lower median of the sound ones around it, in every channel and type, and no other changes.
+// TestDefects: each defective pixel becomes the lower median of its intact neighbours, in every channel and type, and no other pixel changes.
 func TestDefects(t *testing.T) {
 	in := []float32{
 		1, 2, 3, 4,
@@ -37,7 +37,7 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// TestDefectsLines: no line of a configuration is longer than is read, with as many pixels as there may be.
+// TestDefectsLines: even with the largest number of pixels, no line of a configuration exceeds the length limit.
 func TestDefectsLines(t *testing.T) {
 	all := make([]int, MaxDefects)
 	for i := range all {
@@ -55,7 +55,7 @@ func TestDefectsLines(t *testing.T) {
 	}
 }
 
-// TestDefectsRefuses: frames of another size, and options that pretrain did not write.
+// TestDefectsRefuses: frames of a different size, and options that pretrain did not write, give errors.
 func TestDefectsRefuses(t *testing.T) {
 	step := newStep(t, "defects", defectsYAML(t, DefectsOptions(4, 3, []int{5})))
 	if err := step.Apply(context.Background(), picture(t, 7, 1, 2, gocv.MatTypeCV8UC1, 0, 0)); err == nil || !strings.Contains(err.Error(), "frame 7: found 2x1 pixels, expected 4x3") {

@@ -6,16 +6,16 @@
 
 #include "wide.h"
 
-// The rounding is OpenCV's, to the bit: see wide.h for what keeps it so.
+// Results equal OpenCV's to the bit, including rounding; wide.h describes the conditions.
 
 enum {
   bins = 256,
-  parts = 4,          // histograms of a large tile: neighbours are mostly alike, and one counter's increment waits for the one before
-  manyPixels = 1024,  // of a large tile
+  parts = 4,          // histograms per large tile, because neighbouring pixels are often equal, and an increment of a counter waits for the previous one
+  manyPixels = 1024,  // number of pixels from which a tile is large
 };
 
-// tiling is where the histograms are taken: of the picture, or where a side is no multiple of the number of tiles, of one that is continued by
-// reflection to the right and below.
+// tiling divides the picture into tiles for the histograms. If a side is no multiple of the number of tiles, the picture is continued by reflection to the
+// right and below.
 typedef struct {
   int count, width, height; // to each side; of a tile
 } tiling;
@@ -26,14 +26,14 @@ static tiling divide(int rows, int cols, int n) {
   return t;
 }
 
-// reflected is the index in 0..n-1 of which i is the mirror image; the outermost are not doubled.
+// reflected returns the index in 0..n-1 whose mirror image is i. The reflection does not repeat the outermost pixels.
 static int reflected(int i, int n) {
   if (n == 1) return 0;
   while (i < 0 || i >= n) i = i < 0 ? -i : 2 * (n - 1) - i;
   return i;
 }
 
-// add counts n pixels in k histograms, in turn.
+// add counts n pixels, distributed over k histograms in turn.
 static inline void add(int (*part)[bins], int k, const uint8_t* p, int n) {
   int x = 0;
   for (; x + 8 <= n; x += 8) {
@@ -60,7 +60,7 @@ static inline void count(int* histogram, int k, const uint8_t* pixels, int rows,
   }
 }
 
-// limit cuts the histogram off at highest and spreads what was cut evenly.
+// limit cuts bins above highest and distributes the removed counts evenly over all bins.
 WIDE static void limit(int* histogram, int highest) {
   int cut = 0;
   for (int i = 0; i < bins; i++) {
@@ -74,7 +74,7 @@ WIDE static void limit(int* histogram, int highest) {
   for (int i = 0; i < bins && rest > 0; i += step, rest--) histogram[i]++;
 }
 
-// nearest rounds 0..255 to the nearest integer, halves to the even one: beside 1.5 * 2^23 there are no bits for a fraction.
+// nearest rounds 0..255 to the nearest integer, and halves to the even one. It adds 1.5 * 2^23, which leaves no bits for a fraction.
 static inline int nearest(float v) {
   const float whole = v + 12582912.f;
   int bits;
@@ -82,7 +82,7 @@ static inline int nearest(float v) {
   return bits & 0x3fffff;
 }
 
-// tabulate gives every grey value the tile's own: the histogram's sum up to it, as a part of the whole.
+// tabulate maps every grey value to the fraction of the tile's pixels up to this value, in 0..255.
 WIDE static void tabulate(uint8_t* restrict lut, const int* restrict histogram, int pixels) {
   const float scale = (float)(bins - 1) / pixels;
   int sums[bins];
@@ -90,7 +90,7 @@ WIDE static void tabulate(uint8_t* restrict lut, const int* restrict histogram, 
   for (int i = 0; i < bins; i++) lut[i] = (uint8_t)least(nearest(sums[i] * scale), bins - 1);
 }
 
-// place is where a column or a row lies among the tiles' centres: between which two, and how far from the first.
+// place is the position of a column or a row among the tiles' centres: the two centres around it, and the relative distance from the first.
 typedef struct {
   int first, second;
   float part;
@@ -103,7 +103,7 @@ static place between(int i, int size, int n) {
   return p;
 }
 
-// last is the end of the columns or rows, from i on and below n, that lie between the same centres.
+// last returns the end of the columns or rows, from i on and below n, that lie between the same centres as i.
 static int last(int i, int n, int size, int tiles) {
   const place p = between(i, size, tiles);
   for (i++; i < n; i++) {
@@ -123,18 +123,18 @@ static inline uint8_t blend(float a, float b, float c, float d, float right, flo
   return (uint8_t)nearest((a * left + b * right) * (1.f - below) + (c * left + d * right) * below);
 }
 
-// look replaces n pixels of a row, by four look-ups each.
+// look replaces n pixels of a row, with four table look-ups per pixel.
 static void look(uint8_t* p, int n, const corners* t, const float* right, float below) {
   for (int x = 0; x < n; x++) p[x] = blend(t->a[p[x]], t->b[p[x]], t->c[p[x]], t->d[p[x]], right[x], below);
 }
 
-// pack puts the four tables' bytes for one grey value side by side.
+// pack puts the bytes of the four tables for one grey value into one word.
 WIDE static void pack(uint32_t* restrict packed, const corners* t) {
   const uint8_t *a = t->a, *b = t->b, *c = t->c, *d = t->d;
   for (int i = 0; i < bins; i++) packed[i] = a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24;
 }
 
-// lookPacked does what look does by one look-up each.
+// lookPacked is like look, but needs one look-up per pixel.
 WIDE static void lookPacked(uint8_t* restrict p, int n, const uint32_t* restrict packed, const float* restrict right, float below) {
   for (int x = 0; x < n; x++) {
     const uint32_t t = packed[p[x]];

@@ -10,8 +10,8 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// Every byte is the one that OpenCV gives: where tiles divide the picture and where one side or both have to be continued, with tables looked up
-// one by one and side by side, limits that never and always cut, in pictures of few grey values and of all.
+// Every byte equals OpenCV's, whether tiles divide the picture or one or both sides are continued, for both kinds of table look-up, for limits that never and
+// always cut, and for pictures of few and of all grey values.
 func TestEqualiseAsOpenCV(t *testing.T) {
 	for _, size := range []image.Point{{64, 64}, {100, 96}, {96, 100}, {8, 9}, {9, 8}, {8, 8}, {257, 333}, {512, 512}, {2000, 70}} {
 		for _, tiles := range []int{1, 3, 8} {

@@ -11,16 +11,16 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// filmRange is a normalise whose grey window spans the values of a whole film, as in the paper's supplement. Without Look the
-// window spans the frames so far.
+// filmRange is a normalise whose grey window spans all values of a film, as in the paper's supplement. If Look was not called, the window spans the values of
+// the frames so far.
 type filmRange struct {
 	normalise       *normalise
 	lowest, highest float64 // values seen
 	whole           bool    // Look was called
-	looking         bool    // at a film before its first Apply
+	looking         bool    // Look is being called for a film, before its first Apply
 }
 
-// Look widens the window to include f. It accepts Apply's pictures and changes none.
+// Look widens the window to include f. It accepts the same pictures as Apply and does not change them.
 func (n *filmRange) Look(f *frame.Frame) error {
 	if !n.looking {
 		n.whole, n.looking = true, true
@@ -33,13 +33,13 @@ func (n *filmRange) Look(f *frame.Frame) error {
 	return nil
 }
 
-// Can reports that the step looks at films; the window depends on earlier frames.
+// Can reports that the step needs Look for a whole film. Frames are not independent, because the window depends on earlier frames.
 func (n *filmRange) Can() pipeline.Abilities { return pipeline.Abilities{Look: n.Look} }
 
 // Close frees the memory of normalise.
 func (n *filmRange) Close() error { return n.normalise.Close() }
 
-// meet includes f's values in the range.
+// meet extends the range to the values of f.
 func (n *filmRange) meet(f *frame.Frame) error {
 	if err := check("normalise", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (n *filmRange) meet(f *frame.Frame) error {
 	return nil
 }
 
-// Apply accepts normalise's pictures.
+// Apply accepts the same pictures as normalise.
 func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 	n.looking = false
 	if !n.whole {
@@ -63,13 +63,13 @@ func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 		}
 	}
 	if n.normalise.low == n.normalise.high {
-		return &pipeline.ErrSkip{Cause: "blank_frame", Err: complain("normalise", f, "every pixel of the film is %g so far: check the light", n.normalise.low)}
+		return &pipeline.ErrSkip{Cause: "blank_frame", Err: complain("normalise", f, "every pixel of the film so far is %g: check the light", n.normalise.low)}
 	}
 	return n.normalise.Apply(ctx, f)
 }
 
-// widen extends the window to f in a stream. It clips an excess below moveBeyond of the width instead, so that the window
-// settles.
+// widen extends the window to the values of f, in a stream. It does not extend it for an excess below moveBeyond of the width, which is clipped instead;
+// otherwise the window would never settle.
 func (n *filmRange) widen(f *frame.Frame) error {
 	if err := n.meet(f); err != nil {
 		return err
@@ -83,14 +83,14 @@ func (n *filmRange) widen(f *frame.Frame) error {
 	return nil
 }
 
-// filmROI is a roi around the object's mean centre in a whole film. Without Look it uses the search in the first frames.
+// filmROI is a roi around the object's mean centre in a whole film. If Look was not called, it searches in the first frames.
 type filmROI struct {
 	roi     *roi
 	search  searchOptions
 	looking bool
 }
 
-// Look passes f to the search. It accepts Apply's pictures and changes none.
+// Look passes f to the search. It accepts the same pictures as Apply and does not change them.
 func (r *filmROI) Look(f *frame.Frame) error {
 	if err := check("roi", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *filmROI) Look(f *frame.Frame) error {
 	return r.roi.finder.look(f)
 }
 
-// Apply accepts roi's pictures.
+// Apply accepts the same pictures as roi.
 func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	if r.looking {
 		if err := r.settle(f); err != nil {
@@ -115,7 +115,7 @@ func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	return r.roi.Apply(ctx, f)
 }
 
-// Can reports that the step looks at a film before its frames, and can move the region.
+// Can reports that the step needs Look for a whole film before its first frame, and that it can move the region.
 func (r *filmROI) Can() pipeline.Abilities { return pipeline.Abilities{Look: r.Look, Region: r.roi} }
 
 // Close frees the memory of the region and the search.
@@ -125,7 +125,7 @@ func (r *filmROI) Close() error { return r.roi.Close() }
 func (r *filmROI) settle(f *frame.Frame) error {
 	r.looking = false
 	if m := f.Mat(); m.Cols() != r.roi.finder.full.X || m.Rows() != r.roi.finder.full.Y {
-		return complain("roi", f, "found %dx%d pixels, the film's are %dx%d: put the search before the steps that change the size",
+		return complain("roi", f, "found %dx%d pixels, but the film's frames have %dx%d: put the search before the steps that change the size",
 			m.Cols(), m.Rows(), r.roi.finder.full.X, r.roi.finder.full.Y)
 	}
 	region, err := r.roi.finder.region()

@@ -13,13 +13,13 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// spotted is a film's frame: a spot of 120 counts on the film's ground, going round (at.X, at.Y) within 6 pixels.
+// spotted returns a film's frame: a spot of 120 counts on the film's ground, on a circle within 6 pixels of (at.X, at.Y).
 func spotted(n int, at Point, ground float64) []float32 {
 	at = Point{at.X + 6*math.Sin(float64(n)), at.Y + 6*math.Cos(float64(n))}
 	return blob(128, 100, at, 4, ground, 120)
 }
 
-// Each film has its own window and region, which rest on all of its frames and hold from the first on; the one before leaves nothing.
+// Each film has its own window and region, computed from all its frames and applied from the first frame on. The previous film has no influence.
 func TestFilms(t *testing.T) {
 	window, region := newStep(t, "normalise", "film: true").(*filmRange), newStep(t, "roi", "search: {size: 40, film: true}").(*filmROI)
 	for _, film := range []struct {
@@ -51,7 +51,7 @@ func TestFilms(t *testing.T) {
 				t.Errorf("frame %d: trajectory %d and events %v, expected neither a cut nor a word", n, f.Meta.Trajectory, f.Meta.Events)
 			}
 		}
-		// Beyond the spot the blob is the ground to a count; its top lies within a pixel of the centre of one.
+		// Beyond the spot the picture is the ground to within a count, and the spot's top lies within a pixel of a pixel's centre.
 		if math.Abs(window.normalise.low-film.ground) > 1 || math.Abs(window.normalise.high-film.ground-120) > 3 {
 			t.Errorf("at %v: the window is %g to %g, expected %g to %g", film.at, window.normalise.low, window.normalise.high, film.ground, film.ground+120)
 		}
@@ -60,13 +60,13 @@ func TestFilms(t *testing.T) {
 			at.Y += 6
 		}
 		middle := region.roi.region.Min.Add(region.roi.region.Max).Div(2)
-		if off := middle.Sub(image.Pt(int(at.X), int(at.Y))); math.Hypot(float64(off.X), float64(off.Y)) > 3 { // whole pixels, and few places on the circle
+		if off := middle.Sub(image.Pt(int(at.X), int(at.Y))); math.Hypot(float64(off.X), float64(off.Y)) > 3 { // allows for whole pixels and few positions on the circle
 			t.Errorf("found the region around %v, expected about %v", middle, at)
 		}
 	}
 }
 
-// In a stream, which shows no film, the region is the search's in the first frames.
+// In a stream, where Look is not called, the region comes from a search in the first frames.
 func TestFilmROIInAStream(t *testing.T) {
 	film, plain := newStep(t, "roi", "search: {size: 40, frames: 3, film: true}"), newStep(t, "roi", "search: {size: 40, frames: 3}")
 	for n := range 6 {
@@ -80,7 +80,7 @@ func TestFilmROIInAStream(t *testing.T) {
 	}
 }
 
-// In a stream the window holds what was met, and moves for what lies a twentieth of its width beyond.
+// In a stream the window spans the values so far, and moves for a value beyond it by a twentieth of its width.
 func TestFilmRangeInAStream(t *testing.T) {
 	s := newStep(t, "normalise", "film: true")
 	for n, c := range []struct {
@@ -130,10 +130,10 @@ func TestFilmsRefuse(t *testing.T) {
 		name, want string
 		err        error
 	}{
-		{"size", "found 30x30 pixels, the film's are 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
-		{"too small", "a region of 20x20 does not fit the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
+		{"size", "found 30x30 pixels, but the film's frames have 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
+		{"too small", "a region of 20x20 pixels does not fit into the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
 		{"depth", "found float64 pixels", resized(40, 50, gocv.MatTypeCV64FC1)},
-		{"blank", "every pixel of the film is 7 so far: check the light", blank()},
+		{"blank", "every pixel of the film so far is 7: check the light", blank()},
 		{"not finite", "not finite", newStep(t, "normalise", "film: true").(*filmRange).Look(infinite)},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

@@ -14,10 +14,10 @@ import (
 type searchOptions struct {
 	Size   int  `yaml:"size"`   // side of the square region, pixels
 	Frames int  `yaml:"frames"` // frames to search; 0 means 30
-	Film   bool `yaml:"film"`   // for a recording, search each film whole; frames then applies to streams only
+	Film   bool `yaml:"film"`   // search in all of each recording; frames then applies to streams only
 }
 
-// Bounds on a search: it keeps at most maxSearchFrames pictures, reduced to maxSearchSide a side (64 MiB).
+// Bounds on a search. It keeps at most maxSearchFrames pictures, reduced to maxSearchSide per side (64 MiB).
 const (
 	defaultSearchFrames = 30
 	maxSearchFrames     = 256
@@ -29,8 +29,8 @@ const (
 type finder struct {
 	size, frames int
 	pictures     [][]float32
-	every        int         // frames of a film per picture
-	passed       int         // since the last one
+	every        int         // number of a film's frames per kept picture
+	passed       int         // number of frames since the last kept picture
 	full, small  image.Point // sizes of the frames and of the pictures
 	shrunk       gocv.Mat    // scratch
 }
@@ -51,7 +51,7 @@ func newFinder(o searchOptions) (*finder, error) {
 func (s *finder) shown() int { return len(s.pictures) }
 func (s *finder) done() bool { return len(s.pictures) >= s.frames }
 
-// show keeps a small grey copy of f.
+// show adds a small grey copy of f to the pictures.
 func (s *finder) show(f *frame.Frame) error {
 	m := f.Mat()
 	size := image.Pt(m.Cols(), m.Rows())
@@ -62,7 +62,7 @@ func (s *finder) show(f *frame.Frame) error {
 		return complain("roi", f, "found %dx%d pixels, but the search began on %dx%d: give one size per stream", size.X, size.Y, s.full.X, s.full.Y)
 	}
 	if s.size > size.X || s.size > size.Y {
-		return complain("roi", f, "a region of %dx%d does not fit the frame of %dx%d pixels: lower search.size", s.size, s.size, size.X, size.Y)
+		return complain("roi", f, "a region of %dx%d pixels does not fit into the frame of %dx%d pixels: lower search.size", s.size, s.size, size.X, size.Y)
 	}
 	if err := checkFinite("roi", f); err != nil {
 		return err
@@ -77,8 +77,7 @@ func (s *finder) show(f *frame.Frame) error {
 	return nil
 }
 
-// look keeps a small grey copy of every frame of a film, and thins them out to every second, fourth and so on if there are
-// too many.
+// look adds a small grey copy of every frame of a film to the pictures. If there are too many, it keeps only every second frame, then every fourth and so on.
 func (s *finder) look(f *frame.Frame) error {
 	if s.passed++; s.passed < s.every {
 		return nil
@@ -94,7 +93,7 @@ func (s *finder) look(f *frame.Frame) error {
 	return s.show(f)
 }
 
-// region returns the square around the mean centre, shifted to lie in the frame.
+// region returns the square around the object's mean centre, shifted to lie inside the frame.
 func (s *finder) region() (image.Rectangle, error) {
 	_, mean, err := Centres(s.pictures, s.small.X, s.small.Y)
 	if err != nil {
@@ -114,7 +113,7 @@ func (s *finder) region() (image.Rectangle, error) {
 
 func (s *finder) Close() error { return s.shrunk.Close() }
 
-// shrink returns full, or scales its longer side down to most.
+// shrink returns full, scaled down if necessary so that its longer side is most.
 func shrink(full image.Point, most float64) image.Point {
 	ratio := min(1, most/float64(max(full.X, full.Y)))
 	return image.Pt(

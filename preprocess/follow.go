@@ -11,35 +11,35 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// maxFollowSide bounds the picture for centroids: larger ones are averaged down to it.
+// maxFollowSide bounds the sides of the picture for centroids. Larger pictures are averaged down to it.
 const maxFollowSide = 64
 
-// sparse is the step between the pixels sampled for the background median; 7 covers all columns of a picture of 64.
+// sparse is the step between the pixels sampled for the background median. With 7 the sample includes all columns of a picture of 64 columns.
 const sparse = 7
 
-// follow measures the object's intensity centroid in every frame as the encoder sees it: in the region of a roi, if there is
-// one. It changes no pixel.
+// follow measures the object's intensity centroid in every frame, in the picture that the encoder receives, for example the region of a roi. It changes no
+// pixel.
 type follow struct {
 	grey, small gocv.Mat // scratch
 	blur        *blur
-	smooth      []float32 // the picture, blurred
+	smooth      []float32 // the blurred picture
 	sample      []float32
-	disc        disc // reads the frame's own pixels if possible, otherwise small
+	disc        disc // reads the pixels of the frame if possible, otherwise of small
 
-	contrast   float64 // excess of the brightest over the darkest departure, summed over frames
+	contrast   float64 // brightest minus darkest departure in magnitude, summed over frames
 	begun      bool
 	trajectory uint64
-	radius     float64 // of the disc around the object, set by the trajectory's first frame with one; 0: not set
+	radius     float64 // radius of the disc around the object, from the trajectory's first frame with an object; 0 before
 }
 
-// NewFollow makes the step that writes the object's centroid into frames' Meta. It follows the encoder's steps and describes
-// the object as Centres does: the strongest point after a Gaussian filter of 3 pixels, bright or dark, refined by Centroid
-// within a disc from Extent. A frame without signal above the noise has no centroid.
+// NewFollow makes the step that writes the object's centroid into each frame's Meta. Put it after the encoder's steps. Like Centres it takes the strongest
+// point, bright or dark, after a Gaussian filter of 3 pixels. Centroid then refines the point within a disc whose radius comes from Extent. A frame without
+// signal above the noise has no centroid.
 func NewFollow() pipeline.Step {
 	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), blur: newBlur(), smooth: make([]float32, maxFollowSide*maxFollowSide)}
 }
 
-// Can reports no abilities: the disc's radius depends on earlier frames.
+// Can reports no abilities, because the disc's radius depends on earlier frames.
 func (s *follow) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 // Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels.
@@ -64,7 +64,7 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// load gives s.disc the frame's picture: grey, float32, and at most maxFollowSide a side.
+// load sets the picture of s.disc to the frame as grey float32, reduced to at most maxFollowSide per side.
 func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	m := f.Mat()
 	whole := image.Pt(m.Cols(), m.Rows())

@@ -13,12 +13,12 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// shown makes a frame of the given pixels, after the given steps.
+// shown makes a frame of the given pixels and applies the given steps.
 func shown(t testing.TB, seq uint64, width, height int, pixels []float32) *frame.Frame {
 	return picture(t, seq, height, width, gocv.MatTypeCV32F, pixels...)
 }
 
-// The centroid is where the object is in the raw frame, whatever was cut away and however the rest was scaled, bright or dark.
+// The centroid is the object's position in the raw frame, independent of cropping and scaling, for bright and dark objects.
 func TestFollow(t *testing.T) {
 	const width, height, frames = 200, 160, 40
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestFollow(t *testing.T) {
 		amplitude float64
 		steps     [][2]string
 		colour    bool
-		tolerance float64 // px of the raw frame, root mean square: the noise's, and more where pixels are merged
+		tolerance float64 // px of the raw frame, root mean square: due to noise, and larger if pixels are merged
 	}{
 		{"whole", 80, nil, false, 0.15},
 		{"dark", -80, nil, false, 0.15},
@@ -72,8 +72,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// On a real bead it finds, frame by frame, what the search in the whole recording finds: the disc's radius, 1.5 times the extent, is read
-// off pictures of different sizes, which weighs the bead's uneven ring otherwise.
+// On a real bead it finds in every frame the same position as the search in the whole recording, up to a tolerance: the disc's radius, 1.5 times the extent,
+// comes from pictures of different sizes, which weighs the bead's uneven ring differently.
 func TestFollowTrap(t *testing.T) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
@@ -123,7 +123,7 @@ func TestFollowFindsNothing(t *testing.T) {
 	if apply(t, follow, broken); len(broken.Meta.Centroid) != 0 {
 		t.Errorf("centroid %v in a picture of nothing", broken.Meta.Centroid)
 	}
-	// A camera whose shutter opens later: the object is found as in a film that begins with it.
+	// If the camera's shutter opens later, the object is found as in a film that begins with it.
 	spot := blob(64, 64, Point{20, 30}, 3, 0.2, 0.6)
 	late, first := shown(t, 0, 64, 64, spot), shown(t, 0, 64, 64, spot)
 	apply(t, follow, late)
@@ -134,7 +134,7 @@ func TestFollowFindsNothing(t *testing.T) {
 		t.Errorf("after a picture of nothing the centroid is %v, in a film that begins here %v", late.Meta.Centroid, first.Meta.Centroid)
 	}
 	small := picture(t, 1, 1, 3, gocv.MatTypeCV16U, 7, 8, 9)
-	apply(t, follow, small) // smaller than the filter
+	apply(t, follow, small) // a picture smaller than the filter
 }
 
 func BenchmarkFollow(b *testing.B) {

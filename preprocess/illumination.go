@@ -20,23 +20,22 @@ type illuminationOptions struct {
 	Gain       bool       `yaml:"gain"`
 	Plane      bool       `yaml:"plane"`
 	Interlaced bool       `yaml:"interlaced"`
-	Scale      float64    `yaml:"scale"`                       // of a matching frame's residuals, in the frame's own counts
-	Window     [2]float64 `yaml:"window"`                      // the counts for 0 and 65535 of the reference
+	Scale      float64    `yaml:"scale"`                       // scale of the residuals of a matching frame, in the frame's own counts
+	Window     [2]float64 `yaml:"window"`                      // the frame's counts that correspond to 0 and 65535 in the reference
 	Reference  []string   `yaml:"reference" reaches:"nothing"` // the thumbnail, one row of boxes each: illumination.Side little-endian uint16, in base64
 }
 
-// foreign is the ratio to the usual residual from which the reference does not match the scene.
+// foreign is the ratio of a frame's residual to the usual one from which the frame counts as a different scene.
 const foreign = 8
 
-// evenLight removes a frame's light: the result is the frame under the reference's lamp, in the frame's own counts, as
-// float32.
+// evenLight removes the effect of a changing lamp. The result is the frame as under the lamp of the reference, in the frame's own counts, as float32.
 type evenLight struct {
 	model   *illumination.Model
 	fitter  *illumination.Fitter
 	small   *illumination.Thumbnail
 	shape   [3]int // rows, columns and channels of small
 	boxes   []float32
-	strange bool // the last frame did not match
+	strange bool // the last frame did not match the reference
 }
 
 func newIllumination(decode func(dst any) error) (pipeline.Step, error) {
@@ -51,7 +50,7 @@ func newIllumination(decode func(dst any) error) (pipeline.Step, error) {
 	return &evenLight{model: m, fitter: illumination.NewFitter(m), boxes: make([]float32, illumination.Size)}, nil
 }
 
-// model checks the options.
+// model checks the options and returns their model.
 func (o *illuminationOptions) model() (*illumination.Model, error) {
 	var data []byte
 	for i, row := range o.Reference {
@@ -99,8 +98,7 @@ func IlluminationOptions(m *illumination.Model) map[string]any {
 	return o
 }
 
-// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels, before any step that changes their grey values or
-// crops them.
+// Apply accepts uint8, uint16 and float32 pictures of 1 or 3 channels. It must come before any step that changes grey values or crops.
 func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("illumination", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
@@ -124,7 +122,7 @@ func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	light, left := e.fitter.Fit(e.boxes)
 	for _, l := range light {
 		if !(l.Gain > 1./illumination.MaxGain && l.Gain < illumination.MaxGain) {
-			return &pipeline.ErrSkip{Cause: "no_light", Err: complain("illumination", f, "the lamp gives %.3g of its usual light: check that it is on, and that this is the scene of the training", l.Gain)}
+			return &pipeline.ErrSkip{Cause: "no_light", Err: complain("illumination", f, "the lamp has %.3g of its usual brightness: check that it is on, and that the scene is the same as in training", l.Gain)}
 		}
 	}
 	e.doubt(f, left)
@@ -132,17 +130,17 @@ func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// doubt warns when frames begin to differ from the reference.
+// doubt warns at the first frame that does not match the reference.
 func (e *evenLight) doubt(f *frame.Frame, left float64) {
 	strange := left > foreign*e.model.Scale
 	if strange && !e.strange {
-		f.Notice(true, "background_changed", fmt.Sprintf("the still part of the picture differs from the training's by %.3g counts a box, %.3g are usual; "+
+		f.Notice(true, "background_changed", fmt.Sprintf("the still part of the picture differs from the training's by %.3g counts per box, %.3g are usual;"+
 			"the correction of the light may be wrong: train on this scene, or with --keep-light", left, e.model.Scale))
 	}
 	e.strange = strange
 }
 
-// take removes the light from interleaved pixels.
+// take removes the light from interleaved pixels, in place.
 func (e *evenLight) take(pixels []float32, light [2]illumination.Light) {
 	rows, width, channels := e.shape[0], e.shape[1]*e.shape[2], e.shape[2]
 	for r := range rows {
@@ -163,7 +161,7 @@ func (e *evenLight) take(pixels []float32, light [2]illumination.Light) {
 	}
 }
 
-// Can reports that each frame's light depends on that frame alone.
+// Can reports that the result for a frame does not depend on other frames.
 func (e *evenLight) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (e *evenLight) Close() error { return nil }

@@ -16,10 +16,10 @@ import (
 	"driftscope/preprocess/illumination"
 )
 
-// blankReference is one of zeros, in YAML.
+// blankReference is a reference of zeros, in YAML.
 var blankReference = "[" + strings.Repeat(base64.StdEncoding.EncodeToString(make([]byte, 2*illumination.Side))+", ", illumination.Side) + "]"
 
-// textured is the still part of a test's pictures, 60 × 80.
+// textured returns the still part of a test's pictures, 60 × 80.
 func textured() []float32 {
 	rng := rand.New(rand.NewPCG(5, 0))
 	v := make([]float32, 60*80)
@@ -29,7 +29,7 @@ func textured() []float32 {
 	return v
 }
 
-// steadied is the step for textured pictures, with a step's scale of 0.3 counts.
+// steadied makes the step for textured pictures, with a scale of 0.3 counts.
 func steadied(t *testing.T, form illumination.Form) pipeline.Step {
 	t.Helper()
 	small, err := illumination.NewThumbnail(60, 80, 1)
@@ -45,8 +45,8 @@ func steadied(t *testing.T, form illumination.Form) pipeline.Step {
 	return newStep(t, "illumination", string(text))
 }
 
-// TestIllumination: frames under another light come out as the reference has them, within the rounding of a count, of the gain's share of it, and of a
-// reference in 16 bits.
+// TestIllumination: frames under a different light become equal to the reference, up to the rounding of counts, its multiple by the gain, and the 16 bits of
+// the reference.
 func TestIllumination(t *testing.T) {
 	everything := illumination.Form{Gain: true, Plane: true, Interlaced: true}
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestIllumination(t *testing.T) {
 	}
 }
 
-// TestIlluminationDoubts: another scene is told of once, a lamp that is off skips the frame, and too small a picture is an error.
+// TestIlluminationDoubts: a different scene gives one warning, a lamp that is off skips the frame, and a picture that is too small gives an error.
 func TestIlluminationDoubts(t *testing.T) {
 	s := steadied(t, illumination.Form{})
 	rng, other := rand.New(rand.NewPCG(6, 0)), make([]float32, 60*80)

@@ -1,6 +1,6 @@
-// Package preprocess converts a camera's picture to the form an encoder was trained on: grey values scaled, contrast
-// equalised, region of interest cropped, resized. Each step has a file. A step borrows the frame, changes or replaces its
-// Mat, and runs in one goroutine. check.go guards every call into OpenCV, because an OpenCV exception would end the process.
+// Package preprocess converts a camera's picture to the form that an encoder was trained on. Steps scale grey values, equalise contrast, crop a region of
+// interest, and resize. Each step has a file. A step borrows the frame, changes or replaces its Mat, and runs in one goroutine. check.go guards every call into
+// OpenCV, because an OpenCV exception would end the process.
 package preprocess
 
 import (
@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// constructor makes one kind of step from the options written under it. decode is strict: an unknown key is an error.
+// constructor makes one kind of step from its options. decode is strict: an unknown key is an error.
 type constructor func(decode func(dst any) error) (pipeline.Step, error)
 
 // kinds is the only list of steps. A new step needs its file, its test and one line here.
@@ -25,7 +25,7 @@ var kinds = map[string]constructor{
 	"roi":          newROI,
 }
 
-// New makes a step of the given kind. decode fills the kind's options, which New checks.
+// New makes a step of the given kind. decode fills the options of the kind, which New checks.
 func New(kind string, decode func(dst any) error) (pipeline.Step, error) {
 	construct, known := kinds[kind]
 	if !known {

@@ -23,7 +23,7 @@ func options(text string) func(any) error {
 	}
 }
 
-// newStep makes a step that is closed with the test.
+// newStep makes a step; the test closes it.
 func newStep(t testing.TB, kind, text string) pipeline.Step {
 	t.Helper()
 	decode := options(text)
@@ -38,7 +38,7 @@ func newStep(t testing.TB, kind, text string) pipeline.Step {
 	return s
 }
 
-// start is the acquisition time of frame 0 in tests; frame n follows n tenths of a second later.
+// start is the acquisition time of frame 0 in tests. Frame n follows n/10 s later.
 var start = time.Date(2024, 5, 17, 9, 0, 0, 0, time.UTC)
 
 // picture makes a frame of the given type whose values, channel after channel within a pixel, are v.
@@ -65,7 +65,7 @@ func picture(t testing.TB, seq uint64, rows, cols int, mt gocv.MatType, v ...flo
 	return f
 }
 
-// fill copies v, or repeats it where it is one value.
+// fill copies v, or repeats it if it is a single value.
 func fill[T uint8 | uint16 | float32](p []T, v []float32) int {
 	for i := range p {
 		p[i] = T(v[i%len(v)])
@@ -73,7 +73,7 @@ func fill[T uint8 | uint16 | float32](p []T, v []float32) int {
 	return len(p)
 }
 
-// values reads a frame back.
+// values returns the values of a frame.
 func values(t testing.TB, f *frame.Frame) []float32 {
 	t.Helper()
 	m := gocv.NewMat()
@@ -113,7 +113,7 @@ func TestNew(t *testing.T) {
 		{"roi", "{x: 1, y: 1, width: 4, height: 4, search: {size: 4}}", "expected one of"},
 		{"roi", "{x: -1, width: 4, height: 4}", "x, y: found -1, 0, expected 0 to 16384"},
 		{"roi", "{x: 1, width: 4}", "width, height: found 4x0"},
-		{"roi", "size: 64", "centre: missing beside size"},
+		{"roi", "size: 64", "size is given without centre"},
 		{"roi", "{centre: [-3, 4], size: 64}", "centre: found [-3 4], expected [x, y] within 0 to 16384"},
 		{"roi", "centre: [3, 4]", "size: found 0"},
 		{"roi", "search: {frames: 30}", "search.size: found 0"},

@@ -15,20 +15,20 @@ import (
 
 // normaliseOptions are the keys under normalise. One of Window, Running and Film sets the grey window.
 type normaliseOptions struct {
-	Window  *[2]float64    `yaml:"window"`               // the frame's own counts for 0 and full scale
-	Running runningOptions `yaml:"running"`              // the default
-	Film    bool           `yaml:"film"`                 // each film's own range; for a stream, the range so far
+	Window  *[2]float64    `yaml:"window"`               // the frame's own counts that become 0 and full scale
+	Running runningOptions `yaml:"running"`              // a running window, the default
+	Film    bool           `yaml:"film"`                 // the range of each film; for a stream, the range so far
 	To      string         `yaml:"to" reaches:"nothing"` // float32 in [0,1], or uint8 in 0..255
 	Grey    bool           `yaml:"grey"`                 // average the channels; otherwise keep them
 }
 
-// normalise scales grey values linearly, low to 0 and high to full scale, and clips what lies outside.
+// normalise scales grey values linearly, low to 0 and high to full scale, and clips values outside.
 type normalise struct {
 	low, high float64
 	running   *running // nil for a fixed window
 	grey      bool
 	to        gocv.MatType
-	mean      gocv.Mat // 1x3: averages three channels
+	mean      gocv.Mat // 1x3 matrix that averages three channels
 }
 
 func newNormalise(decode func(dst any) error) (pipeline.Step, error) {
@@ -58,7 +58,7 @@ func newNormalise(decode func(dst any) error) (pipeline.Step, error) {
 func (n *normalise) setWindow(o *normaliseOptions) error {
 	if o.Film {
 		if o.Window != nil || o.Running != defaultRunning() {
-			return errors.New("film: found together with window or running, expected one of the three")
+			return errors.New("film: found together with window or running, expected only one of the three")
 		}
 		return nil
 	}
@@ -70,7 +70,7 @@ func (n *normalise) setWindow(o *normaliseOptions) error {
 		return nil
 	}
 	if o.Running != defaultRunning() {
-		return errors.New("window and running: found both, expected one: a fixed window, or a running one")
+		return errors.New("window and running: found both, expected only one: a fixed window or a running window")
 	}
 	n.low, n.high = o.Window[0], o.Window[1]
 	if !(n.low < n.high) || math.Abs(n.low) > math.MaxFloat32 || math.Abs(n.high) > math.MaxFloat32 {
@@ -102,7 +102,7 @@ func (n *normalise) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// follow updates the running window from f and reports when it moves.
+// follow updates the running window from f and adds an event to f when the window moves.
 func (n *normalise) follow(f *frame.Frame) error {
 	low, high, err := n.running.percentiles(f.Mat())
 	if err != nil {
@@ -112,7 +112,7 @@ func (n *normalise) follow(f *frame.Frame) error {
 	if low == high && !known {
 		return &pipeline.ErrSkip{
 			Cause: "blank_frame",
-			Err:   complain("normalise", f, "every pixel is %g and no earlier frame gave a grey window: check the light", low),
+			Err:   complain("normalise", f, "every pixel is %g, and no earlier frame has set a grey window: check the light", low),
 		}
 	}
 	if low == high || !n.running.fold(low, high, f.Time) {
@@ -121,7 +121,7 @@ func (n *normalise) follow(f *frame.Frame) error {
 	oldLow, oldHigh := n.low, n.high
 	n.low, n.high = n.running.low, n.running.high
 	if !known {
-		f.Notice(false, "range_set", fmt.Sprintf("the grey window starts as [%.6g, %.6g]", n.low, n.high))
+		f.Notice(false, "range_set", fmt.Sprintf("the first grey window is [%.6g, %.6g]", n.low, n.high))
 		return nil
 	}
 	f.Notice(true, "range_moved", fmt.Sprintf("the grey window moved from [%.6g, %.6g] to [%.6g, %.6g] (move %d): the light "+
@@ -129,7 +129,7 @@ func (n *normalise) follow(f *frame.Frame) error {
 	return nil
 }
 
-// scale maps [low, high] to full scale, in place; it allocates a new buffer only if the pixel type changes.
+// scale maps [low, high] to full scale, in place. It allocates a new buffer only if the pixel type changes.
 func (n *normalise) scale(m *gocv.Mat) {
 	if n.to == gocv.MatTypeCV8U {
 		a := 255 / (n.high - n.low)
@@ -142,7 +142,7 @@ func (n *normalise) scale(m *gocv.Mat) {
 	gocv.Threshold(*m, m, 0, 0, gocv.ThresholdToZero)
 }
 
-// Can reports that frames are independent if the grey window is fixed.
+// Can reports that frames are independent of each other if the grey window is fixed.
 func (n *normalise) Can() pipeline.Abilities {
 	return pipeline.Abilities{Independent: n.running == nil}
 }
@@ -162,7 +162,7 @@ func defaultRunning() runningOptions {
 
 func (o *runningOptions) validate() error {
 	if !(o.Low > 0 && o.Low < o.High && o.High < 100) {
-		return fmt.Errorf("running.low_percentile, running.high_percentile: found %g and %g, expected 0 < low < high < 100: "+
+		return fmt.Errorf("running.low_percentile and running.high_percentile: found %g and %g, expected 0 < low < high < 100:"+
 			"single extreme pixels must not set the window", o.Low, o.High)
 	}
 	if o.HalfLife < time.Millisecond {

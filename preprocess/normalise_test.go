@@ -49,7 +49,7 @@ func TestNormaliseWindow(t *testing.T) {
 	}
 }
 
-// noisy is a 64x64 picture of Gaussian noise, sd 10, around level.
+// noisy returns a 64x64 picture of Gaussian noise, sd 10, around level.
 func noisy(r *rand.Rand, level float64) []float32 {
 	v := make([]float32, 64*64)
 	for i := range v {
@@ -58,7 +58,7 @@ func noisy(r *rand.Rand, level float64) []float32 {
 	return v
 }
 
-// The window must stand still while only noise moves a frame's percentiles, and follow a light that brightens.
+// The window must not move while only noise changes a frame's percentiles, and must follow a light that becomes brighter.
 func TestNormaliseRunning(t *testing.T) {
 	s := newStep(t, "normalise", "running: {half_life: 1s}").(*normalise)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,7 @@ func TestNormaliseRunning(t *testing.T) {
 			t.Errorf("frame %d: found %v, expected a window that noise does not move", n, f.Meta.Events)
 		}
 	}
-	// The 0.1 and 99.9 percentiles of a Gaussian lie 3.09 sd out; one frame gives them within about 0.3 sd.
+	// The 0.1 and 99.9 percentiles of a Gaussian are 3.09 sd from the mean. One frame determines them within about 0.3 sd.
 	if math.Abs(first[0]-(1000-30.9)) > 6 || math.Abs(first[1]-(1000+30.9)) > 6 {
 		t.Errorf("found window %v, expected about [969, 1031]", first)
 	}
@@ -93,19 +93,19 @@ func TestNormaliseRunning(t *testing.T) {
 	if moved == 0 || s.running.moves != uint64(moved) {
 		t.Errorf("found %d notices for %d moves, expected some and as many", moved, s.running.moves)
 	}
-	// Twenty half-lives later the window has reached the new level but for the hysteresis, 5 % of about 62 counts.
+	// Twenty half-lives later the window has reached the new level except for the hysteresis, 5 % of about 62 counts.
 	if math.Abs(s.low-(1100-30.9)) > 7 || math.Abs(s.high-(1100+30.9)) > 7 {
 		t.Errorf("found window [%g, %g], expected about [1069, 1131]", s.low, s.high)
 	}
 }
 
-// After one half-life of acquisition time half of a step in the light has arrived, however many frames that took.
+// After one half-life of acquisition time the window has followed half of a step in the light, independent of the number of frames.
 func TestRunningHalfLife(t *testing.T) {
 	for _, fps := range []int{10, 1000} {
 		r := running{options: runningOptions{HalfLife: 2 * time.Second}}
 		now := start
 		tick := time.Second / time.Duration(fps)
-		for range 60 * fps { // 30 half-lives, so that the plain mean of the start is over
+		for range 60 * fps { // 30 half-lives, after which the plain mean of the start no longer applies
 			r.fold(100, 200, now)
 			now = now.Add(tick)
 		}
@@ -138,13 +138,13 @@ func TestNormaliseSkips(t *testing.T) {
 	}
 	apply(t, s, picture(t, 4, 2, 2, gocv.MatTypeCV32FC1, 0, 1, 2, 4))
 	blank := picture(t, 5, 2, 2, gocv.MatTypeCV32FC1, 2)
-	apply(t, s, blank) // once a window is known, a blank frame is a frame
+	apply(t, s, blank) // once a window is known, a blank frame is accepted
 	if v := values(t, blank); v[0] != 0.5 {
 		t.Errorf("found %v, expected the window of the frame before", v)
 	}
 }
 
-// A small object on a flat ground leaves both percentiles on the ground; the window must still hold the object.
+// With a small object on a flat ground both percentiles lie on the ground. The window must still include the object.
 func TestNormaliseSmallObject(t *testing.T) {
 	v := make([]float32, 100*100)
 	for i := range v {

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// show attaches an overview of the picture around the region to frames that request it, once.
+// show attaches an overview of the whole picture, with the region, to a frame that requests it. It does so once per request.
 func (r *roi) show(f *frame.Frame) {
 	o := f.Meta.Overview
 	if o == nil || !o.Region.Empty() {
@@ -21,12 +21,11 @@ func (r *roi) show(f *frame.Frame) {
 	}
 }
 
-// sampled bounds the sides of the picture that an overview averages; larger pictures are subsampled, which the eye does not
-// notice.
+// sampled bounds the sides of a picture that is averaged for an overview. Larger pictures are subsampled first, which the eye does not notice.
 const sampled = 2 * frame.OverviewSide
 
-// overview returns m in 256 greys or colours, from its darkest to its brightest value, at most frame.OverviewSide a side. m
-// has passed check.
+// overview returns m in 8 bits per channel, scaled from its darkest to its brightest value and reduced to at most frame.OverviewSide per side. m must have
+// passed check.
 func overview(m *gocv.Mat) image.Image {
 	full := image.Pt(m.Cols(), m.Rows())
 	size := shrink(full, frame.OverviewSide)
@@ -64,7 +63,7 @@ func overview(m *gocv.Mat) image.Image {
 	return colour
 }
 
-// window returns the least finite value, and the factor that scales the greatest to 255, or 0 if no two values differ.
+// window returns the smallest finite value, and the factor that scales the largest to 255, or 0 if all values are equal.
 func window(values []float32) (low, scale float32) {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, v := range values {

@@ -17,7 +17,7 @@ type resizeOptions struct {
 	Height int `yaml:"height"`
 }
 
-// resize averages areas if neither side grows, so that noise does not alias, and interpolates linearly otherwise.
+// resize averages areas if neither side grows, to avoid aliasing of noise, and interpolates linearly otherwise.
 type resize struct{ size image.Point }
 
 func newResize(decode func(dst any) error) (pipeline.Step, error) {
@@ -52,7 +52,7 @@ func (r *resize) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// Can reports that every frame is resized independently.
+// Can reports that the result for a frame does not depend on other frames.
 func (r *resize) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (r *resize) Close() error { return nil }

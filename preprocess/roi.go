@@ -28,7 +28,7 @@ type roiOptions struct {
 type roi struct {
 	region image.Rectangle
 	finder *finder // nil once the region is final
-	cuts   uint64  // trajectories started by moving the region
+	cuts   uint64  // number of trajectories started by moves of the region
 
 	picture image.Rectangle // bounds of the last picture; empty before the first
 }
@@ -55,7 +55,7 @@ func newROI(decode func(dst any) error) (pipeline.Step, error) {
 		}
 		return &roi{finder: finder}, nil
 	}
-	return nil, errors.New("expected one of: x, y, width and height; centre and size; search")
+	return nil, errors.New("the region is missing or given twice, expected one of: x, y, width and height; centre and size; search")
 }
 
 func fixedROI(o *roiOptions) (pipeline.Step, error) {
@@ -70,7 +70,7 @@ func fixedROI(o *roiOptions) (pipeline.Step, error) {
 
 func centredROI(o *roiOptions) (pipeline.Step, error) {
 	if o.Centre == nil {
-		return nil, errors.New("centre: missing beside size: give centre: [x, y]")
+		return nil, errors.New("size is given without centre: give centre: [x, y], too")
 	}
 	at := Point{o.Centre[0], o.Centre[1]}
 	if !(at.X >= 0 && at.Y >= 0 && at.X <= MaxSide && at.Y <= MaxSide) {
@@ -82,7 +82,7 @@ func centredROI(o *roiOptions) (pipeline.Step, error) {
 	return &roi{region: Square(at, o.Size)}, nil
 }
 
-// Square returns the region of size by size pixels whose centre is nearest to at.
+// Square returns the region of size by size pixels, on whole pixels, whose centre is nearest to at.
 func Square(at Point, size int) image.Rectangle {
 	corner := image.Pt(
 		int(math.Round(at.X-float64(size-1)/2)),
@@ -106,7 +106,7 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	m := f.Mat()
 	r.picture = image.Rect(0, 0, m.Cols(), m.Rows())
 	if !r.region.In(r.picture) {
-		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie in the frame of %dx%d pixels, it needs %dx%d: train a model on frames like this one, or leave them out",
+		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie inside the frame of %dx%d pixels, at least %dx%d expected: train a model on frames of this size, or leave them out",
 			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, r.picture.Max.X, r.picture.Max.Y, r.region.Max.X, r.region.Max.Y)
 	}
 	r.show(f)
@@ -118,8 +118,8 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// find passes f to the finder. The region is provisional from the first frame on and final after the last of the search. If
-// it then moves, a new trajectory begins with f, because the earlier latents saw another window.
+// find passes f to the finder. The region is provisional from the first frame on, and final after the last frame of the search. If the final region differs, a
+// new trajectory begins with f, because earlier latents come from another region.
 func (r *roi) find(f *frame.Frame) error {
 	if err := r.finder.show(f); err != nil {
 		return err
@@ -146,17 +146,17 @@ func (r *roi) find(f *frame.Frame) error {
 	return err
 }
 
-// Can reports that the step can move the region, and that frames are independent if it is fixed.
+// Can reports that the step can move the region, and that frames are independent of each other if the region is fixed.
 func (r *roi) Can() pipeline.Abilities {
 	return pipeline.Abilities{Independent: r.finder == nil, Region: r}
 }
 
-// Reach returns the region's range, known from the last frame.
+// Reach returns the largest corner to which the region can move, from the size of the last frame. ok is false before the first frame.
 func (r *roi) Reach() (corner image.Point, ok bool) {
 	return r.picture.Max.Sub(r.region.Size()), !r.picture.Empty()
 }
 
-// Move ends a search in progress.
+// Move moves the region's upper left corner, and ends a search in progress.
 func (r *roi) Move(corner image.Point) error {
 	err := r.Close()
 	r.finder = nil

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	moveBeyond = 0.05    // a window end moves when it is off by this fraction of the window's width
-	maxSamples = 1 << 15 // pixels sampled for a frame's percentiles, up to twice as many
+	moveBeyond = 0.05    // an end of the window moves when it is wrong by more than this fraction of the window's width
+	maxSamples = 1 << 15 // pixels sampled for a frame's percentiles; the sample may be up to twice as large
 )
 
-// running is a slow robust grey window: percentiles of each frame, averaged over acquisition time with a half-life. The
-// applied window, low to high, stays until the average differs from it by moveBeyond, so noise never reaches the pixels.
+// running is a slow robust grey window. It averages percentiles of each frame over acquisition time with a half-life. The applied window, low to high, changes
+// only when the average differs from it by moveBeyond, so its noise does not change pixels.
 type running struct {
 	options           runningOptions
-	low, high         float64 // applied
+	low, high         float64 // the applied window
 	meanLow, meanHigh float64
-	count, moves      uint64 // frames averaged; moves of the window after the first frame set it
+	count, moves      uint64 // frames averaged; moves of the window, without the first setting
 	last              time.Time
 	samples           []float32
 }
@@ -30,7 +30,7 @@ type running struct {
 //
 //	mean ← mean + g (x - mean),   g = max(1 - 2^(-Δt/h), 1/n)
 //
-// so that the plain mean applies until h has passed.
+// so it is the plain mean until h has passed.
 func (r *running) fold(low, high float64, t time.Time) bool {
 	dt := max(0, t.Sub(r.last).Seconds())
 	r.last = t
@@ -52,9 +52,8 @@ func (r *running) fold(low, high float64, t time.Time) bool {
 	return true
 }
 
-// percentiles returns the percentiles of an evenly spread sample of m's values. If they coincide, because the object covers
-// less of the picture than the percentile excludes, it returns the sample's smallest and largest value instead: equal only in
-// a blank frame.
+// percentiles returns the low and high percentile of an evenly spread sample of m's values. They coincide if the object covers less of the picture than the
+// percentiles exclude. Then it returns the sample's smallest and largest value instead, which are equal only in a blank frame.
 func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	if err := r.sample(m); err != nil {
 		return 0, 0, err
@@ -68,7 +67,7 @@ func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	return low, high, nil
 }
 
-// sample fills r.samples. The spacing is odd, so that it does not align with a sensor's columns.
+// sample fills r.samples with evenly spaced values. The spacing is odd, to avoid sampling only some of a sensor's columns.
 func (r *running) sample(m *gocv.Mat) error {
 	every := 1
 	if n := m.Total() * m.Channels(); n > maxSamples {

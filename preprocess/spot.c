@@ -6,14 +6,14 @@
 
 enum { lanes = 16 };
 
-// mirrored brings an index into 0..n-1: the outermost are doubled.
+// mirrored maps an index into 0..n-1 by reflection. The reflection repeats the outermost pixels.
 static int mirrored(int i, int n) {
   if (i < 0) i = -i - 1;
   if (i >= n) i = 2 * n - 1 - i;
   return most(i, 0);
 }
 
-// scale begins a sum of products; addBoth adds to it what lies equally far to both sides.
+// scale starts a sum of products. addBoth adds the products of the two values at the same distance on both sides.
 static inline void scale(float* restrict sum, const float* restrict a, float k, int n) {
   for (int x = 0; x < n; x++) sum[x] = k * a[x];
 }
@@ -40,7 +40,7 @@ WIDE void ds_blur(ds_picture in, const float* half, int reach, float* out, float
   }
 }
 
-// first is the index of a value that is among n.
+// first returns the index of the first of n values that equals wanted, which must occur.
 static inline int first(const float* values, int n, float wanted) {
   int i = 0;
   for (int here = 0; i + lanes <= n; i += lanes) {
@@ -52,7 +52,7 @@ static inline int first(const float* values, int n, float wanted) {
 }
 
 WIDE ds_places ds_extremes(const float* values, int n) {
-  float low[lanes], high[lanes], nothing[lanes]; // nothing is not a number where a value is not finite
+  float low[lanes], high[lanes], nothing[lanes]; // nothing becomes NaN if a value is not finite
   for (int j = 0; j < lanes; j++) low[j] = high[j] = values[0], nothing[j] = 0;
   int i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -83,7 +83,7 @@ WIDE ds_places ds_extremes(const float* values, int n) {
   return found;
 }
 
-// A disc's columns are summed first, block by block: sums that do not wait for each other.
+// Columns of a disc are summed first, in blocks, because these sums do not wait for each other.
 WIDE ds_moments ds_weigh(ds_picture in, double x, double y, double radius, double level, double sign, double floor) {
   ds_moments sum = {0, 0, 0};
   const int left = most(0, (int)(x - radius)), right = least(in.width, (int)(x + radius) + 2);

@@ -11,8 +11,8 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// The filter is OpenCV's; in a picture narrower than it reaches, whose edges OpenCV mirrors again and again, it stays within the values.
-// OpenCV sums in another order: 1e-6 of the values' size, and 1e-5 for sums of weights that are 1 but for rounding.
+// The filter agrees with OpenCV's. In a picture narrower than the filter, where OpenCV mirrors repeatedly, results only stay within the range of the values.
+// OpenCV sums in a different order, so the tolerance is 1e-6 of the values' size, and 1e-5 for sums of weights that differ from 1 by rounding.
 func TestBlur(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []image.Point{{64, 64}, {37, 21}, {19, 3}, {9, 40}} {
@@ -52,7 +52,7 @@ func TestExtremes(t *testing.T) {
 	for n := 1; n < 100; n++ {
 		v := make([]float32, n)
 		for i := range v {
-			v[i] = float32(r.IntN(12) - 6) // values repeat: the first is meant
+			v[i] = float32(r.IntN(12) - 6) // values repeat, and the first one must be found
 		}
 		low, high, ok := extremes(v)
 		if low != slices.Index(v, slices.Min(v)) || high != slices.Index(v, slices.Max(v)) || !ok {
@@ -70,7 +70,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// A disc weighs the pixels that it covers and no other, wherever it sticks out of the picture.
+// A disc weighs exactly the pixels that it covers, also if it extends beyond the picture.
 func TestDisc(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -90,7 +90,7 @@ func TestDisc(t *testing.T) {
 		}
 		d := disc{picture: pixels, width: w, height: h}
 		c, ok := d.centroid(at, radius, g)
-		if ok != (sw > 0) || ok && math.Hypot(c.X-sx/sw, c.Y-sy/sw) > 1e-9 { // sums in another order
+		if ok != (sw > 0) || ok && math.Hypot(c.X-sx/sw, c.Y-sy/sw) > 1e-9 { // allows for sums in a different order
 			t.Fatalf("%d x %d, %g around %v: %v, %t; expected %g, %g of weight %g", w, h, radius, at, c, ok, sx/sw, sy/sw, sw)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// ramp is a smooth test picture in 0..255 with structure in every tile.
+// ramp returns a smooth test picture in 0..255 with structure in every tile.
 func ramp(rows, cols int) []float32 {
 	v := make([]float32, rows*cols)
 	for i := range v {
@@ -25,9 +25,9 @@ func ramp(rows, cols int) []float32 {
 	return v
 }
 
-// Floats must come out as what OpenCV makes of the same picture in 8 bits, and 8 bits in place as out of place.
+// Floats must give OpenCV's result for the same picture in 8 bits, and 8 bits the same result in place as out of place.
 func TestCLAHE(t *testing.T) {
-	const rows, cols = 96, 100 // 100 is no multiple of 8: OpenCV pads
+	const rows, cols = 96, 100 // 100 is no multiple of 8, so OpenCV pads
 	v := ramp(rows, cols)
 	source := picture(t, 0, rows, cols, gocv.MatTypeCV8UC1, v...)
 	reference := gocv.NewCLAHEWithParams(7.68, image.Pt(8, 8))
@@ -51,7 +51,7 @@ func TestCLAHE(t *testing.T) {
 	for i := range v {
 		scaled[i] = v[i] / 255
 	}
-	for range 2 { // the scratch is used again
+	for range 2 { // the second time reuses the scratch memory
 		f := picture(t, 0, rows, cols, gocv.MatTypeCV32FC1, scaled...)
 		apply(t, s, f)
 		for i, got := range values(t, f) {
@@ -111,7 +111,7 @@ func TestROI(t *testing.T) {
 	}
 }
 
-// TestROIMove: the region goes where it is sent, and begins a trajectory there.
+// TestROIMove: the region moves to the given corner, and a new trajectory begins there.
 func TestROIMove(t *testing.T) {
 	s := newStep(t, "roi", "{x: 1, y: 0, width: 2, height: 2}").(*roi)
 	next := func() *frame.Frame {
@@ -142,13 +142,13 @@ func TestROIMove(t *testing.T) {
 	}
 }
 
-// TestOverview: a frame that people will see says what was cut out of what, with a picture where one is wanted; of two cuts, the first.
+// TestOverview: a frame for display has the bounds of the picture and of the region, with a picture on request. Of two regions, the first counts.
 func TestOverview(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, cols int
 		kind       gocv.MatType
 		size       image.Point
-		at         image.Point // a dark pixel of the picture, all others are bright
+		at         image.Point // the only dark pixel of the picture
 		dark       color.RGBA
 	}{
 		"as it is":     {6, 10, gocv.MatTypeCV8UC1, image.Pt(10, 6), image.Pt(9, 5), color.RGBA{0, 0, 0, 255}},
@@ -207,7 +207,7 @@ func TestROISearch(t *testing.T) {
 		if set != (n == frames-1) {
 			t.Errorf("frame %d: found events %v, expected roi_set on frame %d only", n, f.Meta.Events, frames-1)
 		}
-		// The first region is centred on the first place, the last on the mean place: the cut must show.
+		// The first region is centred on the first position, the last on the mean position, so a new trajectory must begin.
 		if want := uint64(5); n < frames-1 && f.Meta.Trajectory != want {
 			t.Errorf("frame %d: found trajectory %d, expected %d", n, f.Meta.Trajectory, want)
 		} else if n >= frames-1 && f.Meta.Trajectory != want+1 {
@@ -216,7 +216,7 @@ func TestROISearch(t *testing.T) {
 	}
 	middle := s.region.Min.Add(s.region.Max).Div(2)
 	if off := middle.Sub(image.Pt(180, 90)); math.Hypot(float64(off.X), float64(off.Y)) > 4 {
-		t.Errorf("found the region around %v, expected about (180, 90)", middle) // 4: the mean of 8 places on the circle
+		t.Errorf("found the region around %v, expected about (180, 90)", middle) // the tolerance 4 allows for a mean of 8 positions on the circle
 	}
 }
 
@@ -240,14 +240,14 @@ func TestGuards(t *testing.T) {
 		want          string
 	}{
 		{"clahe", "", empty, "step clahe: frame 8 of a.tif: the picture is empty"},
-		{"resize", "{width: 1, height: 1}", volume, "expected 1 to 16384 a side"},
+		{"resize", "{width: 1, height: 1}", volume, "expected 1 to 16384 per side"},
 		{"clahe", "", of(9, 9, gocv.MatTypeCV16UC1), "step clahe: frame 8: found uint16 pixels, expected uint8, float32: put normalise before it"},
 		{"clahe", "", of(9, 9, gocv.MatTypeCV8UC3), "normalise with grey: true before it"},
 		{"clahe", "", of(7, 9, gocv.MatTypeCV8UC1), "found 9x7 pixels, too few for 8x8 tiles: lower tiles"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV64FC1), "found float64 pixels, expected uint8, uint16, float32: convert at the source"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV8UC4), "found 4 channels, expected 1 (grey) or 3 (colour)"},
-		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie in the frame of 9x9 pixels, it needs 10x5: train a model on frames like this one"},
-		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 does not fit the frame of 12x9 pixels"},
+		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie inside the frame of 9x9 pixels, at least 10x5 expected: train a model on frames like this one"},
+		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 pixels does not fit into the frame of 12x9 pixels"},
 	} {
 		err := newStep(t, c.kind, c.options).Apply(context.Background(), c.frame(t))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -265,7 +265,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// FuzzSteps looks for a picture that gets past the guards and makes OpenCV throw: that would end the process.
+// FuzzSteps searches for a picture that passes the checks and makes OpenCV throw, which would end the process.
 func FuzzSteps(f *testing.F) {
 	f.Add(uint8(0), uint8(8), uint8(8), []byte{1, 2, 3})
 	f.Add(uint8(5), uint8(1), uint8(1), []byte{0xff, 0xff, 0xff, 0xff})
@@ -289,7 +289,7 @@ func FuzzSteps(f *testing.F) {
 			if look := s.Can().Look; look != nil {
 				_ = look(fr)
 			}
-			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
+			_ = s.Apply(context.Background(), fr) // an error is allowed, an abort is not
 			fr.Close()
 		}
 	})

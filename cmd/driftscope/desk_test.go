@@ -219,7 +219,7 @@ func TestDeskRefusals(t *testing.T) {
 	}{
 		{[]string{"run", "film.tif", "--objects"}, "run: needs OpenCV, and this build is without it"},
 		{[]string{"pretrain", "--help"}, "pretrain: needs OpenCV"},
-		{[]string{"publish", "camera:0", "--subject", "a"}, "this build is without them"},
+		{[]string{"publish", "camera:0", "--subject", "a"}, "and this build lacks them"},
 		{[]string{"publish", "sim:molecule", "--subject", "a", "--follow"}, "--follow: sim:molecule is read as sim"},
 	} {
 		ran(t, desk(folder, c.args...)).check(t, 2, c.want)

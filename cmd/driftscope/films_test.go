@@ -52,5 +52,5 @@ func TestFilms(t *testing.T) {
 	}
 	drive(t, folder, append(pretrain, "--crop", "film,200")...).check(t, 2, `--crop "film,200": expected film,SIZE with 1 to 128 pixels`)
 	jobtest.Write(t, folder, "blank.fits", 128, jobtest.Specimen{X: 60, Y: 60, Background: 500, Frames: 5})
-	drive(t, folder, "pretrain", "a.fits", "blank.fits", "--latent", "2", "--crop", "film", "--out", "x.onnx").check(t, 1, "every pixel of the film is 500 so far: check the light")
+	drive(t, folder, "pretrain", "a.fits", "blank.fits", "--latent", "2", "--crop", "film", "--out", "x.onnx").check(t, 1, "every pixel of the film so far is 500: check the light")
 }

@@ -104,7 +104,7 @@ func TestLargePictures(t *testing.T) {
 		hugeFITS(t, filepath.Join(folder, "huge.fits"))
 		for source, want := range map[string]string{".": "of 6 bytes", "*.png": "of 6 bytes", "huge.fits": "of 4 bytes"} {
 			o, peak := driveMeasured(t, folder, append([]string{"run", source}, run...)...)
-			if said := o.out + o.errors; strings.Count(said, "a picture of 11500x11500 pixels "+want) != 1 || strings.Contains(said, "goroutine ") {
+			if said := o.out + o.errors; strings.Count(said, "the picture has 11500x11500 pixels "+want) != 1 || strings.Contains(said, "goroutine ") {
 				t.Errorf("%s: status %d, expected that the picture is too large, once:\n%s", source, o.status, said)
 			}
 			if peak > mostMemory/4 { // nothing was decoded

@@ -102,13 +102,13 @@ func TestLibrariesStayQuiet(t *testing.T) {
 		status int
 		want   string // text on standard output or in the program's own lines
 	}{
-		{[]string{"probe", "cut.mp4"}, 1, "cut.mp4 is torn, or no video that FFmpeg reads (moov atom not found)"},
+		{[]string{"probe", "cut.mp4"}, 1, "cut.mp4 is cut off, or FFmpeg cannot read this kind of video (moov atom not found)"},
 		{[]string{"probe", server.URL + "/cut.mp4"}, 1, "cannot be opened (moov atom not found)"},
-		{[]string{"probe", "cut.mkv"}, 0, "7 frames could be read of the 12 that the file claims"},
+		{[]string{"probe", "cut.mkv"}, 0, "only 7 of the 12 frames in the file's header could be read"},
 		{[]string{"probe", "bad.avi"}, 0, "FFmpeg reported errors in this video, first: "},
 		{[]string{"probe", "bad.ts"}, 0, "FFmpeg reported errors in this video, first: "},
 		{[]string{"probe", "png"}, 0, `b\.png: the PNG is damaged \(libpng error: IDAT: `},
-		{[]string{"probe", "jpg"}, 0, `a\.jpg was decoded, but may be wrong in part: `},
+		{[]string{"probe", "jpg"}, 0, `a\.jpg was decoded, but parts of it may be wrong `},
 		{append([]string{"run", "bad.avi", "--objects"}, bare...), 0, "damaged_video"},
 		{append([]string{"run", "bad.ts", "--follow", "--until-idle", "300ms"}, bare...), 0, "damaged_video"},
 		{append([]string{"run", "jpg", "--objects"}, bare...), 0, "damaged_picture"},

@@ -90,7 +90,7 @@ func TestPublish(t *testing.T) {
 		got.Close()
 	}
 	o = drive(t, folder, "publish", "sim:balls-ou", "--subject", "lab.cam", "--url", conn.URL(), "--png")
-	o.check(t, 1, "frame 0: float32 pixels, which PNG cannot hold")
+	o.check(t, 1, "frame 0: PNG cannot store float32 pixels")
 	drive(t, folder, "publish", "film", "--subject", "lab.cam").check(t, 1, "no NATS server answers")
 	drive(t, folder, "publish", "film", "--subject", "lab.>").check(t, 2, `--subject: found "lab.>"`)
 	drive(t, folder, "publish", "film", "--subject", "a", "--url", "embedded").check(t, 2, "give its address")

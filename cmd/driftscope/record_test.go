@@ -224,7 +224,7 @@ func TestRunRecord(t *testing.T) {
 	if _, err := copied.Read(t.Context()); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
-	drive(t, folder, "run", "sim:balls-ou", "--frames", "20", "--nats", "off", "--record", "raw").check(t, 2, "raw holds frames-0001.tif already: give a new folder")
+	drive(t, folder, "run", "sim:balls-ou", "--frames", "20", "--nats", "off", "--record", "raw").check(t, 2, "raw already contains frames-0001.tif: give a new folder")
 
 	text := "source: {sim: {name: balls-ou}}\nsinks: [jsonl: {path: out.jsonl}]\nnats: {url: \"off\"}\nrecord: {path: small, max_gb: 0.0001}\n"
 	if err := os.WriteFile(filepath.Join(folder, "small.yaml"), []byte(text), 0o644); err != nil {

@@ -15,7 +15,7 @@ int driftscope_decoder_open(driftscope_decoder *d, int h265, int64_t pixels) {
 		return AVERROR(ENOMEM);
 	}
 	d->context->max_pixels = pixels;
-	// Threads that share a frame's slices hold no frame back, as those that share frames do.
+	// Threads that each decode a slice of the same frame cause no delay. Threads that each decode a different frame would delay frames.
 	d->context->thread_type = FF_THREAD_SLICE;
 	d->context->thread_count = 0;
 	d->context->pkt_timebase = (AVRational){1, 1000000000};
@@ -26,7 +26,7 @@ int driftscope_decoder_send(driftscope_decoder *d, const uint8_t *data, int size
 	if (size == 0) {
 		return avcodec_send_packet(d->context, NULL);
 	}
-	int error = av_new_packet(d->packet, size); // which pads what FFmpeg reads beyond the end
+	int error = av_new_packet(d->packet, size); // adds the padding that FFmpeg reads beyond the end
 	if (error < 0) {
 		return error;
 	}
@@ -56,7 +56,7 @@ int driftscope_decoder_bits(const driftscope_decoder *d) {
 
 int driftscope_decoder_bgr(driftscope_decoder *d, uint8_t *to) {
 	AVFrame *f = d->frame;
-	// As OpenCV does, which reads videos.
+	// The same conversion as OpenCV's, which reads videos.
 	d->scale = sws_getCachedContext(d->scale, f->width, f->height, f->format, f->width, f->height, AV_PIX_FMT_BGR24, SWS_BICUBIC, NULL, NULL, NULL);
 	if (d->scale == NULL) {
 		return AVERROR(EINVAL);

@@ -1,12 +1,10 @@
-// Package avcodec decodes H.264 and H.265, one access unit at a time, with FFmpeg's libavcodec, which OpenCV already links.
-// OpenCV's own reader returns pictures of files and streams only. It does not return the time stamp of a picture or whether
-// the picture is whole.
+// Package avcodec decodes H.264 and H.265, one access unit at a time, with FFmpeg's libavcodec, which OpenCV already links. OpenCV's own reader decodes only
+// files and streams, and it does not reveal the time stamp of a picture or whether the picture is whole.
 //
-// mpegts.go finds the end of the last whole picture of an MPEG transport stream (ISO/IEC 13818-1). A stream that is cut, by a lost
-// connection or a recording in progress, ends within a picture, and FFmpeg decodes that partial picture. A picture is one packet of the
-// elementary stream (PES), carried by many transport packets of 188 bytes. It is whole if another one begins after it. At the end of the
-// stream it is whole if it has its stated length, or if its last transport packet has stuffing, which only the last packet of a PES has
-// (2.4.3.5).
+// mpegts.go finds the end of the last whole picture of an MPEG transport stream (ISO/IEC 13818-1). A stream that is cut off, by a lost connection or because
+// the recording continues, ends within a picture, and FFmpeg would decode the partial picture. A picture is one packet of the elementary stream (PES), carried
+// by many transport packets of 188 bytes. It is whole if another picture begins after it. At the end of the stream, a picture is whole if it has its stated
+// length, or if its last transport packet has stuffing, because only the last packet of a PES may have stuffing (2.4.3.5).
 package avcodec
 
 /*
@@ -26,7 +24,7 @@ import (
 // Codec names a video coding.
 type Codec int
 
-// The codecs that are decoded.
+// The supported codecs.
 const (
 	H264 Codec = iota + 1
 	H265
@@ -43,7 +41,7 @@ type Picture struct {
 	Width, Height int
 	Bits          int           // per sample, 0 if unknown
 	Stamp         time.Duration // time stamp of its access unit
-	Whole         bool          // neither the picture nor its references have errors that FFmpeg knows of
+	Whole         bool          // FFmpeg found no error in the picture or in the pictures that it depends on
 
 	decoder *C.driftscope_decoder
 }
@@ -57,7 +55,7 @@ func Open(codec Codec, pixels int) (*Decoder, error) {
 	}
 	if code := C.driftscope_decoder_open(d.c, h265, C.int64_t(pixels)); code < 0 {
 		defer d.Close()
-		return nil, fmt.Errorf("FFmpeg's decoder does not open: %w", failure(code))
+		return nil, fmt.Errorf("FFmpeg's decoder cannot be opened: %w", failure(code))
 	}
 	return d, nil
 }
@@ -71,8 +69,8 @@ func failure(code C.int) error {
 	return errors.New(C.GoString(&text[0]))
 }
 
-// Send passes an access unit to the decoder. Each NAL unit follows a start code (ITU-T H.264, Annex B). An empty unit
-// announces the end until Flush, so that Receive can return the delayed pictures.
+// Send passes an access unit to the decoder. In the unit, a start code precedes each NAL unit (ITU-T H.264, Annex B). An empty unit marks the end of the
+// stream; Receive then returns the delayed pictures. Call Flush before sending again.
 func (d *Decoder) Send(unit []byte, stamp time.Duration) error {
 	code := C.driftscope_decoder_send(d.c, (*C.uint8_t)(unsafe.SliceData(unit)), C.int(len(unit)), C.int64_t(stamp))
 	if code < 0 {
@@ -99,15 +97,15 @@ func (d *Decoder) Receive() (Picture, error) {
 // CopyTo writes the pixels to dst row by row, one byte each of blue, green and red. dst holds exactly 3*Width*Height bytes.
 func (p Picture) CopyTo(dst []byte) error {
 	if len(dst) == 0 || len(dst) != 3*p.Width*p.Height {
-		return fmt.Errorf("%d bytes for a picture of %d", len(dst), 3*p.Width*p.Height)
+		return fmt.Errorf("the destination has %d bytes for a picture of %d", len(dst), 3*p.Width*p.Height)
 	}
 	if code := C.driftscope_decoder_bgr(p.decoder, (*C.uint8_t)(&dst[0])); code < 0 {
-		return fmt.Errorf("FFmpeg does not convert the picture: %w", failure(code))
+		return fmt.Errorf("FFmpeg cannot convert the picture: %w", failure(code))
 	}
 	return nil
 }
 
-// Flush drops all pictures: the next access unit starts a new stream.
+// Flush drops all pictures in the decoder. The next access unit starts a new stream.
 func (d *Decoder) Flush() { C.driftscope_decoder_flush(d.c) }
 
 // Close frees the decoder. Repeated calls are safe.

@@ -4,31 +4,31 @@
 typedef struct {
 	AVCodecContext *context;
 	AVPacket *packet;
-	AVFrame *frame; // the last that was received
+	AVFrame *frame; // the frame received last
 	struct SwsContext *scale;
 } driftscope_decoder;
 
 enum { DRIFTSCOPE_DECODED = 1, DRIFTSCOPE_WANTS_MORE = 0 };
 
-// open makes a decoder of pictures of at most so many pixels; negative: FFmpeg's error.
+// open makes a decoder for pictures of at most pixels pixels. A negative result is FFmpeg's error.
 int driftscope_decoder_open(driftscope_decoder *d, int h265, int64_t pixels);
 
-// send gives an access unit, or with size 0 says that no more come until flush. data is copied.
+// send passes an access unit to the decoder. size 0 marks the end of the stream until flush. data is copied.
 int driftscope_decoder_send(driftscope_decoder *d, const uint8_t *data, int size, int64_t stamp);
 
-// receive takes the next picture: DRIFTSCOPE_DECODED, DRIFTSCOPE_WANTS_MORE, or FFmpeg's error.
+// receive gets the next picture. It returns DRIFTSCOPE_DECODED, DRIFTSCOPE_WANTS_MORE, or FFmpeg's error.
 int driftscope_decoder_receive(driftscope_decoder *d);
 
-// whole says that the last picture was decoded without an error, and of pictures that are there.
+// whole reports that the last picture was decoded without an error, and that the pictures it depends on exist.
 int driftscope_decoder_whole(const driftscope_decoder *d);
 
-// bits of a sample of the last picture, 0 where they are not known.
+// bits returns the bits per sample of the last picture, or 0 if unknown.
 int driftscope_decoder_bits(const driftscope_decoder *d);
 
-// bgr writes the last picture's pixels, 3 bytes each, its rows without gaps.
+// bgr writes the last picture's pixels, 3 bytes each, without gaps between rows.
 int driftscope_decoder_bgr(driftscope_decoder *d, uint8_t *to);
 
-// flush forgets all pictures.
+// flush drops all pictures.
 void driftscope_decoder_flush(driftscope_decoder *d);
 
 void driftscope_decoder_close(driftscope_decoder *d);

@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-// decode sends units and returns which pictures came, by what they show: -1 where one is torn and said to be whole, -2 where it is said to be torn.
+// decode sends units and returns the numbers that the decoded pictures show: -1 for a torn picture reported as whole, -2 for one reported as torn.
 func decode(t *testing.T, d *avcodec.Decoder, units []ingesttest.Unit) (shown []int) {
 	t.Helper()
 	receive := func() {
@@ -67,7 +67,7 @@ func open(t *testing.T, codec avcodec.Codec) *avcodec.Decoder {
 	return d
 }
 
-// TestDecoder: every picture comes, whole, in order and with its stamp, and without delay where none is coded from later ones.
+// TestDecoder: every picture is decoded whole, in order and with its stamp, and without delay if no picture depends on later ones.
 func TestDecoder(t *testing.T) {
 	const n = 24
 	for name, s := range map[string]ingesttest.Stream{
@@ -79,7 +79,7 @@ func TestDecoder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			units := s.Encode(t, n)
 			d := open(t, s.Codec)
-			for range 2 { // after Flush a stream begins anew
+			for range 2 { // after Flush a new stream begins
 				shown := decode(t, d, units)
 				for i, got := range shown {
 					if got != i {
@@ -103,8 +103,8 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// TestDecoderTorn: where FFmpeg finds that the rest of a picture is missing, the picture is said to be torn. It does not find it in H.265, nor close to a
-// picture's end: who knows what was lost on the way has to say so.
+// TestDecoderTorn: if FFmpeg detects that the rest of a picture is missing, the picture is reported as torn. FFmpeg does not detect this in H.265, or close to
+// a picture's end; there the caller must use its knowledge of lost packets.
 func TestDecoderTorn(t *testing.T) {
 	units := ingesttest.Stream{Codec: avcodec.H264, GOP: 8}.Encode(t, 6)
 	const torn = 4

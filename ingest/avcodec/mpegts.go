@@ -13,7 +13,7 @@ const (
 	maxHeld = 64 << 20 // bytes of a picture
 )
 
-// IsTransportStream reports whether data, at least PacketSize+1 bytes, begin like a transport stream.
+// IsTransportStream reports whether data begin like a transport stream. It needs at least PacketSize+1 bytes.
 func IsTransportStream(data []byte) bool {
 	return len(data) > PacketSize && data[0] == sync && data[PacketSize] == sync
 }
@@ -38,13 +38,13 @@ func (p transportPacket) payload() []byte {
 	return nil
 }
 
-// filled reports whether the adaptation field has stuffing: it is longer than its flags require.
+// filled reports whether the adaptation field has stuffing, which means that it is longer than its flags require.
 func (p transportPacket) filled() bool {
 	if p[3]>>4&3 != 3 {
 		return false
 	}
 	length := int(p[4])
-	if length == 0 { // one byte of stuffing
+	if length == 0 { // the length byte alone is stuffing
 		return true
 	}
 	if length > PacketSize-5 {
@@ -70,7 +70,7 @@ func (p transportPacket) filled() bool {
 	return used < length
 }
 
-// picture reports whether the payload begins a picture PES, and its stated length with header, or 0.
+// picture reports whether the payload begins the PES of a picture. length is the stated length of the PES with its header, or 0 if not stated.
 func (p transportPacket) picture() (is bool, length int) {
 	data := p.payload()
 	if !p.begins() || len(data) < 6 || data[0] != 0 || data[1] != 0 || data[2] != 1 || data[3]>>4 != 0xe {
@@ -82,20 +82,20 @@ func (p transportPacket) picture() (is bool, length int) {
 	return true, length
 }
 
-// TransportWriter passes a transport stream on, and holds back an incomplete picture.
+// TransportWriter forwards a transport stream, and holds back a picture until it is complete.
 type TransportWriter struct {
 	to   io.Writer
 	rest []byte // less than one packet
-	lost bool   // transportPacket starts are unknown: everything is passed on
+	lost bool   // the starts of packets are unknown, so everything is forwarded
 	pid  uint16 // PID of the pictures
 	held []byte // bytes from the start of the last picture
 
-	length int // stated length, and bytes received; 0 if not stated
+	length int // stated length (0 if not stated) and bytes received
 	came   int
 	filled bool
 }
 
-// NewTransportWriter returns a Writer that writes to to.
+// NewTransportWriter returns a TransportWriter that forwards to to.
 func NewTransportWriter(to io.Writer) *TransportWriter { return &TransportWriter{to: to} }
 
 // Write takes the next bytes.
@@ -144,7 +144,7 @@ func (w *TransportWriter) packet(p transportPacket) error {
 	return nil
 }
 
-// pass writes the held bytes and then more.
+// pass forwards the held bytes and then more.
 func (w *TransportWriter) pass(more []byte) error {
 	held := w.held
 	w.held = w.held[:0]
@@ -159,8 +159,7 @@ func (w *TransportWriter) pass(more []byte) error {
 	return nil
 }
 
-// End writes the held bytes if they are a whole picture. torn is true if they were not, or if the stream ends within a
-// packet.
+// End forwards the held bytes if they are a whole picture. torn is true if they are not, or if the stream ends within a packet.
 func (w *TransportWriter) End() (torn bool, err error) {
 	if w.lost {
 		return false, nil
@@ -173,8 +172,8 @@ func (w *TransportWriter) End() (torn bool, err error) {
 	return true, nil
 }
 
-// WholeTransport returns the offset of the last picture of a finished stream if that picture is incomplete, otherwise size. A file
-// that is not a transport stream throughout counts as whole.
+// WholeTransport returns the offset of the last picture of a finished stream if that picture is incomplete, otherwise size. A file with parts that are not a
+// transport stream counts as whole.
 func WholeTransport(file io.ReaderAt, size int64) (int64, error) {
 	packets := make([]byte, 1024*PacketSize)
 	for end := size / PacketSize * PacketSize; end > 0 && size-end < maxHeld; {
@@ -197,13 +196,13 @@ func WholeTransport(file io.ReaderAt, size int64) (int64, error) {
 	return size, nil
 }
 
-// last reports whether the picture that begins at begin is whole.
+// last returns begin if the picture that begins there is incomplete, otherwise size.
 func last(file io.ReaderAt, begin, size int64) (int64, error) {
 	w := NewTransportWriter(io.Discard)
 	if _, err := io.Copy(w, io.NewSectionReader(file, begin, size-begin)); err != nil {
 		return 0, err
 	}
-	w.rest = nil // a whole picture does not end there
+	w.rest = nil // a whole picture cannot end with a partial packet
 	if torn, err := w.End(); err != nil || !torn {
 		return size, err
 	}

@@ -8,7 +8,7 @@ import (
 	"driftscope/ingest/avcodec"
 )
 
-// pes is a packet of an elementary stream of n bytes behind its header, in transport packets of one kind. It says its length or does not.
+// pes returns a PES with n bytes after its header, in transport packets of one PID. If says is true, it states its length.
 func pes(pid uint16, n int, says bool) (all []byte) {
 	data := append([]byte{0, 0, 1, 0xe0, 0, 0, 0x80, 0, 0}, bytes.Repeat([]byte{0x47}, n)...)
 	if says {
@@ -33,9 +33,10 @@ func pes(pid uint16, n int, says bool) (all []byte) {
 	return all
 }
 
-// TestWriter: of a stream that is cut anywhere all that is whole is passed on, at once where the next picture begins, and at the end where it shows that it is whole.
+// TestWriter: from a stream that is cut anywhere, all whole pictures are forwarded: at once when the next picture begins, and the last one at the end if it is
+// known to be whole.
 func TestWriter(t *testing.T) {
-	const exact = 3*184 - 9 // fills its packets: nothing shows its end where it does not say its length
+	const exact = 3*184 - 9 // fills its packets exactly, so without a stated length its end is unknown
 	for name, c := range map[string]struct {
 		sizes []int
 		says  bool
@@ -47,10 +48,10 @@ func TestWriter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sound := pes(300, 50, true)
-			sound[7] = 0xc0 // its header lies behind the stuffing, wherever: not of pictures
+			sound[7] = 0xc0 // its stream ID is not a picture's, and its header follows any stuffing
 			table := append([]byte{0x47, 0x40, 0, 0x10}, make([]byte, 184)...)
 			stream := append([]byte{}, table...)
-			ends := []int{len(stream)} // up to which all is whole, once it is known
+			ends := []int{len(stream)} // offsets up to which all pictures are known to be whole
 			for _, n := range c.sizes {
 				stream = append(stream, pes(256, n, c.says)...)
 				ends = append(ends, len(stream))
@@ -80,7 +81,7 @@ func TestWriter(t *testing.T) {
 				if out.Len() != want || !bytes.Equal(out.Bytes(), stream[:want]) {
 					t.Fatalf("cut at %d: %d bytes passed on, %d expected", cut, out.Len(), want)
 				}
-				// A file's end within a packet is no picture's, where that had shown its end.
+				// If a file ends within a packet, this does not affect a picture whose end was known before.
 				if end, err := avcodec.WholeTransport(bytes.NewReader(stream[:cut]), int64(cut)); err != nil || end != int64(want) && !(end == int64(cut) && want == at) {
 					t.Fatalf("cut at %d: whole to %d, %v; %d expected", cut, end, err, want)
 				}
@@ -92,7 +93,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestWriterPasses: what is no transport stream, and what lies between pictures, comes through.
+// TestWriterPasses: data that are not a transport stream, and packets between pictures, are forwarded.
 func TestWriterPasses(t *testing.T) {
 	sound := bytes.Replace(pes(300, 50, true), []byte{0, 0, 1, 0xe0}, []byte{0, 0, 1, 0xc0}, 1)
 	for name, data := range map[string][]byte{
@@ -119,7 +120,7 @@ func TestWriterPasses(t *testing.T) {
 	}
 }
 
-// FuzzWriter: whatever comes, what is passed on is a beginning of it.
+// FuzzWriter: for any data, the forwarded bytes are a beginning of the data.
 func FuzzWriter(f *testing.F) {
 	f.Add(pes(256, 1000, false), 100)
 	f.Add(append(pes(256, 100, true), pes(256, 500, false)...), 7)

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestFile: bytes are those of their place, in the caller's memory; what the file has not is torn, and costs none.
+// TestFile: bytes are read from their offset into the caller's memory. Bytes beyond the end give ErrTorn without an allocation.
 func TestFile(t *testing.T) {
 	f := File{strings.NewReader("0123456789"), 10}
 	memory := make([]byte, 0, 4)
@@ -28,7 +28,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%d bytes at %d: %d bytes, %v; torn expected", c[1], c[0], len(b), err)
 		}
 	}
-	short := File{strings.NewReader("0123"), 10} // it was cut since
+	short := File{strings.NewReader("0123"), 10} // the file was cut after its size was read
 	if _, err := short.Bytes(nil, 2, 4); !errors.Is(err, ErrTorn) || !errors.Is(err, io.EOF) {
 		t.Errorf("%v; torn at its end expected", err)
 	}
@@ -42,7 +42,7 @@ func deflated(data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestZlib: exactly so many bytes, or at most so many, again and again; what is damaged or too long is an error.
+// TestZlib: Fill unpacks exactly, and Most at most, the given number of bytes, repeatedly. Damaged or too long data give an error.
 func TestZlib(t *testing.T) {
 	data := []byte(strings.Repeat("molecule", 100))
 	packed := deflated(data)
@@ -66,8 +66,8 @@ func TestZlib(t *testing.T) {
 		packed []byte
 		want   string
 	}{
-		"more than fits": {5, packed, "more than the 5 bytes of its size"}, "less": {len(data) + 1, packed, "800 of 801 bytes unpacked"}, "no checksum": {len(data), packed[:len(packed)-4], "a wrong checksum"},
-		"a wrong one": {len(data), wrong, "a wrong checksum"}, "no zlib": {5, []byte("molecule"), "zlib"}, "nothing": {5, nil, "EOF"},
+		"more than fits": {5, packed, "more than the 5 bytes of its size"}, "less": {len(data) + 1, packed, "800 of 801 bytes were unpacked"}, "no checksum": {len(data), packed[:len(packed)-4], "its checksum is wrong"},
+		"a wrong one": {len(data), wrong, "its checksum is wrong"}, "no zlib": {5, []byte("molecule"), "zlib"}, "nothing": {5, nil, "EOF"},
 	} {
 		if err := z.Fill(make([]byte, c.room), c.packed); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; %q expected", name, err, c.want)
@@ -81,7 +81,7 @@ func TestZlib(t *testing.T) {
 	}
 }
 
-// TestZstd: at most as many bytes as there is room for.
+// TestZstd: Unpack returns at most the bytes for which dst has room.
 func TestZstd(t *testing.T) {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestZstd(t *testing.T) {
 	}
 }
 
-// TestUnshuffle: elements of every size are put back together, with what is no whole one behind them.
+// TestUnshuffle: elements of every size are restored, with an incomplete element at the end.
 func TestUnshuffle(t *testing.T) {
 	for size := 1; size <= 9; size++ {
 		for n := range 40 {
@@ -126,7 +126,7 @@ func TestUnshuffle(t *testing.T) {
 	}
 }
 
-// FuzzUnpack: whatever the bytes, what is unpacked has the size that is wanted or ends in an error.
+// FuzzUnpack: for any bytes, the unpacked data have the expected size, or there is an error.
 func FuzzUnpack(f *testing.F) {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {

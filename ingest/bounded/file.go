@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// MaxFrames bounds the time axis of a recording: 16 million frames are two days at 100 a second.
+// MaxFrames bounds the time axis of a recording: 16 million frames are two days at 100 frames per second.
 const MaxFrames = 1 << 24
 
 // ErrTorn marks errors of a file that is shorter than its contents claim.
@@ -19,10 +19,10 @@ type File struct {
 	Size int64
 }
 
-// Holds returns an error if the file does not hold n bytes at the offset.
+// Holds returns an error if the file is too short for n bytes at the offset.
 func (f *File) Holds(at, n uint64) error {
 	if size := uint64(f.Size); n > size || at > size-n {
-		return fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, size)
+		return fmt.Errorf("%w: it refers to %d bytes at byte %d, but has only %d", ErrTorn, n, at, size)
 	}
 	return nil
 }
@@ -34,10 +34,10 @@ func (f *File) Bytes(b []byte, at, n uint64) ([]byte, error) {
 	}
 	b = Resized(b, int(n))
 	if got, err := f.R.ReadAt(b, int64(at)); got < len(b) {
-		return b, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
+		return b, fmt.Errorf("%w: it has %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
 	}
 	return b, nil
 }
 
-// Resized returns b with length n; its contents are unspecified.
+// Resized returns a slice of length n with unspecified contents, in the memory of b if possible.
 func Resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

@@ -6,19 +6,19 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// MaxChunk bounds an unpacked chunk, and the total of chunks kept for the next picture. MaxPacked bounds a stored chunk.
+// MaxChunk bounds the bytes of an unpacked chunk, and of all chunks kept for the next picture. MaxPacked bounds a stored chunk.
 const (
 	MaxChunk  = MaxUnpacked
 	MaxPacked = MaxChunk + MaxChunk/8
 )
 
-// MaxTiles bounds the chunks of a picture.
+// MaxTiles bounds the number of chunks per picture.
 const MaxTiles = 1 << 16
 
 // Place is the position of a picture; all values count from 0.
 type Place struct{ Time, Channel, Slice int }
 
-// Array describes the storage of an array.
+// Array describes how an array is stored in chunks.
 type Array struct {
 	Axes    Axes
 	Chunk   []int // sides of a chunk
@@ -39,13 +39,13 @@ type Pictures struct {
 	kept          kept
 }
 
-// kept holds the unpacked chunks of the last picture if other pictures share them.
+// kept stores the unpacked chunks of the last picture if they also contain other pictures.
 type kept struct {
 	grid  []int // grid position of the first chunk
 	tiles [][]byte
 }
 
-// NewPictures arranges an array of the given shape as pictures. The caller has checked their size.
+// NewPictures prepares the reading of pictures from an array of the given shape. The caller must have checked the size of a picture.
 func NewPictures(a Array, shape []int) (*Pictures, error) {
 	p := &Pictures{array: a, width: a.Axes.Along(X, shape), height: a.Axes.Along(Y, shape), grid: make([]int, len(shape)), chunkBytes: a.Samples.Bytes}
 	for n, axis := range []int{Y, X} {
@@ -53,7 +53,7 @@ func NewPictures(a Array, shape []int) (*Pictures, error) {
 		p.tiles[n] = (a.Axes.Along(axis, shape) + side - 1) / side
 	}
 	if p.tiles[0] > MaxTiles/p.tiles[1] {
-		return nil, tiff.Unread("pictures of %dx%d chunks, at most %d expected: write it in larger ones", p.tiles[1], p.tiles[0], MaxTiles)
+		return nil, tiff.Unread("pictures have %dx%d chunks, at most %d in all expected: write larger chunks", p.tiles[1], p.tiles[0], MaxTiles)
 	}
 	for _, side := range a.Chunk {
 		p.chunkBytes *= side
@@ -130,7 +130,8 @@ func (p *Pictures) load(n int) ([]byte, error) {
 	return plain, err
 }
 
-// paste copies the chunk at the current grid position into dst, starting at a byte offset; a nil chunk gives the fill value.
+// paste copies a picture's part of the chunk at the current grid position into dst. offset is the picture's byte offset in the chunk. A nil chunk gives the
+// fill value.
 func (p *Pictures) paste(dst *tiff.Image, plain []byte, offset int) {
 	y, x := p.array.Axes[Y], p.array.Axes[X]
 	high, wide := p.array.Chunk[y], p.array.Chunk[x]
@@ -148,7 +149,7 @@ func (p *Pictures) paste(dst *tiff.Image, plain []byte, offset int) {
 	}
 }
 
-// fill repeats a sample.
+// fill fills dst with copies of a sample.
 func fill(dst, sample []byte) {
 	for n := copy(dst, sample); n < len(dst); n *= 2 {
 		copy(dst[n:], dst[:n])

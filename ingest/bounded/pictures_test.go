@@ -11,7 +11,8 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// film is an array of 16-bit numbers of axes t, z, y and x whose sample at a place is 1000 t + 100 z + 10 y + x, in chunks of the given sides, and how many were loaded.
+// film returns an array of 16-bit numbers with axes t, z, y and x, in chunks of the given sides, and a counter of loaded chunks. A sample is 1000 t + 100 z +
+// 10 y + x.
 func film(t *testing.T, chunk []int) (p *Pictures, loaded *int) {
 	t.Helper()
 	shape := []int{5, 2, 7, 6}
@@ -24,7 +25,7 @@ func film(t *testing.T, chunk []int) (p *Pictures, loaded *int) {
 	load := func(grid []int) ([]byte, error) {
 		*loaded++
 		if grid[0] == 4/chunk[0] && grid[3] == 0 {
-			return nil, nil // of the last times nobody wrote the left
+			return nil, nil // the left chunks of the last times were never written
 		}
 		plain := make([]byte, step)
 		for n := range step / 2 {
@@ -44,7 +45,7 @@ func film(t *testing.T, chunk []int) (p *Pictures, loaded *int) {
 	return p, loaded
 }
 
-// TestRead: every pixel of every picture is where it belongs, however the chunks are cut; missing ones are counted and have the fill value.
+// TestRead: every pixel of every picture is at its position, for all sizes of chunks. Missing chunks are counted and have the fill value.
 func TestRead(t *testing.T) {
 	for _, chunk := range [][]int{{1, 1, 7, 6}, {1, 1, 4, 4}, {2, 1, 7, 6}, {3, 2, 3, 5}, {5, 2, 7, 6}, {1, 2, 100, 2}} {
 		p, _ := film(t, chunk)
@@ -73,7 +74,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestKept: a chunk of several pictures is loaded once while they follow each other, and again after Forget or another chunk.
+// TestKept: a chunk of several pictures is loaded once for consecutive pictures, and again after Forget or after another chunk.
 func TestKept(t *testing.T) {
 	p, loaded := film(t, []int{2, 2, 7, 6})
 	var picture tiff.Image
@@ -96,7 +97,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestFailed: an error is that of the chunk, and nothing of it is kept.
+// TestFailed: the error of a chunk is returned, and the chunk is not kept.
 func TestFailed(t *testing.T) {
 	p, _ := film(t, []int{5, 2, 7, 3})
 	whole, torn := p.array.Load, errors.New("torn")
@@ -112,7 +113,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestGrid: the chunks of a picture are counted along x first, from the first one of its place on.
+// TestGrid: the chunks of a picture are numbered along x first, starting at the first chunk of the picture.
 func TestGrid(t *testing.T) {
 	p, _ := film(t, []int{2, 1, 4, 4})
 	if offset := p.First(Place{Time: 3, Slice: 1}); offset != 4*4*2 || p.Tiles() != 4 {
@@ -125,10 +126,10 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestTiles: a picture of too many chunks is refused.
+// TestTiles: a picture of too many chunks gives an error.
 func TestTiles(t *testing.T) {
 	_, err := NewPictures(Array{Axes: Axes{-1, -1, -1, 0, 1}, Chunk: []int{1, 1}, Stride: []int{1, 1}, Samples: tiff.Samples{Kind: tiff.Unsigned, Bytes: 1}}, []int{300, 300})
-	if err == nil || !strings.Contains(err.Error(), "pictures of 300x300 chunks, at most 65536 expected") {
+	if err == nil || !strings.Contains(err.Error(), "pictures have 300x300 chunks, at most 65536 in all expected") {
 		t.Errorf("%v", err)
 	}
 }

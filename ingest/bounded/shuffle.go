@@ -2,12 +2,12 @@ package bounded
 
 import "encoding/binary"
 
-// Unshuffle restores elements of size bytes. src holds all first bytes, then all second bytes and so on; an incomplete
-// element lies at the end. dst has the length of src.
+// Unshuffle restores the order of bytes in elements of size bytes. src has the first bytes of all elements, then all second bytes and so on, and an incomplete
+// element at the end. dst has the length of src.
 func Unshuffle(dst, src []byte, size int) {
 	n := len(src) / size
 	switch size {
-	case 2: // most cameras
+	case 2: // the usual case for cameras
 		unshuffle2(dst, src[:n], src[n:2*n])
 	case 4:
 		for i := range n {

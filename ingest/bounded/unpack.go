@@ -18,7 +18,7 @@ type Zlib struct {
 	r  io.ReadCloser // implements zlib.Resetter
 }
 
-// open begins a stream.
+// open starts to read the stream packed.
 func (z *Zlib) open(packed []byte) (err error) {
 	z.in.Reset(packed)
 	if z.r == nil {
@@ -36,7 +36,7 @@ func (z *Zlib) Fill(dst, packed []byte) error {
 	return Fill(dst, z.r)
 }
 
-// Most unpacks as much as fits into dst and returns the number of bytes.
+// Most unpacks at most len(dst) bytes into dst and returns their number.
 func (z *Zlib) Most(dst, packed []byte) (n int, err error) {
 	if err := z.open(packed); err != nil {
 		return 0, err
@@ -48,14 +48,14 @@ func (z *Zlib) Most(dst, packed []byte) (n int, err error) {
 	return n, err
 }
 
-// Fill fills dst and then requires the end of r, so that r checks its checksum.
+// Fill fills dst and requires that r then ends, which makes r verify its checksum.
 func Fill(dst []byte, r io.Reader) error {
 	if n, err := io.ReadFull(r, dst); err != nil {
-		return fmt.Errorf("%d of %d bytes unpacked: %w", n, len(dst), err)
+		return fmt.Errorf("only %d of %d bytes were unpacked: %w", n, len(dst), err)
 	}
 	var more [1]byte
 	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
-		return fmt.Errorf("more than the %d bytes of its size, or a wrong checksum (%v)", len(dst), err)
+		return fmt.Errorf("it unpacks to more than the %d bytes of its size, or its checksum is wrong (%v)", len(dst), err)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func Fill(dst []byte, r io.Reader) error {
 // Zstd unpacks Zstandard frames. The zero value is ready. Not safe for concurrent use.
 type Zstd struct{ decoder *zstd.Decoder }
 
-// Unpack returns at most len(dst) bytes in dst's memory.
+// Unpack decompresses packed to at most len(dst) bytes, in the memory of dst.
 func (z *Zstd) Unpack(dst, packed []byte) (_ []byte, err error) {
 	if z.decoder == nil {
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

@@ -2,7 +2,7 @@
 extern "C" {
 #endif
 
-// driftscope_opencv_build describes how OpenCV was built. The text is the caller's to free.
+// driftscope_opencv_build describes how OpenCV was built. The caller frees the text.
 char *driftscope_opencv_build(void);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ type opencvStream struct {
 	open   func() (*gocv.VideoCapture, error)
 	advice string // ends errors of opening
 	fps    float64
-	file   bool        // the stream may end after the frames it announces
+	file   bool        // the stream is a file, which ends after the frames that it announces
 	over   func() bool // reports the end of the stream; nil if unknown
 
 	capture *gocv.VideoCapture
@@ -48,12 +48,12 @@ func (s *opencvStream) Open(ctx context.Context) (err error) {
 		return fmt.Errorf("%s cannot be opened%s: %s", s.name, picture.Bracketed(said), s.advice)
 	}
 	if s.first, err = s.Read(ctx); err != nil {
-		return fmt.Errorf("%s is open and gives no frame%s: %s", s.name, picture.Bracketed(picture.Complained()), s.advice)
+		return fmt.Errorf("%s was opened, but no frame arrived%s: %s", s.name, picture.Bracketed(picture.Complained()), s.advice)
 	}
 	return nil
 }
 
-// Read returns the next frame. OpenCV gives no reason for a missing one.
+// Read returns the next frame. OpenCV gives no reason if there is none.
 func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 	if f := s.first; f != nil {
 		s.first = nil
@@ -71,7 +71,7 @@ func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 		if n := s.capture.Get(gocv.VideoCaptureFrameCount); s.file && n > 0 && float64(s.clock.seq) >= n {
 			return nil, io.EOF
 		}
-		return nil, fmt.Errorf("%s gives no frame any more: %w", s.name, pipeline.ErrNotConnected)
+		return nil, fmt.Errorf("%s stopped sending frames: %w", s.name, pipeline.ErrNotConnected)
 	}
 	return s.frame(mat, time.Now())
 }
@@ -92,9 +92,8 @@ func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, err
 	return f, nil
 }
 
-// stamp returns the time stamp of the frame read last, or a negative value if there is none, which OpenCV reports as 0. The
-// first stamp of a video may be 0. FFmpeg reports no stamp for the delayed frames at the end of a stream; these continue at
-// even steps.
+// stamp returns the time stamp of the frame read last, or a negative value if it has none. OpenCV reports a missing stamp as 0, but the first stamp of a video
+// may be 0, too. FFmpeg gives no stamps to the delayed frames at the end of a stream; stamp continues there at even steps.
 func (s *opencvStream) stamp() time.Duration {
 	ms := s.capture.Get(gocv.VideoCapturePosMsec)
 	first := s.clock.seq == 0 && (s.file || s.over != nil)
@@ -117,7 +116,7 @@ func (s *opencvStream) Close() error {
 		s.first = nil
 	}
 	var err error
-	if s.capture != nil { // OpenCV also requires Close of a capture that failed to open
+	if s.capture != nil { // OpenCV requires Close even if the capture failed to open
 		err = s.capture.Close()
 		s.capture = nil
 	}
@@ -145,21 +144,21 @@ func NewCamera(decode func(dst any) error) (pipeline.Source, error) {
 	case o.Device < 0 || o.Device > 255:
 		return nil, fmt.Errorf("device is %d, expected 0 to 255, the number in /dev/video0", o.Device)
 	case (o.Width == 0) != (o.Height == 0):
-		return nil, errors.New("width and height: give both of them or none")
+		return nil, errors.New("only one of width and height is given: give both or neither")
 	case o.Width != 0 && picture.CheckSize(o.Width, o.Height, 1) != nil:
 		return nil, picture.CheckSize(o.Width, o.Height, 1)
 	case o.FPS != 0 && !(1e-3 <= o.FPS && o.FPS <= 1e6):
-		return nil, fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames a second", o.FPS)
+		return nil, fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames per second", o.FPS)
 	case o.FourCC != "" && (len(o.FourCC) != 4 || strings.Trim(o.FourCC, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ") != ""):
 		return nil, fmt.Errorf("fourcc is %q, expected four capitals or digits, such as MJPG", o.FourCC)
 	}
 	return &opencvStream{
 		name: fmt.Sprintf("camera %d", o.Device), open: o.open, fps: o.FPS,
-		advice: "driftscope sources lists the cameras of this computer; another program may be using it, or you may not be in the group video",
+		advice: "driftscope sources lists the cameras of this computer; another program may be using the camera, or you may not be in the group video",
 	}, nil
 }
 
-// open applies the options; a driver chooses the nearest value it supports.
+// open opens the device and sets the options. A driver chooses the nearest value that it supports.
 func (o cameraOptions) open() (*gocv.VideoCapture, error) {
 	path := fmt.Sprintf("/dev/video%d", o.Device)
 	if _, err := os.Stat(path); err != nil {
@@ -169,7 +168,7 @@ func (o cameraOptions) open() (*gocv.VideoCapture, error) {
 	if err != nil || !capture.IsOpened() {
 		return capture, err
 	}
-	if o.FourCC != "" { // first: sizes and rates depend on it
+	if o.FourCC != "" { // set first, because the supported sizes and rates depend on it
 		capture.Set(gocv.VideoCaptureFOURCC, capture.ToCodec(o.FourCC))
 	}
 	if o.Width > 0 {

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// TestGStreamer: any pipeline, its formats kept where they can be, and its end.
+// TestGStreamer: any pipeline is read to its end, and formats are kept if possible.
 func TestGStreamer(t *testing.T) {
 	for format, kind := range map[string]gocv.MatType{
 		"GRAY8": gocv.MatTypeCV8UC1, "GRAY16_LE": gocv.MatTypeCV16UC1, "BGR": gocv.MatTypeCV8UC3, "I420": gocv.MatTypeCV8UC3, "RGBA": gocv.MatTypeCV8UC3,
@@ -65,7 +65,7 @@ func TestCamerasRefused(t *testing.T) {
 	}
 }
 
-// TestURL: a video on a server, to its end; a server that goes is not connected.
+// TestURL: a video on a server is read to its end, and a server that disappears gives ErrNotConnected.
 func TestURL(t *testing.T) {
 	path := ingesttest.Video(t, 30)
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(path))))

@@ -20,7 +20,7 @@ import (
 	"unsafe"
 )
 
-// Support returns one line for each camera kind that this computer can read.
+// Support returns lines that describe which kinds of cameras this computer can read.
 func Support() []string {
 	text := C.driftscope_opencv_build()
 	defer C.free(unsafe.Pointer(text))
@@ -31,7 +31,7 @@ func Support() []string {
 	return append(lines, "genicam: no, Aravis' GStreamer source is missing: apt-get install libaravis-0.8-0")
 }
 
-// support returns the lines of OpenCV's build description about cameras and network streams.
+// support returns lines about cameras and network streams, from the description of OpenCV's build.
 func support(build string) []string {
 	var lines []string
 	for line := range strings.Lines(build) {
@@ -77,8 +77,7 @@ func Cameras(ctx context.Context) []string {
 	return append(found, genicamCameras(string(out))...)
 }
 
-// genicamCameras parses the output of arv-tool: one name and one address in brackets per line, or sentences if there is no
-// camera.
+// genicamCameras parses the output of arv-tool. Each line is a name and an address in brackets. Without cameras the output is a sentence.
 func genicamCameras(list string) []string {
 	var found []string
 	for line := range strings.Lines(list) {

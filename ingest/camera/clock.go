@@ -12,17 +12,16 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// cadence counts frames that the camera made but the source did not receive, by gaps in the time stamps. A camera makes
-// frames at even steps. Software stamps can be late by up to a period, but most are not. cadence therefore lays a grid of
-// ticks where most stamps lie. A better grid counts missing frames that the former grid did not count; the count never falls.
-// The zero value learns the period.
+// cadence finds gaps in the time stamps and counts the frames lost there, which the camera made but the source did not receive. A camera makes frames at even
+// steps. Software stamps can be late by up to a period, but most are not. cadence therefore places a grid of ticks at the times of most stamps. When it finds a
+// better grid, it adds missing frames that the former grid did not count, and never subtracts any. The zero value learns the period.
 type cadence struct {
 	period float64   // seconds; 0 until known
 	tick   float64   // time of a tick of the grid
 	index  float64   // index of that tick
-	given  float64   // tick of the last frame
-	first  float64   // stamp that started the grid, on a tick until it proves late
-	origin float64   // tick of that stamp
+	given  float64   // index of the last frame's tick
+	first  float64   // stamp that started the grid; it counts as on a tick until later stamps show that it was late
+	origin float64   // index of that stamp's tick
 	set    bool      // the ticks lie where most stamps are
 	stamps []float64 // the latest, at most window+1
 	room   []float64 // scratch memory for sorting
@@ -36,11 +35,11 @@ const (
 	early    = 0.03 // fraction of a period that a stamp may precede its tick
 	gain     = 0.25 // gain of the period correction of a steady camera
 	tries    = 64   // most periods tried above and below
-	clearly  = 4    // more stamps a tried period must match than the expected one
+	clearly  = 4    // number of stamps by which a tried period must match more than the expected one
 )
 
-// missed returns how many frames are missing directly before the frame with stamp t, in seconds, which is later than the
-// previous stamp. warning is not empty if the frame rate changed or differs from the expected one.
+// missed returns the number of frames missing directly before the frame with stamp t. t is in seconds and must be later than the previous stamp. warning is not
+// empty if the frame rate changed or differs from the expected rate.
 func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	c.stamps = append(c.stamps, t)
 	if len(c.stamps) == 1 {
@@ -49,8 +48,7 @@ func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	}
 	if c.period > 0 {
 		c.advance(t)
-		// Each tick counts as one frame. A frame counted too early, because a stamp was late by nearly a period, is not
-		// counted twice.
+		// Each tick counts as one frame. A stamp that was late by nearly a period made a frame count too early; it does not count again.
 		missing = uint64(math.Min(math.Max(c.index-c.given-1, 0), 1<<40))
 		c.given = math.Max(c.index, c.given+1)
 	}
@@ -89,14 +87,14 @@ func (c *cadence) learn() (warning string) {
 		return ""
 	}
 	if off > alike {
-		warning = fmt.Sprintf("frames come every %.4g s, every %.4g s expected: a shorter exposure or a smaller region makes the camera faster, a faster connection loses less", step, c.period)
+		warning = fmt.Sprintf("a frame arrives every %.4g s, every %.4g s expected: to make the camera faster, shorten the exposure or choose a smaller region; to lose fewer frames, use a faster connection", step, c.period)
 	}
 	c.begin(step)
 	return warning
 }
 
-// settle moves the ticks to where most of the latest stamps lie and corrects the period, if at least half of the stamps lie
-// there. For a new grid it also tries slightly longer and shorter periods, and corrects the tick of the first stamp.
+// settle moves the ticks to the times of most of the latest stamps and corrects the period, if at least half of the stamps match. For a new grid it also tries
+// slightly longer and shorter periods, and corrects the tick of the first stamp.
 func (c *cadence) settle() (sure bool) {
 	span := (c.stamps[window] - c.stamps[0]) / c.period // ticks
 	period := c.period
@@ -130,8 +128,8 @@ func (c *cadence) settle() (sure bool) {
 	return true
 }
 
-// densest returns the offset at which most stamps lie closely behind ticks one period apart. The offset is in periods after
-// the last stamp, zero or negative.
+// densest returns the offset of a grid of ticks one period apart for which most stamps lie shortly after a tick, and their number. The offset is measured from
+// the last stamp, in periods, and is zero or negative.
 func (c *cadence) densest(period float64) (begin float64, most int) {
 	last := c.stamps[len(c.stamps)-1]
 	late := c.room[:0]
@@ -149,7 +147,7 @@ func (c *cadence) densest(period float64) (begin float64, most int) {
 	return begin, most
 }
 
-// common returns the mean of the smallest equal steps if there are enough of them, or 0.
+// common returns the mean of the smallest group of equal steps with at least enough members, or 0.
 func (c *cadence) common(enough int) float64 {
 	steps := c.room[:0]
 	for i, s := range c.stamps[1:] {
@@ -165,18 +163,17 @@ func (c *cadence) common(enough int) float64 {
 	return 0
 }
 
-// cameraClock turns the camera's own stamps into acquisition times. It is set to the host's clock once, at the first frame,
-// and again each time the camera is reopened, so that times continue. If the camera reports its wall clock, cameraClock uses
-// that (walltime.go).
+// cameraClock turns the camera's own stamps into acquisition times. It is set to the host's clock at the first frame, and again at each reopening of the
+// camera, where times continue. If the camera reports its wall clock, cameraClock uses the reported time (walltime.go).
 type cameraClock struct {
 	cadence  cadence
-	sparse   bool      // triggered frames: a gap is no loss
+	sparse   bool      // frames are triggered, so a gap is no loss
 	zero     time.Time // host time, or camera wall time if absolute, when the camera's clock was 0
 	absolute bool      // set before the first frame
 	set      string    // warning for the next frame: the clock was set
 	lost     uint64    // frames lost before the next one
 	stamp    time.Duration
-	seq      uint64 // number of the next frame without the missing ones
+	seq      uint64 // number of the next frame, missing frames not counted
 	frames   frame.Pool
 }
 
@@ -187,7 +184,7 @@ func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time
 		missing, warning = 0, ""
 	}
 	if c.lost > missing {
-		c.cadence.given += float64(c.lost - missing) // do not count them again
+		c.cadence.given += float64(c.lost - missing) // do not count the lost frames again
 		missing = c.lost
 	}
 	c.lost = 0
@@ -216,7 +213,7 @@ func (c *cameraClock) stamped(stamp time.Duration, arrived time.Time) (t time.Ti
 	case stamp <= c.stamp:
 		c.zero = arrived.Round(0).UTC().Add(-stamp)
 		c.cadence = cadence{period: c.cadence.period}
-		warning = "the camera set its clock back: its times were tied to this computer's again"
+		warning = "the camera set its clock back: from here on its times start again at this computer's clock"
 	}
 	c.stamp = stamp
 	missing, rate := c.cadence.missed(stamp.Seconds())

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// TestCadence: whatever was lost is counted, to the frame, whether stamps come from a camera's quartz or late from software, the first
-// one too, and whether the period is known, a little wrong, or learnt. What is lost before a period is learnt is not counted.
+// TestCadence: the number of lost frames is exact, for stamps from a camera's quartz and for late stamps from software, even a late first one, and for a period
+// that is known, slightly wrong, or learnt. Frames lost before the period is learnt are not counted.
 func TestCadence(t *testing.T) {
 	for name, c := range map[string]struct {
 		period, known float64
-		late          float64 // the most that one stamp in three is late, in periods
+		late          float64 // largest delay of one stamp in three, in periods
 		lose          float64 // probability of a gap, which is 1 to 5 frames
-		from          int     // losses begin here
-		first         float64 // how late the first stamp is
+		from          int     // time of the first loss
+		first         float64 // delay of the first stamp
 	}{
 		"steady":              {0.04, 0.04, 0, 0, 0, 0},
 		"losses":              {0.005, 0.005, 0, 0.1, 0, 0},
@@ -24,7 +24,7 @@ func TestCadence(t *testing.T) {
 		"quartz off, late":    {0.005 * (1 - 1e-4), 0.005, 0.5, 0.1, 0, 0},
 		"learnt":              {1.0 / 30, 0, 0.05, 0.1, window + 2, 0},
 		"learnt over losses":  {1.0 / 30, 0, 0.02, 0.1, 3, 0},
-		"rounded":             {0.00502, 0.005, 0.02, 0.1, 0, 0}, // a camera takes the nearest rate that it has
+		"rounded":             {0.00502, 0.005, 0.02, 0.1, 0, 0}, // a camera uses the nearest rate that it supports
 		"first one late":      {0.005, 0.005, 0.1, 0.1, 0, 0.8},
 		"first a bit late":    {0.005, 0.005, 0.1, 0.1, 0, 0.3},
 		"half lost":           {0.008, 0.008, 0.4, 0.5, 0, 0.6},
@@ -67,8 +67,8 @@ func TestCadence(t *testing.T) {
 	}
 }
 
-// TestCameraClock: times go by the camera's steps from the host's time of the first frame, also after the camera set its clock back, and
-// by the host's where there are no stamps.
+// TestCameraClock: times start at the host's time of the first frame and follow the camera's steps, also after the camera set its clock back. Without stamps
+// they are the host's times.
 func TestCameraClock(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
 	c := cameraClock{cadence: cadence{period: 0.01}}

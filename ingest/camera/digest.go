@@ -19,8 +19,8 @@ var parameter = regexp.MustCompile(`([A-Za-z0-9_-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]
 // digests are the RFC 7616 algorithms that cameras use.
 var digests = map[string]func() hash.Hash{"": md5.New, "MD5": md5.New, "SHA-256": sha256.New}
 
-// answer returns the credentials for one request to a server that sent these challenges, or "" if it knows none of them. It
-// sends the password itself only if the server accepts nothing else.
+// answer returns the credentials for one request to a server that sent these challenges, or "" if it knows none of them. They contain the password in clear
+// (basic authentication) only if the server accepts nothing else.
 func answer(challenges []string, user *url.Userinfo, request *http.Request) (string, error) {
 	basic := false
 	for _, c := range challenges {
@@ -47,8 +47,7 @@ func answer(challenges []string, user *url.Userinfo, request *http.Request) (str
 	return probe.Header.Get("Authorization"), nil
 }
 
-// digest answers one challenge with a nonce of its own (RFC 7616, 3.4). It returns "" if the algorithm or protection is
-// unknown.
+// digest answers one challenge; nonce is the client's nonce (RFC 7616, 3.4). It returns "" if the algorithm or protection is unknown.
 func digest(challenge, nonce string, user *url.Userinfo, request *http.Request) string {
 	given := map[string]string{}
 	for _, p := range parameter.FindAllStringSubmatch(challenge, 64) {

@@ -17,8 +17,8 @@ const (
 	maxHeader     = 64 << 10
 )
 
-// fetch requests an address, and authenticates with its user and password if the server demands it. The caller closes the
-// body of the response, and reads it while ctx lasts.
+// fetch requests an address, and authenticates with the address's user and password if the server demands it. The caller closes the body of the response. The
+// body can be read until ctx ends.
 func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, error) {
 	trust, err := trusting(ca)
 	if err != nil {
@@ -31,7 +31,7 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 		},
 		CheckRedirect: func(next *http.Request, before []*http.Request) error {
 			if len(before) > 5 || next.URL.Scheme != "http" && next.URL.Scheme != "https" {
-				return errors.New("it leads to no picture")
+				return errors.New("the server redirects too often")
 			}
 			return nil
 		},
@@ -44,7 +44,7 @@ func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, er
 	}
 	response.Body.Close()
 	if asked := response.Request.URL; asked.Host != address.Host { // send the password only to its own server
-		return nil, fmt.Errorf("the camera leads to %s, which asks for a password: give that address", asked.Redacted())
+		return nil, fmt.Errorf("the camera redirects to %s, which asks for a password: give that address", asked.Redacted())
 	}
 	proof, err := answer(response.Header.Values("WWW-Authenticate"), address.User, response.Request)
 	if err != nil {
@@ -73,7 +73,7 @@ func ask(ctx context.Context, client *http.Client, address, proof string) (*http
 	return response, err
 }
 
-// checked returns an error for a response other than success.
+// checked returns the response, or an error if its status is not success.
 func checked(response *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func checked(response *http.Response, err error) (*http.Response, error) {
 	case http.StatusNotFound:
 		err = errors.New("the camera has no such path (404)")
 	default:
-		err = fmt.Errorf("the camera answers %d", response.StatusCode)
+		err = fmt.Errorf("the camera answers with status %d", response.StatusCode)
 	}
 	response.Body.Close()
 	return nil, err

@@ -16,7 +16,7 @@ import (
 type genicamOptions struct {
 	Camera   string        `yaml:"camera" reaches:"device"`   // name as arv-tool-0.8 prints it (maker-model-serial), or IP address; "any": the first camera found
 	Pixel    string        `yaml:"pixel" reaches:"nothing"`   // mono8 (default), mono10, mono12, mono14 or mono16; all but mono8 give 16 bits
-	FPS      float64       `yaml:"fps"`                       // frames a second
+	FPS      float64       `yaml:"fps"`                       // frames per second
 	Exposure time.Duration `yaml:"exposure"`                  // for example 5ms
 	Gain     *float64      `yaml:"gain"`                      // dB
 	Region   *[4]int       `yaml:"region"`                    // x, y, width, height on the sensor
@@ -32,8 +32,8 @@ var (
 	triggerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 )
 
-// The pixel formats under GenICam's name and under the name of the pipeline's output. Aravis unpacks none: it delivers packed
-// formats as Mono8 in a larger buffer, which packed.go unpacks.
+// The pixel formats, by GenICam's name and by the name in the pipeline's caps. Aravis unpacks no format: it delivers packed pixels as Mono8 in a larger buffer,
+// which packed.go unpacks.
 var genicamPixels = map[string]struct{ feature, caps string }{
 	"mono8":  {"Mono8", "GRAY8"},
 	"mono10": {"Mono10", "GRAY16_LE"},
@@ -71,7 +71,7 @@ func (o *genicamOptions) check() error {
 	case !cameraName.MatchString(o.Camera):
 		return fmt.Errorf("camera is %q, expected at most 128 letters, digits, spaces, dots, dashes and underscores", o.Camera)
 	case o.FPS != 0 && !(1e-3 <= o.FPS && o.FPS <= 1e6):
-		return fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames a second", o.FPS)
+		return fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames per second", o.FPS)
 	case o.Exposure < 0 || o.Exposure > 100*time.Second:
 		return fmt.Errorf("exposure is %v, expected up to 100s", o.Exposure)
 	case o.Gain != nil && !(0 <= *o.Gain && *o.Gain <= 500):
@@ -79,7 +79,7 @@ func (o *genicamOptions) check() error {
 	case o.Trigger != "" && !triggerName.MatchString(o.Trigger):
 		return fmt.Errorf("trigger is %q, expected a line's name, such as Line0", o.Trigger)
 	case o.Trigger != "" && o.FPS != 0:
-		return errors.New("trigger and fps: with a trigger, its pulses set the rate: give one of them")
+		return errors.New("trigger and fps are both given, but the trigger's pulses set the rate: give one of them")
 	}
 	if r := o.Region; r != nil {
 		if r[0] < 0 || r[1] < 0 || r[0] > picture.MaxSide || r[1] > picture.MaxSide {
@@ -90,7 +90,7 @@ func (o *genicamOptions) check() error {
 	return nil
 }
 
-// description returns the pipeline. Its caps always name the format; otherwise Aravis could choose colour.
+// description returns the pipeline in the syntax of gst-launch-1.0. Its caps always name the format, because Aravis could choose colour otherwise.
 func (o *genicamOptions) description() string {
 	var b strings.Builder
 	b.WriteString("aravissrc")
@@ -121,7 +121,7 @@ func (o *genicamOptions) description() string {
 	return b.String()
 }
 
-// features returns the settings made after the caps, because 16-bit caps select Mono16.
+// features returns the settings to apply after the caps, because 16-bit caps select Mono16.
 func (o *genicamOptions) features() string {
 	var all []string
 	if pixel := genicamPixels[o.Pixel]; pixel.feature != "Mono16" && pixel.feature != "Mono8" {

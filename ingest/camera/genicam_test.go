@@ -23,14 +23,14 @@ const (
 	fakeRate   = "fps: 125"
 )
 
-// exposure is what a test keeps of a camera's frame.
+// exposure is a test's record of a camera's frame.
 type exposure struct {
-	t       time.Duration // since the first
+	t       time.Duration // time since the first frame
 	dropped uint64
-	number  int // that the pixels show, modulo suite.CameraPixels; Mono8 only
+	number  int // frame number in the pixels, modulo suite.CameraPixels; Mono8 only
 }
 
-// shoot reads n frames of a source that is open.
+// shoot reads n frames of an open source.
 func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -49,7 +49,8 @@ func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure
 		}
 		if i == 0 {
 			first = f.Time
-			// Times are tied to the arrival of the first that came, maybe one before this; where a busy machine saw that late, this one's is ahead by as much.
+			// Times are tied to the arrival of the first frame, which may precede this one. If a busy machine received it late, this frame's time is ahead by
+			// the delay.
 			if age := time.Since(f.Time); age < -time.Second || age > time.Minute {
 				t.Errorf("the first frame was taken %v ago", age)
 			}
@@ -71,15 +72,14 @@ func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure
 	return shots
 }
 
-// account checks that every frame of the camera is accounted for: whatever lies between two frames, what was given and what was told to
-// be missing between them fill the time, at one frame a period, and hold every frame that the camera sent. Where the machine is busy the
-// camera stamps frames late: the first ones leave open where its ticks lie, and one that is late by nearly a period is counted for the
-// next tick, until the next gap. So a frame may be off by one, and errors must not add up.
+// account checks that every frame of the camera is accounted for. The returned frames and the counted missing ones must fill the time at one frame per period,
+// and include every frame that the camera sent. On a busy machine the camera stamps frames late. The first stamps then do not determine the ticks, and a stamp
+// late by nearly a period counts for the next tick until the next gap. So a count may be wrong by one, but errors must not add up.
 func account(t *testing.T, shots []exposure, mono8 bool) (dropped, lost int) {
 	t.Helper()
 	const settled = 20
 	phase := phaseOf(shots)
-	off := map[int]int{} // frames by how far what was told is from the tick
+	off := map[int]int{} // number of frames by the difference between the counted and the true tick
 	for i, s := range shots {
 		dropped += int(s.dropped)
 		if i >= settled {
@@ -107,7 +107,7 @@ func account(t *testing.T, shots []exposure, mono8 bool) (dropped, lost int) {
 	return dropped, lost
 }
 
-// phaseOf is where the camera's ticks lie, which stamp frames on time or late, up to a period: where the most stamps lie closely together.
+// phaseOf returns the phase of the camera's ticks, which is where most stamps lie closely together. Stamps are on time or late by up to a period.
 func phaseOf(shots []exposure) time.Duration {
 	const close = fakePeriod / 20
 	rest := make([]time.Duration, 0, 2*len(shots))
@@ -125,7 +125,7 @@ func phaseOf(shots []exposure) time.Duration {
 	return phase - close
 }
 
-// TestGenICam: 8 and 16 bits, 500 frames each, every one accounted for.
+// TestGenICam: all of 500 frames of 8 and of 16 bits are accounted for.
 func TestGenICam(t *testing.T) {
 	suite.StartCamera(t)
 	for pixel, kind := range map[string]gocv.MatType{"mono8": gocv.MatTypeCV8UC1, "mono16": gocv.MatTypeCV16UC1} {
@@ -141,8 +141,8 @@ func TestGenICam(t *testing.T) {
 	}
 }
 
-// TestGenICamUnplugged: a camera that goes is not connected within a few seconds, and once it is back, opening the source again brings
-// frames, with times that go on.
+// TestGenICamUnplugged: a camera that disappears gives ErrNotConnected within a few seconds. Once it is back, the reopened source returns frames, and times
+// continue.
 func TestGenICamUnplugged(t *testing.T) {
 	camera := suite.StartCamera(t)
 	s := newRecording(t, "genicam", "{camera: "+suite.CameraName+", "+fakeRate+", "+fakeRegion+"}")
@@ -167,7 +167,7 @@ func TestGenICamUnplugged(t *testing.T) {
 	if took := time.Since(unplugged); took > 5*time.Second {
 		t.Errorf("the loss was told after %v", took)
 	}
-	var back time.Time // when the camera was plugged in again
+	var back time.Time // time when the camera was plugged in again
 	for tries := 0; ; tries++ {
 		s.Close()
 		if tries == 1 {
@@ -187,19 +187,19 @@ func TestGenICamUnplugged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	// Within 3 s on a machine that is free: Aravis looks for cameras for a second, the child's libraries load. A busy one takes longer.
+	// It takes up to 3 s on an idle machine, because Aravis searches for cameras for a second and the child loads its libraries. A busy machine takes longer.
 	took := time.Since(back)
 	t.Logf("frames again %v after the camera was back", took)
 	if took > 10*time.Second {
 		t.Error("that is too long")
 	}
-	// Times are tied to the first frame's arrival; where a busy machine saw that late, the times of those after it are ahead by as much.
+	// Times are tied to the arrival of the first frame. If a busy machine received it late, later times are ahead by the delay.
 	if age := time.Since(f.Time); age < -time.Second/2 || age > 3*time.Second {
 		t.Errorf("the first frame's time is %v ago", age)
 	}
 }
 
-// TestGenICamPacketLoss: frames that miss a packet never come, and are counted.
+// TestGenICamPacketLoss: frames with a missing packet are not returned, but counted.
 func TestGenICamPacketLoss(t *testing.T) {
 	suite.StartCamera(t, "-r", "20") // of a thousand packets; a frame has five or so
 	s := openRecording(t, "genicam", "{camera: "+suite.CameraName+", "+fakeRate+", "+fakeRegion+"}")
@@ -223,7 +223,7 @@ func TestGenICamMissing(t *testing.T) {
 	}
 }
 
-// TestCameraOptions: what is out of range, and what would break out of a pipeline's description, is refused before anything starts.
+// TestCameraOptions: options out of range, or with characters that could change a pipeline's description, are rejected before anything starts.
 func TestCameraOptions(t *testing.T) {
 	for _, c := range []struct{ kind, options, want string }{
 		{"genicam", "{}", "camera is missing"},
@@ -260,7 +260,7 @@ func TestCameraOptions(t *testing.T) {
 	}
 }
 
-// TestGenICamDescription: every option is in the pipeline, and the caps name the format.
+// TestGenICamDescription: the pipeline contains every option, and its caps name the format.
 func TestGenICamDescription(t *testing.T) {
 	gain := 1.5
 	for want, o := range map[string]genicamOptions{

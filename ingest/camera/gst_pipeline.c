@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// trouble takes the first error off the pipeline's bus, as text, or NULL. GLib's detail ends in a line that says what was tried.
+// trouble removes the first error from the pipeline's bus and returns its text, or NULL. The last line of GLib's detail describes the failed call.
 static char *trouble(driftscope_gst *g) {
 	GstBus *bus = gst_element_get_bus(g->pipeline);
 	GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -21,7 +21,7 @@ static char *trouble(driftscope_gst *g) {
 	return text;
 }
 
-// appsink finds the first one in the pipeline, or NULL. The caller owns it.
+// appsink returns the first appsink of the pipeline, which the caller owns, or NULL.
 static GstElement *appsink(GstElement *pipeline) {
 	GstIterator *sinks = gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline), "appsink");
 	GValue found = G_VALUE_INIT;
@@ -41,7 +41,7 @@ char *driftscope_gst_open(driftscope_gst *g, const char *description) {
 		g_clear_error(&error);
 		return text;
 	}
-	// A bin even of a single element; what does not link or is not installed is an error here.
+	// The flag makes elements that are not installed or cannot be linked an error here.
 	g->pipeline = gst_parse_launch_full(description, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
 	if (g->pipeline != NULL && !GST_IS_PIPELINE(g->pipeline)) {
 		GstElement *pipeline = gst_pipeline_new(NULL);

@@ -19,7 +19,7 @@ import (
 // rawFormat is the memory layout of a frame's pixels.
 type rawFormat int
 
-// The formats that Pull returns; others are an error.
+// The formats that Pull returns. Any other format is an error.
 const (
 	gray8  rawFormat = iota + 1 // 1 byte a pixel
 	gray16                      // 2 bytes, low byte first
@@ -54,7 +54,7 @@ type gstPipeline struct{ c *C.driftscope_gst }
 // line from GStreamer. Many elements report errors later, through Pull.
 func openPipeline(description string) (*gstPipeline, error) {
 	if strings.ContainsRune(description, 0) {
-		return nil, errors.New("a pipeline with a zero byte in it")
+		return nil, errors.New("the pipeline's description contains a zero byte")
 	}
 	p := &gstPipeline{(*C.driftscope_gst)(C.calloc(1, C.sizeof_driftscope_gst))}
 	text := C.CString(description)
@@ -93,7 +93,7 @@ func (p *gstPipeline) picture() (rawPicture, error) {
 	formats := map[C.GstVideoFormat]rawFormat{C.GST_VIDEO_FORMAT_GRAY8: gray8, C.GST_VIDEO_FORMAT_GRAY16_LE: gray16, C.GST_VIDEO_FORMAT_BGR: bgr}
 	format, known := formats[info.finfo.format]
 	if !known {
-		return rawPicture{}, fmt.Errorf("pixels of format %s, GRAY8, GRAY16_LE or BGR expected", C.GoString(info.finfo.name))
+		return rawPicture{}, fmt.Errorf("pixels have format %s, GRAY8, GRAY16_LE or BGR expected", C.GoString(info.finfo.name))
 	}
 	out := rawPicture{
 		Format: format, Width: int(info.width), Height: int(info.height), PTS: -1,
@@ -107,7 +107,7 @@ func (p *gstPipeline) picture() (rawPicture, error) {
 		out.Rate = float64(info.fps_n) / float64(info.fps_d)
 	}
 	if row := out.Width * format.Bytes(); out.Width < 1 || out.Height < 1 || out.stride < row {
-		return rawPicture{}, fmt.Errorf("a frame of %dx%d pixels in rows of %d bytes", out.Width, out.Height, out.stride)
+		return rawPicture{}, fmt.Errorf("a frame of %dx%d pixels has rows of %d bytes", out.Width, out.Height, out.stride)
 	}
 	return out, nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestPipeline: every format comes with its pixels in place, its times and its end. 5 pixels make rows that GStreamer pads.
+// TestPipeline: every format gives correct pixels and times, and its end. GStreamer pads rows of 5 pixels.
 func TestPipeline(t *testing.T) {
 	for _, c := range []struct {
 		caps   string
@@ -75,7 +75,7 @@ func TestPipelineRefused(t *testing.T) {
 	}
 }
 
-// TestPipelineLate: a frame that does not come in time is not the end, and an unknown format is told by its name.
+// TestPipelineLate: a frame that does not arrive in time is not the end, and the error for an unknown format names it.
 func TestPipelineLate(t *testing.T) {
 	p, err := openPipeline("videotestsrc is-live=true ! video/x-raw,format=RGB,width=8,height=8,framerate=2/1 ! appsink sync=false")
 	if err != nil {

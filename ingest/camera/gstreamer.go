@@ -15,8 +15,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// appsink ends a pipeline. As few frames as possible wait there; a late frame is overwritten, and the gap in the time stamps
-// counts it.
+// appsink ends a pipeline. Its queue is short: an unread frame is overwritten, and then counted by the gap in the time stamps.
 const appsink = " ! appsink sync=false max-buffers=2 drop=true"
 
 // Waiting times for the first frame of a camera, and between two checks of the context.
@@ -29,8 +28,8 @@ const (
 type gstreamer struct {
 	name        string // for errors
 	description string
-	endless     bool     // the end of the stream is a loss
-	sparse      bool     // triggered frames: the first may come late
+	endless     bool     // the end of the stream is a lost connection
+	sparse      bool     // frames are triggered, so the first may come late
 	advice      string   // ends errors of opening
 	packed      *packing // real format if the caps wrongly say GRAY8; nil if the caps are right
 
@@ -42,7 +41,7 @@ type gstreamer struct {
 // Info returns the properties that all cameras share.
 func (s *gstreamer) Info() pipeline.Info { return aCamera }
 
-// Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
+// Open starts the pipeline and waits for the first frame. A pipeline without frames fails here.
 func (s *gstreamer) Open(ctx context.Context) (err error) {
 	if s.pipeline, err = openPipeline(s.description); err != nil {
 		return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
@@ -60,7 +59,7 @@ func (s *gstreamer) Open(ctx context.Context) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: no frame within %v: %s", s.name, patience, s.advice)
+		return fmt.Errorf("%s: no frame arrived within %v: %s", s.name, patience, s.advice)
 	}
 	return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
 }
@@ -174,5 +173,5 @@ func NewGStreamer(decode func(dst any) error) (pipeline.Source, error) {
 	if !strings.Contains(description, "appsink") {
 		description += " ! videoconvert ! video/x-raw,format=(string){GRAY8,GRAY16_LE,BGR}" + appsink
 	}
-	return &gstreamer{name: "gst", description: description, advice: "try it with gst-launch-1.0 -v, fakesink in place of the end"}, nil
+	return &gstreamer{name: "gst", description: description, advice: "try the pipeline with gst-launch-1.0 -v, with fakesink as its end"}, nil
 }

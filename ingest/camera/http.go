@@ -17,8 +17,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// httpCamera reads what a server sends: MJPEG pictures, an MPEG transport stream, or another video, which FFmpeg fetches
-// itself.
+// httpCamera reads MJPEG pictures or an MPEG transport stream from a server. If the server sends any other video, FFmpeg fetches it itself.
 type httpCamera struct {
 	name    string // for errors
 	address *url.URL
@@ -56,10 +55,10 @@ func (s *httpCamera) Open(ctx context.Context) error {
 
 const adviceHTTP = "open the address in a browser; docs/howto/cameras.md has more help"
 
-// what returns the reader of a response, by its content type or its first bytes.
+// what returns the source that reads a response, chosen by the content type or the first bytes.
 func (s *httpCamera) what(response *http.Response) pipeline.Source {
 	body := bufio.NewReaderSize(response.Body, readAhead)
-	begin, _ := body.Peek(avcodec.PacketSize + 1) // fewer bytes are no transport stream
+	begin, _ := body.Peek(avcodec.PacketSize + 1) // with fewer bytes it is no transport stream
 	switch {
 	case isMultipart(response.Header.Get("Content-Type")):
 		return &mjpegCamera{name: s.name, body: response.Body, cancel: s.cancel, parts: parts{from: body}, timing: s.timing}
@@ -78,8 +77,8 @@ func (s *httpCamera) what(response *http.Response) pipeline.Source {
 // readAhead is the size of one read: several TCP packets.
 const readAhead = 64 << 10
 
-// transport feeds a transport stream to FFmpeg through a pipe, up to the last whole picture. For a file, the end is the end
-// of the stream; for a camera, the end is a loss.
+// transport feeds a transport stream to FFmpeg through a pipe, up to the last whole picture. The end of a file is the end of the stream; the end of a camera's
+// stream is a lost connection.
 func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline.Source {
 	var over atomic.Bool
 	return &opencvStream{
@@ -91,7 +90,7 @@ func (s *httpCamera) transport(from io.Reader, response *http.Response) pipeline
 			}
 			s.pipe = far
 			go func() {
-				defer near.Close() // closed last: the reader of the pipe then checks for the end
+				defer near.Close() // closed last, because the reader of the pipe then checks whether the stream has ended
 				defer response.Body.Close()
 				whole := avcodec.NewTransportWriter(near)
 				_, err := io.Copy(whole, from)

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// webcam gives 40 pictures in parts as f writes them, then cut bytes of another, and hangs up.
+// webcam serves 40 pictures in parts that f writes, then the first cut bytes of another picture, and then closes the connection.
 func webcam(t *testing.T, kind string, cut int, f func(w io.Writer, i int, jpeg []byte)) http.HandlerFunc {
 	t.Helper()
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -40,7 +40,7 @@ func webcam(t *testing.T, kind string, cut int, f func(w io.Writer, i int, jpeg 
 	}
 }
 
-// limited passes on so many bytes.
+// limited forwards a limited number of bytes.
 type limited struct {
 	to   io.Writer
 	left int
@@ -53,14 +53,14 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// plain is a part as most cameras write it.
+// plain writes a part like most cameras.
 func plain(w io.Writer, _ int, jpeg []byte) {
 	fmt.Fprintf(w, "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", len(jpeg))
 	w.Write(jpeg)
 	io.WriteString(w, "\r\n")
 }
 
-// TestHTTPPictures: pictures come whole and once, in however a camera writes its parts, with the times that it gives them; one that is cut does not come.
+// TestHTTPPictures: however a camera writes its parts, each picture is returned once and whole, with the camera's time. A cut picture is not returned.
 func TestHTTPPictures(t *testing.T) {
 	when := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -68,11 +68,11 @@ func TestHTTPPictures(t *testing.T) {
 		part func(w io.Writer, i int, jpeg []byte)
 		told string
 	}{
-		"plain": {"multipart/x-mixed-replace; boundary=frame", plain, "the camera stamps no picture"},
+		"plain": {"multipart/x-mixed-replace; boundary=frame", plain, "the camera sends no time stamps"},
 		"without lengths": {"multipart/x-mixed-replace;boundary=--my frame", func(w io.Writer, _ int, jpeg []byte) {
 			io.WriteString(w, "--my frame\nContent-type: image/jpeg\n\n")
 			w.Write(jpeg)
-		}, "stamps no picture"},
+		}, "sends no time stamps"},
 		"stamped": {"multipart/x-mixed-replace; boundary=frame", func(w io.Writer, i int, jpeg []byte) {
 			stamp := float64(when.UnixMilli()+int64(10*i)) / 1e3
 			fmt.Fprintf(w, "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\nX-Timestamp: %.6f\r\n\r\n", len(jpeg), stamp)
@@ -110,7 +110,7 @@ func TestHTTPPictures(t *testing.T) {
 	}
 }
 
-// some reads a frame, or the error.
+// some reads one frame and returns it in a slice, or an error.
 func some(t *testing.T, s pipeline.Source) ([]filmed, error) {
 	t.Helper()
 	f, err := s.Read(t.Context())
@@ -121,7 +121,7 @@ func some(t *testing.T, s pipeline.Source) ([]filmed, error) {
 	return []filmed{seen(t, f)}, nil
 }
 
-// TestHTTPCredentials: a password is given when it is asked for, and itself only where a digest is not.
+// TestHTTPCredentials: credentials are sent only on request, and the password in clear only if the server accepts no digest.
 func TestHTTPCredentials(t *testing.T) {
 	show := webcam(t, "multipart/x-mixed-replace; boundary=frame", 0, plain)
 	const challenge = `Digest realm="cam, 1", qop="auth,auth-int", nonce="abc", opaque="xyz", algorithm=MD5`
@@ -195,7 +195,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestHTTPRefused: what is no picture is told, within bounds.
+// TestHTTPRefused: a response that is not a picture gives an error, within bounds of time and memory.
 func TestHTTPRefused(t *testing.T) {
 	multipart := "multipart/x-mixed-replace; boundary=frame"
 	for name, c := range map[string]struct {
@@ -203,12 +203,12 @@ func TestHTTPRefused(t *testing.T) {
 		want    string
 	}{
 		"no path":     {http.NotFound, "no such path (404)"},
-		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "answers 418"},
-		"no pictures": {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { w.Write(make([]byte, 10000)) }), "without a picture"},
+		"broken":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, "answers with status 418"},
+		"no pictures": {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { w.Write(make([]byte, 10000)) }), "contain no picture"},
 		"too large":   {webcam(t, multipart, 0, func(w io.Writer, _ int, _ []byte) { io.WriteString(w, "Content-Length: 99999999\n\n") }), "99999999 bytes"},
 		"leads astray": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
-		}, "leads to no picture"},
+		}, "redirects too often"},
 		"text": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }, "cannot be opened"},
 	} {
 		server := httptest.NewServer(c.handler)
@@ -222,7 +222,7 @@ func TestHTTPRefused(t *testing.T) {
 	}
 }
 
-// TestHTTPTransport: of a transport stream that the server cuts, anywhere, whole pictures come, in order.
+// TestHTTPTransport: a transport stream that the server cuts anywhere gives only whole pictures, in order.
 func TestHTTPTransport(t *testing.T) {
 	const n = 40
 	data := ingesttest.TransportStream(t, "H264", n)
@@ -245,7 +245,7 @@ func TestHTTPTransport(t *testing.T) {
 			frames = append(frames, more...)
 		}
 		for i, f := range frames {
-			// The last ones may be coded by later pictures that came, and others between them did not.
+			// Because of reordering, some of the last pictures may be missing although later ones were sent.
 			const reordered = 3
 			if f.shows != i && (f.shows < i || i < len(frames)-reordered) {
 				t.Errorf("%d of %d bytes: frame %d shows picture %d", cut, len(data), i, f.shows)

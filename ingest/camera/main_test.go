@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestMain: started by a source that works in a child process, the test's own binary is that child.
+// TestMain: the test's binary is also the child process of sources that run in one.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == child.Command {
 		err := suite.WithoutRawSockets()

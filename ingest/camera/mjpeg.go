@@ -13,8 +13,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// mjpegCamera returns the pictures of a multipart response as the camera coded them. The pictures carry no numbers: without
-// stamps, missing pictures stay unknown.
+// mjpegCamera returns the pictures of a multipart response as the camera coded them. Pictures have no sequence numbers, so missing pictures are found only if
+// the camera sends time stamps.
 type mjpegCamera struct {
 	name   string // for errors
 	body   io.Closer
@@ -30,7 +30,7 @@ type mjpegCamera struct {
 // Info returns the properties that all cameras share.
 func (s *mjpegCamera) Info() pipeline.Info { return aCamera }
 
-// Open waits for the first picture. Read reports a picture that cannot be decoded, because the camera may send no other.
+// Open waits for the first picture. If it cannot be decoded, Read reports that, because the camera may send no other picture.
 func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, firstFrame)
 	defer cancel()
@@ -41,7 +41,7 @@ func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	case ctx.Err() != nil:
 		return err
 	case limited.Err() != nil:
-		err = fmt.Errorf("%s: no picture within %v", s.name, firstFrame)
+		err = fmt.Errorf("%s: no picture arrived within %v", s.name, firstFrame)
 	}
 	return fmt.Errorf("%w: %s", err, adviceHTTP)
 }
@@ -79,7 +79,7 @@ func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 		stamp = time.Duration(whole)*time.Second + time.Duration(part*1e9)
 		s.timing.zero = time.Unix(0, 0).UTC()
 	}
-	s.timing.deadline = arrived // do not wait: a part carries its time or none
+	s.timing.deadline = arrived // do not wait for a time: a part contains its time or there is none
 	told := s.tie(stamp, arrived)
 	f := s.clock.frame(mat, stamp, arrived)
 	if told != "" {
@@ -88,14 +88,14 @@ func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// tie reports how the first picture was timed.
+// tie sets the clock at the first picture and describes the time base of the frames.
 func (s *mjpegCamera) tie(stamp time.Duration, arrived time.Time) (told string) {
 	if stamp < 0 {
 		if s.timing.settled {
 			return ""
 		}
 		s.timing.settled = true
-		return "the camera stamps no picture: frame times are the times of arrival"
+		return "the camera sends no time stamps: frame times are the times of arrival"
 	}
 	_, told = s.timing.settle(&s.clock, stamp, arrived)
 	return told
@@ -107,6 +107,6 @@ func (s *mjpegCamera) Close() error {
 		s.first.Close()
 		s.first = nil
 	}
-	s.body.Close() // the error of Close is of no use
+	s.body.Close() // the error of Close does not matter here
 	return nil
 }

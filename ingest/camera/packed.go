@@ -13,8 +13,7 @@ type packing struct {
 	unpack        func(dst []uint16, group []byte)
 }
 
-// The packed formats under GenICam's names. Older GigE Vision formats keep the lower bits of two pixels in the byte between
-// them.
+// The packed formats, by GenICam's name. Older GigE Vision formats store the lower bits of two pixels in the byte between them.
 var packings = map[string]*packing{
 	"Mono10p": {10, 5, 4, func(dst []uint16, b []byte) {
 		v := uint64(binary.LittleEndian.Uint32(b)) | uint64(b[4])<<32
@@ -33,15 +32,14 @@ var packings = map[string]*packing{
 	}},
 }
 
-// open unpacks a picture to dst. It rejects rows that are not a multiple of four bytes, because Aravis pads them at an
-// unknown place.
+// open unpacks a picture to dst. It rejects rows whose length is not a multiple of four bytes, because the position of Aravis' padding is unknown.
 func (k *packing) open(dst []uint16, p rawPicture) error {
 	raw := p.Raw()
 	if p.Width*k.bits%32 != 0 {
-		return fmt.Errorf("packed rows of %d pixels: set a region whose width is a multiple of 16", p.Width)
+		return fmt.Errorf("packed rows have %d pixels, a multiple of 16 expected: set a region of such a width", p.Width)
 	}
 	if len(dst) != p.Width*p.Height || len(raw) < len(dst)*k.bits/8 {
-		return fmt.Errorf("a packed picture of %dx%d pixels in %d bytes, %d expected", p.Width, p.Height, len(raw), p.Width*p.Height*k.bits/8)
+		return fmt.Errorf("a packed picture of %dx%d pixels has %d bytes, %d expected", p.Width, p.Height, len(raw), p.Width*p.Height*k.bits/8)
 	}
 	group := k.bytes
 	for len(dst) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPackings: each layout by PFNC's drawings, a bit at a time: which bit of the group is which bit of which pixel.
+// TestPackings checks each layout bit by bit against PFNC's drawings, which show the pixel and the bit for each bit of a group.
 func TestPackings(t *testing.T) {
 	for name, c := range map[string]struct {
 		group []byte
@@ -40,7 +40,8 @@ func TestPackings(t *testing.T) {
 	}
 }
 
-// TestMono10pByGStreamer: GStreamer's NV12_10LE40 packs its luma as Mono10p packs pixels. These are two rows of 16 values that videoconvert (1.22) made of I420_10LE.
+// TestMono10pByGStreamer: GStreamer's NV12_10LE40 packs luma like Mono10p packs pixels. The test data are two rows of 16 values that videoconvert (1.22) made
+// from I420_10LE.
 func TestMono10pByGStreamer(t *testing.T) {
 	for packed, want := range map[string][]uint16{
 		"05d4f0ca5c8166bfd7d99d7570ee7e590534cf4b": {5, 53, 175, 371, 641, 985, 379, 871, 413, 29, 743, 507, 345, 257, 243, 303},

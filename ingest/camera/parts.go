@@ -16,14 +16,13 @@ const (
 	maxBetween = 64 << 10
 )
 
-// isMultipart reports whether a content type means a sequence of pictures. Some cameras send invalid types.
+// isMultipart reports whether a content type announces a sequence of pictures. It accepts the invalid types that some cameras send.
 func isMultipart(kind string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(kind)), "multipart/")
 }
 
-// parts reads the pictures of a multipart response (RFC 2046). It ignores boundaries, because cameras differ in them. A part
-// begins with header lines, at least one of them Content-, and an empty line. It ends after Content-Length bytes, or with its
-// JPEG.
+// parts reads the pictures of a multipart response (RFC 2046). It ignores boundaries, because cameras differ in them. A part begins with header lines, at least
+// one of them Content-, and an empty line. It ends after Content-Length bytes, or at the end of its JPEG.
 type parts struct {
 	from *bufio.Reader
 }
@@ -43,7 +42,7 @@ func (p *parts) next() (part, error) {
 	out := part{stamp: stamp}
 	switch {
 	case length > maxPart:
-		return part{}, fmt.Errorf("a picture of %d bytes, at most %d expected", length, maxPart)
+		return part{}, fmt.Errorf("a picture has %d bytes, at most %d expected", length, maxPart)
 	case length >= 0:
 		out.jpeg = make([]byte, length)
 		_, err = io.ReadFull(p.from, out.jpeg)
@@ -81,7 +80,7 @@ func (p *parts) lines() (length int, stamp float64, err error) {
 			described = true
 		}
 	}
-	return 0, 0, fmt.Errorf("%d bytes without a picture, expected parts that say Content-Type: image/jpeg", maxBetween)
+	return 0, 0, fmt.Errorf("the first %d bytes contain no picture, parts with Content-Type: image/jpeg expected", maxBetween)
 }
 
 // jpeg reads one picture to its end marker (ITU-T T.81, B.1.1). It skips the end marker of an embedded thumbnail.

@@ -7,16 +7,16 @@ import (
 	"driftscope/ingest/rtsp"
 )
 
-// refresh reports which pictures are whole if decoding began with an intra refresh of H.264, which refreshes a picture in
-// parts. The first refresh does not count: FFmpeg 5.1 reports torn pictures as recovered after one in eight refreshes of
-// x264, depending on frame_num. Pictures after the second refresh are whole.
+// refresh finds the first whole picture if decoding began with an intra refresh of H.264, which renews a picture part by part over several frames. The first
+// refresh does not count: FFmpeg 5.1 reports torn pictures as recovered after one in eight refreshes of x264, depending on frame_num. Pictures after the second
+// refresh are whole.
 type refresh struct {
 	partial bool          // the second refresh has not ended
-	left    int           // units until the refresh ends; 0 if it has not begun
+	left    int           // number of units until the refresh ends; 0 if it has not begun
 	since   time.Duration // stamp of the first whole picture, once partial is false
 }
 
-// begun returns the state of a stream whose decoding begins with u.
+// begun returns the state of a stream whose decoding begins with unit u.
 func begun(u rtsp.Unit) refresh { return refresh{partial: u.Refresh > 0, since: math.MinInt64} }
 
 // next updates the state with the following unit.

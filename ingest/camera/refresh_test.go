@@ -12,7 +12,7 @@ func TestRefresh(t *testing.T) {
 	part, key := rtsp.Unit{Key: true, Refresh: 2}, rtsp.Unit{Key: true}
 	for name, c := range map[string]struct {
 		units []rtsp.Unit
-		first int // that is whole; -1: none is
+		first int // index of the first whole unit; -1 if none is whole
 	}{
 		"a key frame":          {[]rtsp.Unit{key, {}, part, {}}, 0},
 		"one refresh":          {[]rtsp.Unit{part, {}, {}, {}, {}, {}}, -1},

@@ -16,8 +16,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// rtspCamera returns the pictures of a network camera as CV_8UC3; MJPEG as the camera coded it. It drops a torn picture, or
-// one that depends on a lost picture, and counts it in Dropped of the next frame.
+// rtspCamera returns the pictures of a network camera: MJPEG as the camera coded it, other videos as CV_8UC3. It drops torn pictures and pictures that depend
+// on lost ones, and counts them in Dropped of the next frame.
 type rtspCamera struct {
 	name   string // for errors
 	url    string
@@ -29,7 +29,7 @@ type rtspCamera struct {
 	stream  *rtsp.Stream
 	first   *rtsp.Unit       // read by Open
 	decoder *avcodec.Decoder // nil for MJPEG
-	sets    []byte           // parameter sets not passed to the decoder yet
+	sets    []byte           // parameter sets not yet passed to the decoder
 	waiting bool             // for a key frame
 	refresh refresh
 	lost    []time.Duration // stamps of lost pictures not reported yet
@@ -49,8 +49,7 @@ const hopeless = 10
 // Info returns the properties that all cameras share.
 func (s *rtspCamera) Info() pipeline.Info { return aCamera }
 
-// Open connects and waits until the camera sends. It does not wait for a picture, because the source may be reopened between
-// two key frames.
+// Open connects and waits until the camera sends. It does not wait for a picture, because a reopened source may have to wait long for the next key frame.
 func (s *rtspCamera) Open(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -69,12 +68,12 @@ func (s *rtspCamera) Open(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("no picture came whole within %v", firstFrame)
+		err = fmt.Errorf("no complete picture arrived within %v", firstFrame)
 		if why := s.stream.Refused(); why != nil {
 			err = fmt.Errorf("%w (%w)", err, why)
 		}
 		if s.udp {
-			err = fmt.Errorf("%w by UDP, which a firewall may stop: leave transport out", err)
+			err = fmt.Errorf("%w over UDP, which a firewall may block: leave transport out", err)
 		}
 	}
 	return fmt.Errorf("%s is open: %w: %s", s.name, err, s.advice)
@@ -115,7 +114,7 @@ func (s *rtspCamera) Read(ctx context.Context) (*frame.Frame, error) {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		if s.failed >= hopeless && len(s.ready) == 0 {
-			return nil, fmt.Errorf("%s: none of the last %d pictures could be decoded, the last because: %w: %w", s.name, s.failed, s.problem, pipeline.ErrNotConnected)
+			return nil, fmt.Errorf("%s: none of the last %d pictures could be decoded; the last one failed with: %w: %w", s.name, s.failed, s.problem, pipeline.ErrNotConnected)
 		}
 	}
 	f := s.ready[0]
@@ -147,7 +146,7 @@ func (s *rtspCamera) take(u rtsp.Unit) error {
 		}
 		return s.give(mat, u.Stamp, u.Arrived)
 	}
-	if u.Gap && !s.waiting { // delayed pictures were sent before the gap
+	if u.Gap && !s.waiting { // pictures still in the decoder were sent before the gap
 		s.decoder.Send(nil, 0)
 		if err := s.receive(u); err != nil {
 			return err
@@ -186,7 +185,7 @@ func (s *rtspCamera) lose(stamp time.Duration, why error) {
 	}
 }
 
-// torn records a picture that the decoder could not make; the next pictures depend on it.
+// torn records a picture that could not be decoded. The next pictures depend on it.
 func (s *rtspCamera) torn(stamp time.Duration, why error) {
 	if said := picture.Complained(); said != "" {
 		why = fmt.Errorf("%w (%s)", why, said)
@@ -211,7 +210,7 @@ func (s *rtspCamera) receive(u rtsp.Unit) error {
 			continue
 		}
 		if !p.Whole {
-			s.torn(p.Stamp, errors.New("FFmpeg finds it damaged"))
+			s.torn(p.Stamp, errors.New("FFmpeg reports that it is damaged"))
 			continue
 		}
 		if err := s.show(p, u.Arrived); err != nil {
@@ -238,11 +237,11 @@ func (s *rtspCamera) show(p avcodec.Picture, arrived time.Time) error {
 		return err
 	}
 	s.deep = true
-	s.ready[0].Notice(true, "depth_lost", fmt.Sprintf("the camera sends %d bits a channel, of which the highest 8 are read", p.Bits))
+	s.ready[0].Notice(true, "depth_lost", fmt.Sprintf("the camera sends %d bits per channel, but only the highest 8 are read", p.Bits))
 	return nil
 }
 
-// give numbers and times a picture, and takes ownership of it. It returns no frame before the clock is settled.
+// give numbers and times a picture, and takes ownership of it. Before the clock is settled it drops the picture.
 func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) error {
 	settled, told := s.timing.settle(&s.clock, stamp, arrived)
 	if !settled {
@@ -259,8 +258,8 @@ func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) 
 	return nil
 }
 
-// before removes lost pictures with an earlier stamp from the list and counts them. With reordering, a lost picture can
-// precede a frame already returned; the gap in the stamps counted it there. Losses before the first frame precede the run.
+// before removes the lost pictures with an earlier stamp from the list and returns their number. It leaves out a lost picture that precedes a frame already
+// returned, as reordering can cause, because the gap in the stamps has counted it, and losses before the first frame.
 func (s *rtspCamera) before(stamp time.Duration) (n uint64) {
 	later := s.lost[:0]
 	for _, l := range s.lost {

@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// direct makes a source in this process: a child starts slowly.
+// direct makes a source in this process, because a child starts slowly.
 func direct(t *testing.T, options string) pipeline.Source {
 	t.Helper()
 	s, err := NewURL(ingesttest.DecodeYAML(options))
@@ -35,7 +35,7 @@ func direct(t *testing.T, options string) pipeline.Source {
 	return s
 }
 
-// opened is direct, and open.
+// opened is like direct, and opens the source.
 func opened(t *testing.T, options string) pipeline.Source {
 	t.Helper()
 	s := direct(t, options)
@@ -45,9 +45,9 @@ func opened(t *testing.T, options string) pipeline.Source {
 	return s
 }
 
-// filmed is what a test keeps of a network camera's frame.
+// filmed is a test's record of a network camera's frame.
 type filmed struct {
-	shows   int // the picture's number in the film; -1: none of them whole
+	shows   int // number of the picture in the film; -1 if the frame shows no whole picture
 	seq     uint64
 	dropped uint64
 	t       time.Time
@@ -72,7 +72,7 @@ func watch(t *testing.T, s pipeline.Source, n int) []filmed {
 	return all
 }
 
-// seen is what a test keeps of a frame.
+// seen records a frame.
 func seen(t *testing.T, f *frame.Frame) filmed {
 	t.Helper()
 	m := f.Mat()
@@ -86,7 +86,7 @@ func seen(t *testing.T, f *frame.Frame) filmed {
 	return one
 }
 
-// follows holds that between two frames lie as many pictures as were told to be dropped, and as much time.
+// follows checks that the number of pictures and the time between two frames agree with Dropped.
 func follows(t *testing.T, frames []filmed) (dropped uint64) {
 	t.Helper()
 	return followsAt(t, frames, ingesttest.Rate)
@@ -106,7 +106,7 @@ func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
 		if f.seq != before.seq+1+f.dropped || (f.shows-before.shows+2*ingesttest.Pictures)%ingesttest.Pictures != int(f.dropped+1)%ingesttest.Pictures {
 			t.Errorf("frame %d shows picture %d, frame %d before it picture %d, %d dropped", f.seq, f.shows, before.seq, before.shows, f.dropped)
 		}
-		// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
+		// Stamps of 90 kHz are rounded to 11 µs, and the camera's clock may be corrected by 1 in 2000.
 		step := time.Duration(f.dropped+1) * time.Second / time.Duration(rate)
 		if off := f.t.Sub(before.t) - step; off.Abs() > 12*time.Microsecond+step/1000 {
 			t.Errorf("frame %d was taken %v after frame %d, %v expected", f.seq, f.t.Sub(before.t), before.seq, step)
@@ -115,7 +115,7 @@ func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
 	return dropped
 }
 
-// TestRTSP: every picture comes whole, in its order, with its number and the time of the camera's clock.
+// TestRTSP: every picture is returned whole and in order, with its number and the time of the camera's clock.
 func TestRTSP(t *testing.T) {
 	for name, o := range map[string]ingesttest.CameraOptions{
 		"H.264":            {Codec: avcodec.H264},
@@ -151,7 +151,7 @@ func TestRTSP(t *testing.T) {
 	}
 }
 
-// TestRTSPLoss: what a lost packet spoils is not given, and counted to the picture.
+// TestRTSPLoss: pictures that a lost packet spoils are not returned, and their count is exact.
 func TestRTSPLoss(t *testing.T) {
 	for name, o := range map[string]ingesttest.CameraOptions{
 		"H.264":            {Codec: avcodec.H264},
@@ -177,9 +177,9 @@ func TestRTSPLoss(t *testing.T) {
 				transport = "udp"
 			}
 			s := opened(t, "{url: '"+ingesttest.StartCamera(t, o).URL()+"', transport: "+transport+", clock: arrival}")
-			frames := watch(t, s, window+8) // the rate is learnt
+			frames := watch(t, s, window+8) // enough frames to learn the rate
 			losing.Store(true)
-			for some := frames; len(frames) < 400 && !slices.ContainsFunc(some, func(f filmed) bool { return f.dropped > 0 }); { // a slow reader has many before
+			for some := frames; len(frames) < 400 && !slices.ContainsFunc(some, func(f filmed) bool { return f.dropped > 0 }); { // a slow reader has many queued
 				some = watch(t, s, 30)
 				frames = append(frames, some...)
 			}
@@ -193,7 +193,7 @@ func TestRTSPLoss(t *testing.T) {
 	}
 }
 
-// TestRTSPUnplugged: a camera that goes is not connected at once; once it is back, opening the source again brings whole pictures.
+// TestRTSPUnplugged: a camera that disappears gives ErrNotConnected at once. Once it is back, the reopened source returns whole pictures.
 func TestRTSPUnplugged(t *testing.T) {
 	t.Parallel()
 	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{Codec: avcodec.H264, User: "guest", Password: "secret"})
@@ -221,7 +221,7 @@ func TestRTSPUnplugged(t *testing.T) {
 	}
 }
 
-// untilItFails reads on to the first error.
+// untilItFails reads up to the first error and returns it.
 func untilItFails(t *testing.T, s pipeline.Source) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -235,7 +235,7 @@ func untilItFails(t *testing.T, s pipeline.Source) error {
 	}
 }
 
-// TestRTSPUntold: a camera that does not tell its clock is waited for, and its stamps are tied to this computer's.
+// TestRTSPUntold: if a camera does not report its clock, the source waits, and then ties the stamps to this computer's clock.
 func TestRTSPUntold(t *testing.T) {
 	suite.Long(t) // it waits for four seconds
 	t.Parallel()
@@ -250,12 +250,12 @@ func TestRTSPUntold(t *testing.T) {
 	}
 }
 
-// TestRTSPRefused: who is not let in, or finds nothing, is told so.
+// TestRTSPRefused: wrong credentials or a wrong path give an error with the reason.
 func TestRTSPRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		o          ingesttest.CameraOptions
-		from, to   string // in the address
+		from, to   string // replacement in the address
 		want, fine string
 		transport  string
 	}{
@@ -281,17 +281,17 @@ func TestRTSPRefused(t *testing.T) {
 	}
 }
 
-// TestRTSPHopeless: pictures that come whole and cannot be decoded are no silence: it is said why there is no frame.
+// TestRTSPHopeless: if pictures arrive whole but cannot be decoded, the error gives the reason.
 func TestRTSPHopeless(t *testing.T) {
 	t.Parallel()
 	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{Codec: avcodec.H264, Spoil: func(data []byte) {
 		const slice = 5
 		if i := bytes.Index(data, []byte{0, 0, 1, 3<<5 | slice}); i >= 0 {
-			data[i+5] = 4 // of a picture parameter set that there is none of
+			data[i+5] = 4 // number of a picture parameter set that does not exist
 		}
 	}})
 	s := opened(t, "{url: '"+camera.URL()+"', clock: arrival}")
-	if err := untilItFails(t, s); !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), "none of the last 10 pictures could be decoded, the last because: ") {
+	if err := untilItFails(t, s); !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), "none of the last 10 pictures could be decoded; the last one failed with: ") {
 		t.Error(err)
 	}
 }

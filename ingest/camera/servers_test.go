@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestRecordedServer: what GStreamer's server (1.22) sent comes as the pictures that it was given, in their order, at the times of its clock. There are 10 a second.
+// TestRecordedServer: recorded traffic of GStreamer's server (1.22) gives the original pictures in order, at the times of the server's clock, 10 per second.
 func TestRecordedServer(t *testing.T) {
 	for name, first := range map[string]string{
 		"h264": "2026-11-26T12:43:09.155288222Z", "h265": "2026-11-26T12:43:17.518584111Z", "mjpeg": "2026-11-26T13:02:25.119668999Z",
@@ -32,14 +32,15 @@ func TestRecordedServer(t *testing.T) {
 	}
 }
 
-// TestRecordedRefresh: of a camera that refreshes its picture in parts, which was joined where FFmpeg gives 30 torn pictures as recovered, all are whole. There are 100 a second.
+// TestRecordedRefresh: all pictures of a camera with intra refresh are whole. The recording begins where FFmpeg reports 30 torn pictures as recovered. There
+// are 100 pictures per second.
 func TestRecordedRefresh(t *testing.T) {
 	t.Parallel()
 	s := opened(t, "{url: '"+ingesttest.Replay(t, filepath.Join("testdata", "gstreamer-refreshed.rtsp"))+"', clock: arrival}")
 	follows(t, watch(t, s, 25))
 }
 
-// TestGStreamerServer: the same of a server that runs. Its packages are many, and so those that the tests install do not hold them.
+// TestGStreamerServer runs the test of TestRecordedServer with a live server. It needs many packages, which the tests' setup does not install.
 func TestGStreamerServer(t *testing.T) {
 	suite.Long(t)
 	film := filepath.Join(t.TempDir(), "film.yuv")
@@ -66,7 +67,7 @@ func TestGStreamerServer(t *testing.T) {
 	}
 }
 
-// gstreamerServer starts one, and skips the test where there is none.
+// gstreamerServer starts GStreamer's server, or skips the test if it is not installed.
 func gstreamerServer(t *testing.T, film, pipeline, who string) (url string) {
 	t.Helper()
 	const python = "/usr/bin/python3" // Debian's, which has Debian's modules

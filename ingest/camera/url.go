@@ -15,9 +15,9 @@ import (
 // urlOptions are the keys of a url source.
 type urlOptions struct {
 	URL       string `yaml:"url" reaches:"address"`       // rtsp://, rtsps://, http:// or https://
-	Transport string `yaml:"transport" reaches:"nothing"` // transport of RTSP packets: tcp (default), within the connection, or udp
-	Clock     string `yaml:"clock" reaches:"nothing"`     // time base of frames: camera (default), the camera's wall clock if it reports one, or arrival, this computer's clock at the first frame
-	CA        string `yaml:"ca" reaches:"read"`           // PEM file with the authority of the camera's certificate; default: the system's
+	Transport string `yaml:"transport" reaches:"nothing"` // transport of RTSP packets: tcp (default), inside the RTSP connection, or udp
+	Clock     string `yaml:"clock" reaches:"nothing"`     // time base of frames: camera (default) is the wall clock that the camera reports, if any; arrival is this computer's clock at the first frame
+	CA        string `yaml:"ca" reaches:"read"`           // PEM file of the authority that signed the camera's certificate; default: the system's authorities
 }
 
 // urlSchemes are the allowed schemes. FFmpeg also knows schemes that read files and run commands.
@@ -45,14 +45,14 @@ func NewURL(decode func(dst any) error) (pipeline.Source, error) {
 	if address.Scheme == "rtsp" || address.Scheme == "rtsps" {
 		return &rtspCamera{
 			name: shown(address), url: o.URL, udp: o.Transport == overUDP, ca: o.CA,
-			advice: "the camera's page shows its address with user and password: try it with ffplay; docs/howto/cameras.md has more help",
+			advice: "try the address with ffplay; the camera's web page shows it, with user and password; docs/howto/cameras.md has more help",
 			timing: timing{reports: o.Clock == byCamera},
 		}, nil
 	}
 	return newHTTP(o, address), nil
 }
 
-// shown returns an address for messages, without the password and the query, which may hold one.
+// shown returns an address for use in messages, without the password and without the query, which may contain a password.
 func shown(address *url.URL) string {
 	u := *address
 	if u.RawQuery != "" {
@@ -82,18 +82,17 @@ func (o *urlOptions) check() (*url.URL, error) {
 // maxPEM bounds a file of certificates.
 const maxPEM = 1 << 20
 
-// trusting returns the TLS settings that verify a server with the certificates of a file, or with the system's if ca is
-// empty.
+// trusting returns TLS settings that verify a server with the certificates in the file ca, or with the system's if ca is empty.
 func trusting(ca string) (*tls.Config, error) {
 	if ca == "" {
 		return nil, nil
 	}
 	info, err := os.Stat(ca)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPEM) {
-		err = fmt.Errorf("%s is no file of certificates", ca)
+		err = fmt.Errorf("%s is not a file of certificates", ca)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ca: %w: save the camera's certificate, as a browser shows it, as PEM", err)
+		return nil, fmt.Errorf("ca: %w: save the camera's certificate from a browser, in PEM format", err)
 	}
 	pem, err := os.ReadFile(ca)
 	if err != nil {
@@ -101,7 +100,7 @@ func trusting(ca string) (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ca: %s holds no certificate: save the camera's, as a browser shows it, as PEM", ca)
+		return nil, fmt.Errorf("ca: %s contains no certificate: save the camera's certificate from a browser, in PEM format", ca)
 	}
 	return &tls.Config{RootCAs: pool}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestTiming: the clock of a camera that reports it is followed slowly, and at once where it was set.
+// TestTiming: times follow the clock that a camera reports slowly, and at once if that clock was set.
 func TestTiming(t *testing.T) {
 	wall := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock, timing := cameraClock{}, timing{reports: true, deadline: wall.Add(time.Hour)}
@@ -18,13 +18,13 @@ func TestTiming(t *testing.T) {
 		t.Errorf("%q told", told)
 	}
 	for _, step := range []struct {
-		off, want time.Duration // by which the report moves, and the clock after
+		off, want time.Duration // change of the report, and the resulting change of the clock
 		warns     bool
 	}{
 		{0, 0, false},
-		{100 * time.Millisecond, 500 * time.Microsecond, false}, // of a second
+		{100 * time.Millisecond, 500 * time.Microsecond, false}, // 500 µs per second
 		{0, time.Millisecond, false},
-		{-100 * time.Millisecond, 500 * time.Microsecond, false}, // the report is where it was
+		{-100 * time.Millisecond, 500 * time.Microsecond, false}, // the report returns to its old value
 		{time.Hour, time.Hour, true},
 	} {
 		clock.set = ""

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestMain: started by a source that works in a child process, the test's own binary is that child.
+// TestMain: the test's binary is also the child process of sources that run in one.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == Command {
 		if err := ServeProcess(context.Background(), construct); err != nil {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	suite.Main(m)
 }
 
-// kinds are the sources that the child knows.
+// kinds are the sources that the child can open.
 var kinds = map[string]Constructor{"trial": Apart("trial", newTrial)}
 
 func newRecording(t testing.TB, kind, options string) pipeline.Source {

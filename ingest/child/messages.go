@@ -12,9 +12,8 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// The format of the messages from child to parent: a header of fixed length, a note of at most maxNote bytes, and for a frame
-// the pixels as they lie in the Mat. Both ends are the same program on the same machine. The version detects a program that
-// was replaced while it ran.
+// The format of the messages from child to parent: a header of fixed length, a note of at most maxNote bytes, and for a frame the pixels as in the Mat's
+// memory. Both processes run the same program on the same machine. The version detects that the program's file was replaced while it ran.
 const (
 	wireVersion = 1
 	maxNote     = 64 << 10
@@ -38,7 +37,7 @@ const (
 	flagTimed
 )
 
-// header begins every message; little-endian, in this order.
+// header begins every message. Its fields are sent little-endian, in this order.
 type header struct {
 	Magic         [4]byte
 	Version       uint16
@@ -54,7 +53,7 @@ type header struct {
 	Trajectory    uint64
 }
 
-// frameNote holds the rare fields of a frame, as JSON.
+// frameNote holds the fields of a frame that are seldom set, as JSON.
 type frameNote struct {
 	File     string        `json:"file,omitempty"`
 	Events   []frame.Event `json:"events,omitempty"`
@@ -84,14 +83,14 @@ func (w *messageWriter) message(h header, note []byte) error {
 	return err
 }
 
-// frame writes a frame and does not take ownership.
+// frame writes a frame. The caller keeps the frame.
 func (w *messageWriter) frame(f *frame.Frame) error {
 	mat := f.Mat()
 	if err := picture.CheckSize(mat.Cols(), mat.Rows(), mat.ElemSize()); err != nil {
 		return err
 	}
 	if picture.PixelBytes(uint32(mat.Type())) == 0 {
-		return fmt.Errorf("%s, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected: choose another pixel format", picture.TypeName(int(mat.Type())))
+		return fmt.Errorf("the frame has %s, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected: choose another pixel format", picture.TypeName(int(mat.Type())))
 	}
 	data, err := mat.DataPtrUint8()
 	if err != nil {
@@ -104,7 +103,7 @@ func (w *messageWriter) frame(f *frame.Frame) error {
 		}
 	}
 	if len(note) > maxNote {
-		return fmt.Errorf("frame %d carries %d bytes of notices, at most %d expected", f.Seq, len(note), maxNote)
+		return fmt.Errorf("frame %d has %d bytes of notices, at most %d expected", f.Seq, len(note), maxNote)
 	}
 	if err := w.message(header{
 		What: wireFrame, Rows: uint32(mat.Rows()), Columns: uint32(mat.Cols()), Type: uint32(mat.Type()), Seq: f.Seq,
@@ -119,7 +118,7 @@ func (w *messageWriter) frame(f *frame.Frame) error {
 // messageReader reads messages and reuses its memory.
 type messageReader struct {
 	from   io.Reader
-	within bool // a message is partly read
+	within bool // part of a message was read
 	buf    [headerBytes]byte
 	note   []byte
 }
@@ -158,25 +157,25 @@ func (h *header) check() error {
 	case h.Magic != wireMagic:
 		return fmt.Errorf("a message begins with %q, %q expected", h.Magic[:], wireMagic[:])
 	case h.Version != wireVersion:
-		return fmt.Errorf("messages of version %d, %d expected: the program was replaced while it ran, start it again", h.Version, wireVersion)
+		return fmt.Errorf("messages have version %d, %d expected: the program was replaced while it ran, so start it again", h.Version, wireVersion)
 	case h.What < wireOpened || h.What > wireFailed:
-		return fmt.Errorf("a message of kind %d, %d to %d expected", h.What, wireOpened, wireFailed)
+		return fmt.Errorf("a message has kind %d, %d to %d expected", h.What, wireOpened, wireFailed)
 	case h.Note > maxNote:
-		return fmt.Errorf("a note of %d bytes, at most %d expected", h.Note, maxNote)
+		return fmt.Errorf("a note has %d bytes, at most %d expected", h.Note, maxNote)
 	case h.What != wireFrame:
 		return nil
 	case picture.PixelBytes(h.Type) == 0:
-		return fmt.Errorf("pixels of type %d, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected", h.Type)
+		return fmt.Errorf("pixels have type %d, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected", h.Type)
 	}
 	return picture.CheckSize(int(h.Columns), int(h.Rows), picture.PixelBytes(h.Type))
 }
 
-// frame reads the pixels that h announces and makes the frame; the caller owns it.
+// frame reads the pixels that h announces and returns a frame, which the caller owns.
 func (r *messageReader) frame(h header, note []byte) (*frame.Frame, error) {
 	var n frameNote
 	if len(note) > 0 {
 		if err := json.Unmarshal(note, &n); err != nil {
-			return nil, fmt.Errorf("the note of frame %d is not understood: %w", h.Seq, err)
+			return nil, fmt.Errorf("the note of frame %d cannot be decoded: %w", h.Seq, err)
 		}
 	}
 	mat := frame.NewMatWithSize(int(h.Rows), int(h.Columns), frame.MatType(h.Type))
@@ -198,7 +197,7 @@ func (r *messageReader) frame(h header, note []byte) (*frame.Frame, error) {
 	}, mat), nil
 }
 
-// torn returns err, or io.ErrUnexpectedEOF for an end of stream, because the stream ended within a message.
+// torn replaces io.EOF by io.ErrUnexpectedEOF, because the stream ended within a message, and returns other errors unchanged.
 func torn(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// wireFrames is a stream of frames of every type, one with all that a frame can carry, as a child would send it.
+// wireFrames returns a child's messages with frames of every type. One frame has all optional fields.
 func wireFrames(t testing.TB) []byte {
 	t.Helper()
 	var stream bytes.Buffer
@@ -41,7 +41,7 @@ var wireTypes = []gocv.MatType{gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3, gocv.MatT
 
 func wireTime(i int) time.Time { return time.Unix(1_700_000_000, 123456789).UTC().AddDate(-60*i, 0, 0) }
 
-// numbered is a Mat whose bytes count from 0.
+// numbered returns a Mat whose bytes count from 0.
 func numbered(t testing.TB, rows, columns int, kind gocv.MatType) gocv.Mat {
 	t.Helper()
 	mat := gocv.NewMatWithSize(rows, columns, kind)
@@ -93,7 +93,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireArrived: the latency of a frame counts from when its pixels were complete in the child, however long it lay in the pipe.
+// TestWireArrived: the latency of a frame counts from the time at which its pixels were complete in the child, independent of its time in the pipe.
 func TestWireArrived(t *testing.T) {
 	const lay = 300 * time.Millisecond
 	var stream bytes.Buffer
@@ -114,13 +114,13 @@ func TestWireArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	// Two readings of two clocks; a busy machine may come between them.
+	// Two clocks are read one after the other, and a busy machine may delay the second reading.
 	if d := g.Meta.Arrived.Sub(f.Meta.Arrived); d < -100*time.Millisecond || d > 100*time.Millisecond {
 		t.Errorf("the frame arrived %v later than it did", d)
 	}
 }
 
-// TestWireTorn: a stream cut anywhere is an error, and never a frame that was not sent whole.
+// TestWireTorn: a stream that is cut anywhere gives an error, and never a partial frame.
 func TestWireTorn(t *testing.T) {
 	whole := wireFrames(t)
 	for n := range whole {
@@ -137,7 +137,7 @@ func TestWireTorn(t *testing.T) {
 	}
 }
 
-// readWire reads frames up to the end that was announced.
+// readWire reads frames up to the message that announces the end.
 func readWire(stream []byte) (frames int, err error) {
 	r := messageReader{from: bytes.NewReader(stream)}
 	for {
@@ -160,17 +160,17 @@ func readWire(stream []byte) (frames int, err error) {
 func TestWireRefuses(t *testing.T) {
 	good := header{Magic: wireMagic, Version: wireVersion, What: wireFrame, Rows: 4, Columns: 4, Type: uint32(gocv.MatTypeCV8UC1)}
 	for want, spoil := range map[string]func(*header){
-		"begins with":          func(h *header) { h.Magic[0] = 'X' },
-		"of version 9":         func(h *header) { h.Version = 9 },
-		"of kind 0":            func(h *header) { h.What = 0 },
-		"of kind 77":           func(h *header) { h.What = 77 },
-		"a note of 4294967295": func(h *header) { h.Note = 1<<32 - 1 },
-		"of type 6":            func(h *header) { h.Type = uint32(gocv.MatTypeCV64FC1) },
-		"of type 8":            func(h *header) { h.Type = uint32(gocv.MatTypeCV8UC2) },
-		"of type 4294967288":   func(h *header) { h.Type = 1<<32 - 8 },
-		"4x0":                  func(h *header) { h.Rows = 0 },
-		"4294967295x4":         func(h *header) { h.Columns = 1<<32 - 1 },
-		"16384x16384":          func(h *header) { h.Rows, h.Columns = 16384, 16384 },
+		"begins with":           func(h *header) { h.Magic[0] = 'X' },
+		"have version 9":        func(h *header) { h.Version = 9 },
+		"has kind 0":            func(h *header) { h.What = 0 },
+		"has kind 77":           func(h *header) { h.What = 77 },
+		"a note has 4294967295": func(h *header) { h.Note = 1<<32 - 1 },
+		"have type 6":           func(h *header) { h.Type = uint32(gocv.MatTypeCV64FC1) },
+		"have type 8":           func(h *header) { h.Type = uint32(gocv.MatTypeCV8UC2) },
+		"have type 4294967288":  func(h *header) { h.Type = 1<<32 - 8 },
+		"4x0":                   func(h *header) { h.Rows = 0 },
+		"4294967295x4":          func(h *header) { h.Columns = 1<<32 - 1 },
+		"16384x16384":           func(h *header) { h.Rows, h.Columns = 16384, 16384 },
 	} {
 		h := good
 		spoil(&h)
@@ -191,11 +191,11 @@ func TestWireRefuses(t *testing.T) {
 	}
 }
 
-// FuzzWire: whatever comes through the pipe, the reader ends, within the memory that its bounds allow.
+// FuzzWire: for any bytes in the pipe, the reader ends, within its bounds of memory.
 func FuzzWire(f *testing.F) {
 	f.Add(wireFrames(f))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		const mostPixels = 1 << 20 // so that the fuzzer is not busy filling memory
+		const mostPixels = 1 << 20 // keeps the fuzzer from spending its time on filling memory
 		r := messageReader{from: bytes.NewReader(stream)}
 		for {
 			h, note, err := r.next()

@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// maxOrder bounds the line that says which source to open.
+// maxOrder bounds the line that names the source to open, in bytes.
 const maxOrder = 64 << 10
 
 // Kinds makes the source of a kind, from options that decode fills.
@@ -27,16 +27,16 @@ func ServeProcess(ctx context.Context, kinds Kinds) error {
 	return Serve(ctx, os.Stdin, system.ChildOutput(), kinds)
 }
 
-// Serve is a child's whole work: it opens the source that the first line of in names, made by kinds, and writes a frame to out for
-// every byte that follows. It returns when in ends, which means that the parent wants no more or has died, or when out fails. A
-// source that hangs does not hold it up. The formats of in and out belong to one build only.
+// Serve does all the work of a child. It reads one line from in, makes the named source with kinds, opens it, and then writes a frame to out for each further
+// byte of in. It returns when in ends, because the parent has finished or died, or when out fails, even while the source hangs. The formats of in and out may
+// differ between builds.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	commands := bufio.NewReaderSize(in, maxOrder)
 	source, err := ordered(commands, kinds)
 	if err != nil {
-		return fmt.Errorf("capture: %w: it is started by driftscope itself, use driftscope run", err)
+		return fmt.Errorf("capture: %w: only driftscope itself starts this command, use driftscope run", err)
 	}
 	c := &handover{source: source, out: messageWriter{to: out}, waiting: newWaiting(), asked: make(chan struct{}, 1), opened: make(chan error, 1), closed: make(chan struct{})}
 	go c.listen(commands, cancel)
@@ -55,7 +55,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error 
 func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
-		return nil, fmt.Errorf("no order of at most %d bytes: %w", maxOrder, err)
+		return nil, fmt.Errorf("the first line is not an order of at most %d bytes: %w", maxOrder, err)
 	}
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {
@@ -71,12 +71,13 @@ func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	}
 	s, ok := source.(*Source)
 	if !ok {
-		return nil, fmt.Errorf("source kind %q needs no process of its own", o.Kind)
+		return nil, fmt.Errorf("source kind %q does not run in a child process", o.Kind)
 	}
 	return s.prototype, nil
 }
 
-// handover hands the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads the parent's requests, a third writes.
+// handover passes the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads the parent's requests, and a third
+// writes.
 type handover struct {
 	source  pipeline.Source
 	about   header // the source's properties, once it is open
@@ -87,7 +88,7 @@ type handover struct {
 	closed  chan struct{}
 }
 
-// listen passes on the parent's requests, and ends everything when they end.
+// listen forwards the parent's requests, and cancels all work when the requests end.
 func (c *handover) listen(in io.ByteReader, cancel context.CancelFunc) {
 	defer cancel()
 	for {
@@ -96,7 +97,7 @@ func (c *handover) listen(in io.ByteReader, cancel context.CancelFunc) {
 		}
 		select {
 		case c.asked <- struct{}{}:
-		default: // the parent waits for an answer before it asks again
+		default: // a request is pending already; the parent waits for each answer
 		}
 	}
 }
@@ -127,7 +128,7 @@ func (c *handover) read(ctx context.Context) {
 	}
 }
 
-// announce describes a source: whether it is live and timed, and how many frames it has.
+// announce returns a header with the source's properties: live, timed, and the number of frames.
 func announce(source pipeline.Source) header {
 	info := source.Info()
 	h := header{What: wireOpened, Seq: uint64(max(info.Frames, 0))}
@@ -140,7 +141,7 @@ func announce(source pipeline.Source) header {
 	return h
 }
 
-// serve tells the parent that the source is open and answers it until ctx ends.
+// serve sends the parent a message when the source is open, and answers its requests until ctx ends.
 func (c *handover) serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -190,7 +191,7 @@ func (c *handover) send(i item) error {
 	case errors.Is(err, io.EOF):
 		return c.out.message(header{What: wireEnded}, nil)
 	case errors.Is(err, pipeline.ErrNotConnected):
-		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // the parent adds this again
+		text := strings.TrimSuffix(err.Error(), ": "+pipeline.ErrNotConnected.Error()) // the parent appends this text itself
 		return c.out.message(header{What: wireLost}, []byte(text))
 	default:
 		return c.out.message(header{What: wireFailed}, []byte(err.Error()))

@@ -14,31 +14,31 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Source is a source that works in a child process of this program: the parent kills a child that hangs in a driver, and an abort ends the child alone. Its
-// options are checked in this process, on a prototype that is never opened.
+// Source is a source that runs in a child process of this program. The parent kills a child that hangs in a driver, and an abort ends only the child. The
+// options are checked in the parent process, with a prototype that is never opened.
 type Source struct {
 	order     order
 	prototype pipeline.Source
-	about     header // the prototype's properties; after Open the child's
+	about     header // properties of the prototype; after Open, of the child's source
 	child     *system.Child
 	wire      messageReader
 	ended     error // result of every further Read
-	asked     bool  // for a frame that has not arrived yet
+	asked     bool  // a frame was requested and has not arrived yet
 }
 
-// order tells a child which source to open.
+// order is the message that names the source that the child must open.
 type order struct {
 	Kind    string          `json:"kind"`
-	Options json.RawMessage `json:"options"` // as decoded by the constructor, under the names of its Go fields
+	Options json.RawMessage `json:"options"` // as decoded by the constructor, with the Go names of the fields as keys
 }
 
-// Command is the hidden command under which this program calls ServeProcess.
+// Command is the name of the hidden command that calls ServeProcess.
 const Command = "capture"
 
 // Constructor makes one kind of source from its options. decode is strict: an unknown key is an error.
 type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
 
-// Apart makes every source of a kind work in a child process. kind is the name by which the child makes the source.
+// Apart returns a constructor whose sources run in a child process. kind is the name with which the child makes the source.
 func Apart(kind string, construct Constructor) Constructor {
 	return func(decode func(dst any) error) (pipeline.Source, error) {
 		s := &Source{order: order{Kind: kind}}
@@ -57,7 +57,7 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Info returns the child's properties; before Open, the prototype's.
+// Info returns the properties of the child's source, or of the prototype before Open.
 func (s *Source) Info() pipeline.Info {
 	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
 }
@@ -66,7 +66,7 @@ func (s *Source) Info() pipeline.Info {
 func (s *Source) Open(ctx context.Context) (err error) {
 	s.ended, s.asked = nil, false
 	if s.child, err = startChild(s.order); err != nil {
-		return fmt.Errorf("%s: its process cannot be started: %w", s.order.Kind, err)
+		return fmt.Errorf("source %s: its process cannot be started: %w", s.order.Kind, err)
 	}
 	s.wire = messageReader{from: s.child.Output, note: s.wire.note}
 	stop := s.interrupt(ctx)
@@ -82,7 +82,7 @@ func (s *Source) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// startChild starts a process that reads one source. Its standard input takes the order, one line, and then a byte for each requested frame.
+// startChild starts a process that reads one source. Its standard input receives the order as one line, and then one byte per requested frame.
 func startChild(o order) (*system.Child, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
@@ -111,12 +111,11 @@ func (s *Source) hello() error {
 	case h.What == wireFailed:
 		return errors.New(string(note))
 	}
-	return s.broken(fmt.Errorf("a message of kind %d came before it was open", h.What))
+	return s.broken(fmt.Errorf("a message of kind %d arrived before the source was open", h.What))
 }
 
-// Read requests a frame from the child and waits for it. A child that died is ErrNotConnected, with its last words. If ctx ends while a frame is arriving, its
-// rest
-// is lost, and the source must be opened again.
+// Read requests a frame from the child and waits for it. If the child died, Read returns ErrNotConnected with the child's last output. If ctx ends while a
+// frame is arriving, the rest of the frame is lost, and the source must be opened again.
 func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if !s.asked {
 		s.asked = true
-		s.child.Input.Write([]byte{'\n'}) // if this fails the child has ended, and its answer says why
+		s.child.Input.Write([]byte{'\n'}) // if this fails the child has ended, and reading its answer gives the reason
 	}
 	stop := s.interrupt(ctx)
 	f, err := s.answer()
@@ -137,7 +136,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 		s.asked = false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if s.wire.within {
-			s.ended = fmt.Errorf("%s: a frame was abandoned while it arrived: %w", s.order.Kind, pipeline.ErrNotConnected)
+			s.ended = fmt.Errorf("%s: reading was cancelled while a frame was arriving: %w", s.order.Kind, pipeline.ErrNotConnected)
 		}
 		err = ctx.Err()
 	default:
@@ -172,10 +171,10 @@ func (s *Source) answer() (*frame.Frame, error) {
 	case wireFailed:
 		return nil, errors.New(string(note))
 	}
-	return nil, s.broken(fmt.Errorf("a message of kind %d came, a frame expected", h.What))
+	return nil, s.broken(fmt.Errorf("a message of kind %d arrived, a frame expected", h.What))
 }
 
-// broken returns why the messages have ended: the child ended, or its message was not understood.
+// broken returns the reason for the end of messages: the child ended, or a message could not be decoded.
 func (s *Source) broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -201,7 +200,7 @@ func (s *Source) interrupt(ctx context.Context) (stop func()) {
 	}
 }
 
-// Close asks the child to close its source and to end, and kills it if that takes longer than a moment.
+// Close makes the child close its source and end, and kills the child if it takes too long.
 func (s *Source) Close() error {
 	if s.child != nil {
 		s.child.Close()

@@ -26,20 +26,20 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// trialOptions say what a trial source does wrong, and when.
+// trialOptions describe how and when a trial source misbehaves.
 type trialOptions struct {
 	Open   string        `yaml:"open"`   // instead of opening: fail, hang or abort
-	At     uint64        `yaml:"at"`     // the Read that does
+	At     uint64        `yaml:"at"`     // number of the Read that misbehaves
 	Do     string        `yaml:"do"`     // one of: skip, lose, fail, hang, abort, panic, exit
-	Frames uint64        `yaml:"frames"` // then io.EOF
+	Frames uint64        `yaml:"frames"` // number of frames before io.EOF
 	Live   bool          `yaml:"live"`
 	Every  time.Duration `yaml:"every"`
 	Width  int           `yaml:"width"`
 	PID    string        `yaml:"pid"`   // file to write the process's number to
-	Scale  float64       `yaml:"scale"` // of the time
+	Scale  float64       `yaml:"scale"` // factor of the time
 }
 
-// trial counts: frame n holds n modulo 256 in every pixel, and n seconds.
+// trial is a source whose frame n has the value n modulo 256 in every pixel, and the time n seconds.
 type trial struct {
 	o     trialOptions
 	reads uint64
@@ -72,7 +72,7 @@ func (s *trial) Open(context.Context) error {
 	return misbehave(s.o.Open)
 }
 
-// misbehave does what a driver does.
+// misbehave fails like a faulty driver.
 func misbehave(how string) error {
 	switch how {
 	case "skip":
@@ -119,7 +119,7 @@ func (s *trial) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// TestApart: a source gives the same through a child as it does itself, bar none, and may be opened again.
+// TestApart: a source in a child gives exactly the same frames as in this process, and can be opened again.
 func TestApart(t *testing.T) {
 	s := newRecording(t, "trial", "{at: 4, do: skip, frames: 6, scale: 2.5e-3}")
 	for range 2 {
@@ -148,7 +148,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestApartOptions: what is wrong is told before a process is started.
+// TestApartOptions: wrong options give an error before a process is started.
 func TestApartOptions(t *testing.T) {
 	for options, want := range map[string]string{"{width: 0}": "width is below 1", "{wide: 3}": "wide"} {
 		_, err := construct("trial", func(dst any) error {
@@ -160,7 +160,7 @@ func TestApartOptions(t *testing.T) {
 	}
 }
 
-// TestApartEnds: whatever ends a child is one line of error with its last words, and opening again works.
+// TestApartEnds: however a child ends, the error is one line with the child's last output, and the source can be opened again.
 func TestApartEnds(t *testing.T) {
 	for _, c := range []struct {
 		do, want string
@@ -173,7 +173,7 @@ func TestApartEnds(t *testing.T) {
 		{"panic", "panic: a mistake", true},
 	} {
 		t.Run(c.do, func(t *testing.T) {
-			s := newRecording(t, "trial", "{at: 3, every: 100ms, do: "+c.do+"}") // slow: a child reads ahead
+			s := newRecording(t, "trial", "{at: 3, every: 100ms, do: "+c.do+"}") // slow, because a child reads ahead
 			defer s.Close()
 			for range 2 {
 				if err := s.Open(context.Background()); err != nil {
@@ -216,7 +216,7 @@ func TestApartOpenFails(t *testing.T) {
 	}
 }
 
-// TestApartHangs: a driver that never returns holds up neither Open nor Read nor, for more than a moment, Close; and it is gone then.
+// TestApartHangs: a driver that never returns blocks neither Open nor Read, and Close only for a moment. Afterwards the process is gone.
 func TestApartHangs(t *testing.T) {
 	for name, hang := range map[string]string{"open": "open: hang", "read": "at: 2, do: hang"} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestApartHangs(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			if name == "open" {
-				go func() { // once it hangs
+				go func() { // after the source hangs
 					childPID(t, file)
 					time.Sleep(100 * time.Millisecond)
 					cancel()
@@ -251,7 +251,7 @@ func TestApartHangs(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(ended); took > 5*system.Grace { // busy machines
+			if took := time.Since(ended); took > 5*system.Grace { // allows for busy machines
 				t.Errorf("closed after %v", took)
 			}
 			if err := syscall.Kill(childPID(t, file), 0); err != syscall.ESRCH {
@@ -261,7 +261,7 @@ func TestApartHangs(t *testing.T) {
 	}
 }
 
-// childPID waits for the number that a trial source wrote; 0 is none within a minute.
+// childPID waits for the process number that a trial source writes. It returns 0 if there is none within a minute.
 func childPID(t *testing.T, file string) int {
 	t.Helper()
 	for range 6000 {
@@ -278,7 +278,7 @@ func childPID(t *testing.T, file string) int {
 	return 0
 }
 
-// TestApartKilled: SIGKILL from outside, as the kernel sends where memory runs out.
+// TestApartKilled: the child receives SIGKILL from outside, as from the kernel when memory runs out.
 func TestApartKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	s := openRecording(t, "trial", "{live: true, every: 5ms, frames: 100000, pid: "+file+"}")
@@ -307,7 +307,7 @@ func TestApartThread(t *testing.T) {
 	opened := make(chan error)
 	var open func()
 	open = func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine, all but the first
+		runtime.LockOSThread() // never unlocked, so the thread ends with its goroutine, unless it is the main thread
 		if syscall.Gettid() == syscall.Getpid() {
 			go open()
 			return
@@ -323,12 +323,12 @@ func TestApartThread(t *testing.T) {
 	}
 }
 
-// TestApartPatience: a Read that was given up while nothing came loses nothing.
+// TestApartPatience: a Read that is cancelled before a frame arrives loses no frame.
 func TestApartPatience(t *testing.T) {
 	s := openRecording(t, "trial", "{every: 300ms, frames: 3}")
 	var got []uint64
 	for {
-		soon, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond) // long before the next frame sets out
+		soon, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond) // long before the next frame is sent
 		f, err := s.Read(soon)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -348,8 +348,8 @@ func TestApartPatience(t *testing.T) {
 	}
 }
 
-// TestApartBackPressure: who reads slowly gets the newest frames of a live source, at most maxWaiting and the one that is on its way old,
-// with every other one counted; and every frame of a source that waits.
+// TestApartBackPressure: a slow reader gets the newest frames of a live source, at most maxWaiting frames plus the one in transit old, and all others are
+// counted. From a source that waits it gets every frame.
 func TestApartBackPressure(t *testing.T) {
 	const every, pause, frames = 5 * time.Millisecond, 50 * time.Millisecond, 200
 	s := openRecording(t, "trial", fmt.Sprintf("{live: true, every: %v, frames: %d}", every, frames))
@@ -365,7 +365,7 @@ func TestApartBackPressure(t *testing.T) {
 		}
 		lost := f.Meta.Dropped
 		if next <= 1 && f.Seq >= 1 {
-			lost -= 3 // of frame 1's own, which was handed on with it
+			lost -= 3 // Dropped of frame 1 itself, which was passed on with it
 		}
 		if f.Seq != next+lost {
 			t.Errorf("frame %d after %d with %d dropped", f.Seq, int(next)-1, lost)
@@ -375,7 +375,7 @@ func TestApartBackPressure(t *testing.T) {
 		f.Close()
 		time.Sleep(pause)
 	}
-	// Two frames wait for at most two periods; the rest is the scheduler's, which is why this is the median.
+	// Two frames wait for at most two periods. The scheduler adds the rest, so the test uses the median.
 	slices.Sort(ages)
 	if age := ages[len(ages)/2]; age < 0 || age > (maxWaiting+1)*every+50*time.Millisecond {
 		t.Errorf("frames are %v old", age)
@@ -384,7 +384,7 @@ func TestApartBackPressure(t *testing.T) {
 		t.Errorf("%d frames and %d dropped of %d: all of them, and most of them dropped, expected", got, dropped, frames)
 	}
 
-	s = openRecording(t, "trial", "{frames: 20, width: 300}") // larger than a pipe holds
+	s = openRecording(t, "trial", "{frames: 20, width: 300}") // larger than a pipe's buffer
 	for n := uint64(0); n < 20; n++ {
 		f, err := s.Read(context.Background())
 		if err != nil || f.Seq != n {

@@ -7,7 +7,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// maxWaiting is the number of frames that a child keeps for its parent. Of a live source it keeps the newest.
+// maxWaiting is the number of frames that a child reads ahead for its parent. For a live source it keeps the newest frames.
 const maxWaiting = 2
 
 // item is the result of one Read.
@@ -16,10 +16,10 @@ type item struct {
 	err   error
 }
 
-// waiting holds results that were read but not requested yet. One goroutine puts, another takes.
+// waiting holds results that were read but not requested yet. One goroutine calls put, another calls take.
 type waiting struct {
 	live       bool          // a new item replaces the oldest; set before the first put
-	came, room chan struct{} // signals after a put, and after a take
+	came, room chan struct{} // came signals after a put, room after a take
 
 	mu    sync.Mutex
 	items []item
@@ -31,7 +31,7 @@ func newWaiting() *waiting {
 	return &waiting{came: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// put adds an item, and owns it, as soon as there is room. It returns false if ctx ended first.
+// put waits for room and adds an item, which it then owns. It returns false if ctx ended first.
 func (w *waiting) put(ctx context.Context, i item) bool {
 	for !w.add(i) {
 		select {
@@ -47,7 +47,7 @@ func (w *waiting) put(ctx context.Context, i item) bool {
 	return true
 }
 
-// add adds an item if there is room or if it can drop the oldest.
+// add adds an item if there is room, or if the source is live and the oldest item can be dropped.
 func (w *waiting) add(i item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,10 +92,10 @@ func (w *waiting) oldest() (item, bool) {
 	return i, true
 }
 
-// maxTold bounds the kept events of dropped frames.
+// maxTold bounds the number of events kept from dropped frames.
 const maxTold = 16
 
-// drop frees the oldest item and counts it. Its events move to the next frame. The caller holds the lock.
+// drop frees the oldest item and counts its frame. The events of the frame move to the next frame. The caller holds the lock.
 func (w *waiting) drop() {
 	w.lost++
 	if i := w.pop(); i.frame != nil {
@@ -112,7 +112,7 @@ func (w *waiting) pop() item {
 	return i
 }
 
-// drain frees all items that were not taken.
+// drain frees all items that are still waiting.
 func (w *waiting) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// TestWaitingTells: what dropped frames were to tell comes with the next one, and no more of it than is bounded.
+// TestWaitingTells: the events of dropped frames move to the next frame, up to the bound.
 func TestWaitingTells(t *testing.T) {
 	w := newWaiting()
 	w.live = true

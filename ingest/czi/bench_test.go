@@ -8,7 +8,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// BenchmarkRead is what a frame of 512x512 pixels of 16 bits costs, with its time, of noise of 12 bits.
+// BenchmarkRead measures the reading of a frame of 512x512 16-bit pixels and its time. The pixels have 12 bits of noise.
 func BenchmarkRead(b *testing.B) {
 	for _, c := range []struct {
 		name string

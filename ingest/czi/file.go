@@ -16,7 +16,7 @@ const Magic = "ZISRAWFILE"
 
 // Bounds on parts of a file.
 const (
-	maxDirectory = 256 << 20 // bytes of the directory: more than a million pictures
+	maxDirectory = 256 << 20 // bytes of the directory, enough for a million pictures
 	maxXML       = 32 << 20
 	maxTags      = 1 << 20             // bytes of the metadata of a subblock
 	maxPacked    = bounded.MaxUnpacked // bytes of a picture, compressed
@@ -25,9 +25,9 @@ const (
 // Film is an open file. Not safe for concurrent use.
 type Film struct {
 	Times, Channels, Slices int
-	Labels                  []string   // of the channels; may be shorter or empty
+	Labels                  []string   // names of the channels; may lack the last ones, or all
 	Interval                float64    // time step in seconds from the metadata; 0 if unknown
-	PixelUM                 [2]float64 // along x and y; 0 if unknown
+	PixelUM                 [2]float64 // sides of a pixel along x and y, micrometres; 0 if unknown
 
 	file     bounded.File
 	pictures map[place]*entry
@@ -55,9 +55,9 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	part, directory, metadata, attachments := int32(little.Uint32(head[48:])), int64(little.Uint64(head[52:])), int64(little.Uint64(head[60:])), int64(little.Uint64(head[72:]))
 	switch {
 	case part != 0:
-		return nil, tiff.Unread("it is part %d of several files, one file expected: export it as one", part)
+		return nil, tiff.Unread("it is part %d of several files, one file expected: export it as one file", part)
 	case directory == 0:
-		return nil, errors.New("it has no directory of pictures: its writer did not finish, record or copy it again")
+		return nil, errors.New("it has no directory of pictures, because its writer did not finish: record or copy it again")
 	}
 	if err := f.readDirectory(directory); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *Film) segment(b []byte, at int64, name string, n int) (_ []byte, err er
 		return nil, err
 	}
 	if found, _, _ := bytes.Cut(b[:16], []byte{0}); string(found) != name {
-		return nil, fmt.Errorf("at byte %d begins %.16q, %s expected: the file is damaged, copy it again", at, found, name)
+		return nil, fmt.Errorf("the segment at byte %d is %.16q, %s expected: the file is damaged, copy it again", at, found, name)
 	}
 	return b[headBytes:], nil
 }
@@ -109,7 +109,7 @@ func (f *Film) readDirectory(at int64) error {
 		used = binary.LittleEndian.Uint64(head[16:])
 	}
 	if used < spare || used > maxDirectory {
-		return tiff.Unread("a directory of %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
+		return tiff.Unread("its directory has %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
 	}
 	b, err := f.segment(nil, at, "ZISRAWDIRECTORY", int(used))
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *Film) readDirectory(at int64) error {
 	count := int(int32(binary.LittleEndian.Uint32(b)))
 	b = b[spare:]
 	d := directory{others: map[string]int{}}
-	if most := len(b) / (entryBytes + 2*axisBytes); count <= most { // each has at least width and height
+	if most := len(b) / (entryBytes + 2*axisBytes); count <= most { // each entry has at least the axes of width and height
 		d.entries, d.places = make([]entry, 0, max(count, 0)), make([]place, 0, max(count, 0))
 	}
 	for n := range count {
@@ -133,23 +133,23 @@ func (f *Film) readDirectory(at int64) error {
 type directory struct {
 	entries []entry
 	places  []place
-	others  map[string]int // position of all pictures along other axes
+	others  map[string]int // common position of all pictures along other axes
 	reduced int
 }
 
 // take reads an entry and returns the remaining bytes.
 func (d *directory) take(b []byte) ([]byte, error) {
 	if len(b) < entryBytes || string(b[:2]) != "DV" {
-		return nil, errors.New("no entry DV in the directory: the file is damaged, copy it again")
+		return nil, errors.New("the directory lacks the mark DV of an entry: the file is damaged, copy it again")
 	}
 	little := binary.LittleEndian
 	e := entry{at: int64(little.Uint64(b[6:])), pixel: int(little.Uint32(b[2:])), compression: int(int32(little.Uint32(b[18:])))}
 	part, n := little.Uint32(b[14:]), int(little.Uint32(b[28:]))
 	if part != 0 {
-		return nil, tiff.Unread("it is in part %d of several files, one file expected: export it as one", part)
+		return nil, tiff.Unread("it is in part %d of several files, one file expected: export it as one file", part)
 	}
 	if n < 0 || n > maxAxes || len(b) < entryBytes+n*axisBytes {
-		return nil, fmt.Errorf("an entry of %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
+		return nil, fmt.Errorf("the entry has %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
 	}
 	var at place
 	whole := true
@@ -159,7 +159,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 		name, _, _ := bytes.Cut(axis[:4], []byte{0})
 		start, size, kept := int(int32(little.Uint32(axis[4:]))), int(int32(little.Uint32(axis[8:]))), int(int32(little.Uint32(axis[16:])))
 		if size < 1 {
-			return nil, fmt.Errorf("an entry that is %d long along %.4q, 1 and more expected: the file is damaged, copy it again", size, name)
+			return nil, fmt.Errorf("the entry has length %d along %.4q, at least 1 expected: the file is damaged, copy it again", size, name)
 		}
 		whole = whole && (kept == 0 || kept == size)
 		letter := string(name)
@@ -181,7 +181,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 			others[letter] = start
 		}
 		if size != 1 && letter != "X" && letter != "Y" && whole {
-			return nil, tiff.Unread("an entry of %d pictures along %.4q, one each expected: export it as OME-TIFF", size, name)
+			return nil, tiff.Unread("the entry has %d pictures along %.4q, one expected: export it as OME-TIFF", size, name)
 		}
 	}
 	b = b[entryBytes+n*axisBytes:]
@@ -191,7 +191,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	}
 	for letter, start := range others {
 		if before, met := d.others[letter]; met && before != start {
-			return nil, tiff.Unread("there are several %s, one expected: export one of them as a file of its own", otherAxis(letter))
+			return nil, tiff.Unread("there are several %s, one expected: export one of them as a separate file", otherAxis(letter))
 		}
 		d.others[letter] = start
 	}
@@ -199,7 +199,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	return b, e.check()
 }
 
-// otherAxis names an axis that the options cannot select.
+// otherAxis returns the plural name of an axis that the options cannot select.
 func otherAxis(letter string) string {
 	names := map[string]string{"S": "scenes", "M": "tiles of a mosaic", "H": "phases", "I": "illuminations", "V": "views", "R": "rotations", "B": "blocks"}
 	if name, known := names[letter]; known {
@@ -213,9 +213,9 @@ func (e *entry) check() error {
 	name, bytes := pixelType(e.pixel)
 	switch {
 	case bytes == 0:
-		return tiff.Unread("pixels of type %s, Gray8, Gray16, Gray32Float, Bgr24 or Bgr48 expected: export it as OME-TIFF", name)
+		return tiff.Unread("it has pixels of type %s, Gray8, Gray16, Gray32Float, Bgr24 or Bgr48 expected: export it as OME-TIFF", name)
 	case e.compression != plain && e.compression != zstd0 && e.compression != zstd1:
-		return tiff.Unread("it is compressed as %s, none or Zstandard expected: export it without compression", compressionName(e.compression))
+		return tiff.Unread("it is compressed as %s, no compression or Zstandard expected: export it without compression", compressionName(e.compression))
 	}
 	return tiff.CheckSize(e.width, e.height, bytes)
 }
@@ -223,7 +223,7 @@ func (e *entry) check() error {
 // lay counts times, channels and slices.
 func (f *Film) lay(d *directory) error {
 	if len(d.entries) == 0 {
-		return fmt.Errorf("no picture in its full size, and %d reduced ones: record or export it again", d.reduced)
+		return fmt.Errorf("it has no picture in full size, only %d reduced ones: record or export it again", d.reduced)
 	}
 	least, most := d.places[0], d.places[0]
 	for _, at := range d.places {
@@ -234,7 +234,7 @@ func (f *Film) lay(d *directory) error {
 	count := [3]int{}
 	for i := range count {
 		if count[i] = most[i] - least[i] + 1; count[i] > bounded.MaxFrames {
-			return tiff.Unread("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], bounded.MaxFrames)
+			return tiff.Unread("it has %d positions along %c, at most %d expected: split the recording", count[i], "TCZ"[i], bounded.MaxFrames)
 		}
 	}
 	f.Times, f.Channels, f.Slices = count[0], count[1], count[2]
@@ -244,7 +244,7 @@ func (f *Film) lay(d *directory) error {
 			at[i] -= least[i]
 		}
 		if f.pictures[at] != nil {
-			return tiff.Unread("several tiles of the picture at time %d, channel %d, slice %d, one expected: stitch and export it", at[0]+1, at[1]+1, at[2]+1)
+			return tiff.Unread("there are several tiles of the picture at time %d, channel %d, slice %d, one expected: stitch and export it", at[0]+1, at[1]+1, at[2]+1)
 		}
 		f.pictures[at] = &d.entries[n]
 	}

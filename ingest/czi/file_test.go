@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// opened opens a file that has to be readable.
+// opened opens a file, and fails the test if it is not readable.
 func opened(t testing.TB, f *ingesttest.CZI) *Film {
 	t.Helper()
 	b := f.Bytes()
@@ -25,7 +25,7 @@ func opened(t testing.TB, f *ingesttest.CZI) *Film {
 	return film
 }
 
-// packed is data as Zstandard.
+// packed returns data compressed with Zstandard.
 func packed(t testing.TB, data []byte) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -36,7 +36,7 @@ func packed(t testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// halves are all lower bytes, then all upper ones.
+// halves returns all lower bytes, then all upper bytes.
 func halves(data []byte) (b []byte) {
 	for first := range 2 {
 		for i := first; i < len(data); i += 2 {
@@ -46,10 +46,10 @@ func halves(data []byte) (b []byte) {
 	return b
 }
 
-// word is pixel n of a picture.
+// word returns pixel n of a picture.
 func word(p *tiff.Image, n int) uint16 { return binary.LittleEndian.Uint16(p.Pix[2*n:]) }
 
-// TestFilm: every picture of every axis is where it belongs, however its bytes are packed and in whatever order the file has them.
+// TestFilm: every picture along every axis is at its position, for every packing and any order in the file.
 func TestFilm(t *testing.T) {
 	for name, pack := range map[string]func(*ingesttest.CZIPicture){
 		"plain":      func(*ingesttest.CZIPicture) {},
@@ -73,7 +73,7 @@ func TestFilm(t *testing.T) {
 			pack(&f.Pictures[i])
 		}
 		f.Pictures[0], f.Pictures[7] = f.Pictures[7], f.Pictures[0]
-		small := f.Pictures[3] // a reduced copy of it
+		small := f.Pictures[3] // a reduced copy of this picture
 		small.Axes = ingesttest.CZIAt(0, 0, 0, 4, 3)
 		small.Axes[0].Stored, small.Axes[1].Stored = 2, 1
 		f.Pictures = append(f.Pictures, small)
@@ -97,7 +97,7 @@ func TestFilm(t *testing.T) {
 	}
 }
 
-// TestPixels: types of pixels become pictures; blue, green, red becomes red, green, blue.
+// TestPixels: all supported pixel types are read, and blue, green, red becomes red, green, blue.
 func TestPixels(t *testing.T) {
 	for _, c := range []struct {
 		pixel    int
@@ -126,7 +126,7 @@ const metadata = `<?xml version="1.0" encoding="utf-8"?><ImageDocument><Metadata
 <Scaling><Items><Distance Id="X"><Value>6.5E-08</Value></Distance><Distance Id="Y"><Value>1.3e-7</Value></Distance><Distance Id="Z"><Value>x</Value></Distance></Items></Scaling>
 </Metadata></ImageDocument>`
 
-// TestMetadata: names, the time step and the size of a pixel; what cannot be read is left out.
+// TestMetadata: channel names, time step and pixel size are read. Invalid values are ignored.
 func TestMetadata(t *testing.T) {
 	f := ingesttest.CZIFilm(2, 2, 1)
 	f.Metadata = metadata + "\x00\x00"
@@ -142,7 +142,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestTimes: the file's time stamps, else those of the pictures, else none.
+// TestTimes: times come from the file's time stamps, or else from the pictures' metadata, or are unknown.
 func TestTimes(t *testing.T) {
 	f := ingesttest.CZIFilm(3, 1, 1)
 	at := func(film *Film, n int) float64 {
@@ -166,13 +166,13 @@ func TestTimes(t *testing.T) {
 	if film := opened(t, f); at(film, 1) != 0.5 || at(film, 2) != 1.5 {
 		t.Errorf("%g and %g", at(film, 1), at(film, 2))
 	}
-	f.Stamps = []float64{0, 0.5} // not of this film
+	f.Stamps = []float64{0, 0.5} // of a different film
 	if film := opened(t, f); at(film, 1)-at(film, 0) != 0.25 {
 		t.Errorf("%g", at(film, 1)-at(film, 0))
 	}
 }
 
-// TestGap: a picture that the directory has not is not there.
+// TestGap: a picture that the directory does not list is not found.
 func TestGap(t *testing.T) {
 	f := ingesttest.CZIFilm(3, 1, 1)
 	f.Pictures = append(f.Pictures[:1:1], f.Pictures[2])

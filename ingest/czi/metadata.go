@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// document is the used part of a file's metadata. Numbers are strings, so that one invalid number does not spoil the rest.
+// document is the part of a file's metadata that the package uses. Numbers are strings, because one invalid number would otherwise fail the decoding of all.
 type document struct {
 	Channels []struct {
 		Name string `xml:"Name,attr"`
@@ -106,8 +106,8 @@ func (f *Film) readStamps(at int64) {
 	}
 }
 
-// At returns when a picture was taken, in seconds: from the time stamps, which count from the beginning, or from the
-// picture's metadata, which count from the Unix epoch. It returns NaN if both are missing.
+// At returns the acquisition time of a picture in seconds: from the time stamps, which count from the beginning, or else from the picture's metadata, which
+// count from the Unix epoch. It returns NaN if both are missing.
 func (f *Film) At(when, channel, slice int) (float64, error) {
 	if f.stamps != nil && (f.Times > 1 || f.Slices == 1) {
 		return f.stamps[when], nil

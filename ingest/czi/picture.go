@@ -64,7 +64,7 @@ type subblock struct {
 
 // locate reads the sizes of a subblock.
 func (f *Film) locate(e *entry) (s subblock, err error) {
-	const sizes = 16 // bytes in front of the repeated entry
+	const sizes = 16 // bytes of sizes in front of the copy of the directory entry
 	head, err := f.segment(f.head, e.at, "ZISRAWSUBBLOCK", sizes+entryBytes)
 	if err != nil {
 		return s, err
@@ -73,14 +73,14 @@ func (f *Film) locate(e *entry) (s subblock, err error) {
 	little := binary.LittleEndian
 	tags, data, axes := int64(int32(little.Uint32(head))), int64(little.Uint64(head[8:])), int64(little.Uint32(head[sizes+28:]))
 	if tags < 0 || data < 0 || axes > maxAxes {
-		return s, fmt.Errorf("a subblock of %d and %d bytes and %d axes, lengths of 0 and more and at most 16 axes expected: the file is damaged, copy it again", tags, data, axes)
+		return s, fmt.Errorf("the subblock has %d bytes of metadata, %d of data and %d axes, lengths of at least 0 and at most 16 axes expected: the file is damaged, copy it again", tags, data, axes)
 	}
 	s.tags = e.at + headBytes + max(256, sizes+entryBytes+axes*axisBytes)
 	s.tagBytes, s.data, s.allBytes = tags, s.tags+tags, data
 	return s, nil
 }
 
-// Read reads the picture at a time, channel and slice, all from 0. found is false if the file has no such picture.
+// Read reads the picture at a time, channel and slice, all counted from 0. found is false if the file has no such picture.
 func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
 	e := f.pictures[place{time, channel, slice}]
 	if e == nil {
@@ -94,9 +94,9 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	want := e.width * e.height * pixelBytes
 	switch {
 	case s.allBytes > maxPacked:
-		return true, tiff.Unread("a picture of %d bytes, at most %d expected: export it in smaller ones", s.allBytes, maxPacked)
+		return true, tiff.Unread("the picture has %d bytes, at most %d expected: export smaller pictures", s.allBytes, maxPacked)
 	case e.compression == plain && s.allBytes < int64(want):
-		return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", bounded.ErrTorn, s.allBytes, want)
+		return true, fmt.Errorf("%w: the picture has %d bytes, %d expected from its size", bounded.ErrTorn, s.allBytes, want)
 	}
 	e.shape(dst)
 	if e.compression == plain {
@@ -125,7 +125,7 @@ func (e *entry) shape(dst *tiff.Image) {
 	}
 }
 
-// turnColours turns blue, green, red into red, green, blue.
+// turnColours changes the order of samples from blue, green, red to red, green, blue.
 func turnColours(picture *tiff.Image) {
 	size := picture.Depth.Bytes()
 	for p := picture.Pix; len(p) >= 3*size; p = p[3*size:] {
@@ -141,7 +141,7 @@ type unpacker struct {
 	plain []byte // shuffled
 }
 
-// unpack fills dst exactly.
+// unpack decompresses packed into dst, which it must fill exactly.
 func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	halves := false
 	if compression == zstd1 {
@@ -159,7 +159,7 @@ func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 		return fmt.Errorf("%d bytes of Zstandard: %w: the file is damaged, copy it again", len(packed), err)
 	}
 	if len(pix) != len(dst) {
-		return fmt.Errorf("%d bytes when unpacked, %d expected of its size: the file is damaged, copy it again", len(pix), len(dst))
+		return fmt.Errorf("it unpacks to %d bytes, %d expected from its size: the file is damaged, copy it again", len(pix), len(dst))
 	}
 	if halves {
 		bounded.Unshuffle(dst, pix, 2)
@@ -167,11 +167,11 @@ func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	return nil
 }
 
-// zstd1Header removes the header before the Zstandard frame: its length, and chunks. One chunk is known: its lowest bit says
-// that all lower bytes precede all upper ones.
+// zstd1Header removes the header in front of the Zstandard frame: its length, then chunks. Only one type of chunk is known; its lowest bit means that all lower
+// bytes precede all upper bytes.
 func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 	if len(packed) < 2 || packed[0] < 1 || int(packed[0]) > len(packed) {
-		return nil, false, errors.New("no whole header in front of Zstandard: the file is damaged, copy it again")
+		return nil, false, errors.New("the header in front of Zstandard is incomplete: the file is damaged, copy it again")
 	}
 	head, frame := packed[1:packed[0]], packed[packed[0]:]
 	switch {
@@ -179,7 +179,7 @@ func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 	case len(head) == 2 && head[0] == 1:
 		halves = head[1]&1 != 0
 	default:
-		return nil, false, tiff.Unread("a header %x in front of Zstandard, 01 and a byte expected: export it without compression", head[:min(len(head), 8)])
+		return nil, false, tiff.Unread("the header in front of Zstandard is %x, 01 and a byte expected: export it without compression", head[:min(len(head), 8)])
 	}
 	return frame, halves, nil
 }

@@ -12,28 +12,28 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read is named in one line.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*ingesttest.CZI){
-		"part 2 of several files":                 func(f *ingesttest.CZI) { f.Part = 2 },
-		"picture 2 of 4: it is in part 1":         func(f *ingesttest.CZI) { f.Pictures[1].Part = 1 },
-		"no directory of pictures":                func(f *ingesttest.CZI) { f.Unended = true },
-		"no picture in its full size, and 0":      func(f *ingesttest.CZI) { f.Pictures = nil },
-		"compressed as JPEG XR, none or Z":        func(f *ingesttest.CZI) { f.Pictures[1].Compression = 4 },
-		"compressed as JPEG, none or Z":           func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1 },
-		"compressed as LZW, none or Z":            func(f *ingesttest.CZI) { f.Pictures[1].Compression = 2 },
-		"compressed as number 1000":               func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1000 },
-		"pixels of type Bgra32, Gray8":            func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 9 },
-		"pixels of type number 77":                func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 77 },
-		"several scenes":                          func(f *ingesttest.CZI) { add(f, "S") },
-		"several tiles of a mosaic":               func(f *ingesttest.CZI) { add(f, "M") },
-		`several positions along an axis "Q"`:     func(f *ingesttest.CZI) { add(f, "Q") },
-		"several tiles of the picture at time 1,": func(f *ingesttest.CZI) { f.Pictures[1].Axes = f.Pictures[0].Axes },
-		`an entry of 2 pictures along "T"`:        func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Size = 2 },
-		`0 long along "X"`:                        func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size = 0 },
-		"a picture of 100000x100000 pixels of 2":  func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size, f.Pictures[1].Axes[1].Size = 100000, 100000 },
-		"places along T, at most":                 func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Start = 1 << 30 },
-		"an entry of 18 axes": func(f *ingesttest.CZI) {
+		"part 2 of several files":                    func(f *ingesttest.CZI) { f.Part = 2 },
+		"picture 2 of 4: it is in part 1":            func(f *ingesttest.CZI) { f.Pictures[1].Part = 1 },
+		"no directory of pictures":                   func(f *ingesttest.CZI) { f.Unended = true },
+		"no picture in full size, only 0":            func(f *ingesttest.CZI) { f.Pictures = nil },
+		"compressed as JPEG XR, no compression or Z": func(f *ingesttest.CZI) { f.Pictures[1].Compression = 4 },
+		"compressed as JPEG, no compression or Z":    func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1 },
+		"compressed as LZW, no compression or Z":     func(f *ingesttest.CZI) { f.Pictures[1].Compression = 2 },
+		"compressed as number 1000":                  func(f *ingesttest.CZI) { f.Pictures[1].Compression = 1000 },
+		"pixels of type Bgra32, Gray8":               func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 9 },
+		"pixels of type number 77":                   func(f *ingesttest.CZI) { f.Pictures[1].Pixel = 77 },
+		"several scenes":                             func(f *ingesttest.CZI) { add(f, "S") },
+		"several tiles of a mosaic":                  func(f *ingesttest.CZI) { add(f, "M") },
+		`several positions along an axis "Q"`:        func(f *ingesttest.CZI) { add(f, "Q") },
+		"several tiles of the picture at time 1,":    func(f *ingesttest.CZI) { f.Pictures[1].Axes = f.Pictures[0].Axes },
+		`the entry has 2 pictures along "T"`:         func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Size = 2 },
+		`length 0 along "X"`:                         func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size = 0 },
+		"the picture has 100000x100000 pixels of 2":  func(f *ingesttest.CZI) { f.Pictures[1].Axes[0].Size, f.Pictures[1].Axes[1].Size = 100000, 100000 },
+		"positions along T, at most":                 func(f *ingesttest.CZI) { f.Pictures[1].Axes[4].Start = 1 << 30 },
+		"the entry has 18 axes": func(f *ingesttest.CZI) {
 			f.Pictures[1].Axes = append(f.Pictures[1].Axes, make([]ingesttest.CZIAxis, 13)...)
 		},
 	} {
@@ -44,7 +44,7 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsRune(err.Error(), '\n') {
 			t.Errorf("%v; one line with %q expected", err, want)
 		}
-		for _, kind := range []string{"several", "it is in part", "compressed as", "pixels of type", "pictures along", "places along"} {
+		for _, kind := range []string{"several", "it is in part", "compressed as", "pixels of type", "pictures along", "positions along"} {
 			if err != nil && strings.Contains(want, kind) && !strings.HasSuffix(err.Error(), "("+tiff.Page+")") {
 				t.Errorf("%v; the page at its end expected", err)
 			}
@@ -55,22 +55,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// add puts pictures at different places along an axis.
+// add gives pictures different positions along an additional axis.
 func add(f *ingesttest.CZI, letter string) {
 	for i := range f.Pictures {
 		f.Pictures[i].Axes = append(f.Pictures[i].Axes, ingesttest.CZIAxis{Letter: letter, Start: i, Size: 1})
 	}
 }
 
-// TestDamaged: a picture that cannot be read is an error of that picture.
+// TestDamaged: a damaged picture gives an error only for this picture.
 func TestDamaged(t *testing.T) {
 	for want, change := range map[string]func(p *ingesttest.CZIPicture){
-		"a picture of 23 bytes, 24 expected": func(p *ingesttest.CZIPicture) { p.Data = p.Data[:23] },
-		"bytes of Zstandard":                 func(p *ingesttest.CZIPicture) { p.Compression = 5 },
-		"22 bytes when unpacked, 24":         func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, p.Data[:22]) },
-		"12 bytes of Zstandard":              func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, make([]byte, 1<<20))[:12] },
-		"no whole header in front":           func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 6, []byte{9, 1, 1} },
-		"a header 0200 in front": func(p *ingesttest.CZIPicture) {
+		"the picture has 23 bytes, 24 expected":          func(p *ingesttest.CZIPicture) { p.Data = p.Data[:23] },
+		"bytes of Zstandard":                             func(p *ingesttest.CZIPicture) { p.Compression = 5 },
+		"it unpacks to 22 bytes, 24":                     func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, p.Data[:22]) },
+		"12 bytes of Zstandard":                          func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 5, packed(t, make([]byte, 1<<20))[:12] },
+		"the header in front of Zstandard is incomplete": func(p *ingesttest.CZIPicture) { p.Compression, p.Data = 6, []byte{9, 1, 1} },
+		"in front of Zstandard is 0200": func(p *ingesttest.CZIPicture) {
 			p.Compression, p.Data = 6, append([]byte{3, 2, 0}, packed(t, p.Data)...)
 		},
 	} {
@@ -87,7 +87,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestTorn: a file that ends early is refused, or the pictures behind its end are.
+// TestTorn: a file that was cut off is rejected, or its pictures beyond the end give errors.
 func TestTorn(t *testing.T) {
 	whole := ingesttest.CZIFilm(2, 1, 1).Bytes()
 	for n := range len(whole) - 16 {
@@ -108,7 +108,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
+// FuzzOpen: for any bytes, Open returns an error of one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
 	small := ingesttest.CZIFilm(2, 2, 1)
 	f.Add(small.Bytes())

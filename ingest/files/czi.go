@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// NewCZI makes a source of one channel and slice of a CZI file.
+// NewCZI makes a source that reads one channel and slice of a CZI file.
 func NewCZI(decode func(dst any) error) (pipeline.Source, error) {
 	var o finishedOptions
 	if err := decode(&o); err != nil {

@@ -41,7 +41,7 @@ type directory struct {
 	stack  picture.Stack // open if the picture is a TIFF
 }
 
-// NewDirectory makes a source of a folder of pictures, or follows one.
+// NewDirectory makes a source that reads a folder of pictures, complete or growing.
 func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	var o directoryOptions
 	c, t, err := o.times(decode(&o), "a folder of pictures or a pattern such as 'run1/*.png'")
@@ -90,8 +90,7 @@ func (d *directory) Open(context.Context) error {
 	return nil
 }
 
-// schedule orders the files by the timetable, which must contain each of them. If whole is true, the files are complete, and
-// each row must have its file.
+// schedule orders the files by the timetable, which must list every file. If whole is true, every row of the timetable must have its file, too.
 func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPicture, error) {
 	pictures := make([]listedPicture, len(files))
 	for i, file := range files {
@@ -101,7 +100,7 @@ func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPict
 		}
 		m, known := table.Rows[table.Name(file)]
 		if !known {
-			return nil, fmt.Errorf("%s is not in %s: add its row, or move the picture away", file, table.Path)
+			return nil, fmt.Errorf("%s has no row in %s: add the row, or move the picture away", file, table.Path)
 		}
 		pictures[i].taken = m
 	}
@@ -112,7 +111,7 @@ func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPict
 	if whole && len(pictures) < len(table.Names) {
 		for i, name := range table.Names {
 			if i == len(pictures) || pictures[i].taken.Order != i {
-				return nil, fmt.Errorf("%s lists %s, which is not there: copy the picture, or remove its row", table.Path, name)
+				return nil, fmt.Errorf("%s lists %s, which does not exist: copy the picture, or remove its row", table.Path, name)
 			}
 		}
 	}
@@ -164,7 +163,7 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 	return nil, io.EOF
 }
 
-// decode returns the picture, or the next page of it.
+// decode returns the picture, or the next page of a TIFF.
 func (d *directory) decode(path string) (frame.Mat, error) {
 	if d.stack.Closed() && !isTIFF(path) {
 		d.at++
@@ -191,7 +190,7 @@ func (d *directory) openStack(path string) error {
 		return err
 	}
 	if pages := d.stack.Pages.Pages(); pages > 1 && d.table != nil && !d.clock.Even() {
-		return fmt.Errorf("%d pages, but %s gives one time a file: give --dt, or write one file a page", pages, d.table.Path)
+		return fmt.Errorf("the file has %d pages, but %s gives one time per file: give --dt, or write one file per page", pages, d.table.Path)
 	}
 	return nil
 }
@@ -204,11 +203,11 @@ func (d *directory) advance() {
 // Close closes an open TIFF.
 func (d *directory) Close() error { return d.stack.Close() }
 
-// readPicture reads a picture. If the library decoded it with a complaint, the clock adds a warning to the next frame.
+// readPicture reads a picture. If the decoding library complained, readPicture adds a warning to the next frame of the clock.
 func readPicture(reader *picture.Reader, path string, c *timing.Clock) (frame.Mat, error) {
 	mat, err := reader.Read(path)
 	if err == nil && reader.Said != "" {
-		c.Warn("damaged_picture", fmt.Sprintf("%s was decoded, but may be wrong in part: %s: record or copy it again", path, reader.Said))
+		c.Warn("damaged_picture", fmt.Sprintf("%s was decoded, but parts of it may be wrong (%s): record or copy it again", path, reader.Said))
 	}
 	return mat, err
 }

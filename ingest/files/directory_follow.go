@@ -17,15 +17,15 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Limits for retries of an unreadable picture. It is retried when its file changes, and from time to time, because a drive's
-// clock may be coarse. It is skipped if it stays unchanged while a later picture exists, or if the recording has ended.
+// Limits for retries of an unreadable picture. A retry follows each change of its file, and comes from time to time without one, because a drive's clock may be
+// coarse. The picture is skipped if it stays unchanged while a later picture exists, or if the recording has ended.
 const (
 	tryAgain = 200 * time.Millisecond
 	giveUp   = 2 * time.Second
 )
 
-// growingFolder returns the pictures of a folder as they are completed, in the order of their names. A TIFF returns its pages
-// and ends when a later picture exists.
+// growingFolder returns the pictures of a folder as they are completed, in the order of their names. It returns each page of a TIFF. The TIFF ends when a later
+// picture exists.
 type growingFolder struct {
 	path     string
 	clock    timing.Clock
@@ -35,7 +35,7 @@ type growingFolder struct {
 	ended    bool             // the wait reached its limit
 
 	reader picture.Reader
-	state  fileState  // of the first arrival at the last try
+	state  fileState  // state of the first arrival at the last try
 	rests  time.Time  // start of this state
 	tried  time.Time  // time of the last try
 	file   *os.File   // the first arrival, if it is a TIFF
@@ -106,13 +106,13 @@ func (s *growingFolder) Read(ctx context.Context) (*frame.Frame, error) {
 func (s *growingFolder) first() (*frame.Frame, error) {
 	for s.arrivals.Len() > 0 {
 		path := s.arrivals.Front()
-		if path == s.last && s.file == nil { // returned so long ago that its name was forgotten, and it arrived again
+		if path == s.last && s.file == nil { // arrived again after arrivals had forgotten its name
 			s.arrivals.Pop()
 			continue
 		}
 		if s.last != "" && format.Naturally(path, s.last) < 0 {
 			s.arrivals.Pop()
-			return nil, s.clock.Skip("late_file", fmt.Errorf("%s arrived after %s, which follows it: number the pictures in the order in which they are written", path, s.last))
+			return nil, s.clock.Skip("late_file", fmt.Errorf("%s arrived after %s, although its name comes first: number the pictures in the order in which they are written", path, s.last))
 		}
 		if s.file != nil && s.file.Name() != path { // it returned no frame
 			s.leave()
@@ -153,7 +153,7 @@ func (s *growingFolder) drop() {
 	s.leave()
 }
 
-// leave resets the state of the arrival tried last.
+// leave resets the state that belongs to the arrival tried last.
 func (s *growingFolder) leave() {
 	s.rests = time.Time{}
 	s.closeFile()
@@ -190,7 +190,7 @@ func (s *growingFolder) idle(path string) bool {
 	return time.Since(s.tried) < tryAgain
 }
 
-// decode returns the picture, or its next page, as far as it is written.
+// decode returns the picture, or the next written page of a TIFF.
 func (s *growingFolder) decode(path string) (frame.Mat, error) {
 	if s.pages == nil && isTIFF(path) {
 		file, _, err := format.Open(path)

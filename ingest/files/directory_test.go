@@ -92,10 +92,10 @@ func TestDirectoryRefused(t *testing.T) {
 		{"file,t,trajectory\nf1.png,0,-1\n", `line 2: trajectory is "-1"`},
 		{"file,t\nf1.png,1\nf2.png,1\n", "line 3: t is 1 after 1 in trajectory 0"},
 		{"file,t\nf1.png,1\nf1.png,2\n", "f1.png is listed twice"},
-		{"\ufefffile,t\nf1.png,1\n", "f2.png is not in"}, // Excel's byte order mark is no part of the name
+		{"\ufefffile,t\nf1.png,1\n", "f2.png has no row in"}, // Excel's byte order mark is not part of the column's name
 		{"file,t\nf1.png\n", "wrong number of fields"},
-		{"file,t\nf1.png,1\n", "f2.png is not in"},
-		{"file,t\nf1.png,1\nf2.png,2\nf3.png,3\n", "lists f3.png, which is not there"},
+		{"file,t\nf1.png,1\n", "f2.png has no row in"},
+		{"file,t\nf1.png,1\nf2.png,2\nf3.png,3\n", "lists f3.png, which does not exist"},
 	} {
 		dir := t.TempDir()
 		for _, name := range []string{"f1.png", "f2.png"} {
@@ -116,7 +116,7 @@ func TestDirectoryRefused(t *testing.T) {
 	}
 }
 
-// TestDirectorySkips: pictures that cannot be read are told one by one, and the others keep their times.
+// TestDirectorySkips: each unreadable picture gives a skip, and the other pictures keep their times.
 func TestDirectorySkips(t *testing.T) {
 	dir := t.TempDir()
 	good := ingesttest.EncodePNG(t, ingesttest.Grey(60, 40, 5))

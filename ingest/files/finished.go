@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// indexed is a recording in one file whose index Open reads. All places count from 0.
+// indexed is a recording in one file whose index Open reads. Times, channels and slices count from 0.
 type indexed interface {
 	// Axes returns the numbers of times, channels and slices.
 	Axes() (times, channels, slices int)
@@ -28,7 +28,7 @@ type indexed interface {
 	Interval() float64
 	// PixelUM returns the sides of a pixel in micrometres, or 0 if unknown.
 	PixelUM() (x, y float64)
-	// Labels returns the names of the channels; it may be shorter or empty.
+	// Labels returns the names of the channels. It may lack names at its end, or be empty.
 	Labels() []string
 	// Close frees the memory for reading; the caller closes the file.
 	Close() error
@@ -64,19 +64,19 @@ type finishedOptions struct {
 	Plane `yaml:",inline"`
 }
 
-// newFinished checks the options that all such sources share.
+// newFinished makes the source after it has checked the options that all sources of complete files share.
 func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, error) {
 	c, err := o.times(nil, "a file")
 	if err != nil {
 		return nil, err
 	}
 	if o.Channel < 0 || o.Slice < 0 {
-		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
+		return nil, fmt.Errorf("channel is %d and slice is %d, numbers from 1 expected", o.Channel, o.Slice)
 	}
 	return &finishedSource{kind: kind, path: o.Path, clock: c, choice: choice{o.Channel, o.Slice}, open: open, before: math.Inf(-1)}, nil
 }
 
-// Info counts the chosen frames.
+// Info returns the number of chosen frames.
 func (s *finishedSource) Info() pipeline.Info {
 	return pipeline.Info{Timed: s.clock.Timed(), Frames: s.frames}
 }
@@ -119,7 +119,7 @@ func (s *finishedSource) choose() (err error) {
 	s.frames = times
 	if s.slices {
 		s.frames = depths
-		s.clock.Warn("slices_as_frames", fmt.Sprintf("the file has one time and %d slices, and the slices are read as frames: give --dt or --fps for their interval", depths))
+		s.clock.Warn("slices_as_frames", fmt.Sprintf("the file has one time and %d slices, so the slices are read as frames: give --dt or --fps to set the time between them", depths))
 	}
 	return nil
 }
@@ -189,26 +189,26 @@ func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, err
 }
 
-// tellMissing adds a warning to the next frame: some of its chunks are missing.
+// tellMissing adds a warning about missing chunks to the next frame.
 func tellMissing(clock *timing.Clock, missing, chunks int) {
-	clock.Warn("missing_chunks", fmt.Sprintf("frame %d lacks %d of %d chunks, which are read as their fill value; other frames may lack some, too: check whether the writer leaves out empty chunks", clock.Next(), missing, chunks))
+	clock.Warn("missing_chunks", fmt.Sprintf("frame %d lacks %d of %d chunks, and their pixels get the fill value; other frames may lack chunks, too: check whether the writer leaves out empty chunks", clock.Next(), missing, chunks))
 }
 
 // tellUnwritten warns if a file has room for more frames than were written.
 func tellUnwritten(clock *timing.Clock, what string, room, written int) {
 	if written < room {
-		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, but the last %d were not written and are not read", what, room, room-written))
+		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, but its last %d frames were never written", what, room, room-written))
 	}
 }
 
 // tellPixel adds the pixel size to a frame, if it is known.
 func tellPixel(f *frame.Frame, what string, x, y float64) {
 	if x > 0 && y > 0 {
-		f.Notice(false, "pixel_size", fmt.Sprintf("the %s states a pixel of %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", what, x, y, x))
+		f.Notice(false, "pixel_size", fmt.Sprintf("the %s states a pixel size of %.6g by %.6g µm: set online.pixel_um: %.6g to get diffusion in µm²/s", what, x, y, x))
 	}
 }
 
-// at returns the time of frame n in seconds, or why it has none.
+// at returns the time of frame n in seconds, or an error if it has none.
 func (s *finishedSource) at(n int) (float64, error) {
 	if !s.own {
 		return s.clock.Now(), nil

@@ -14,7 +14,7 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-// h5py is a file that h5py wrote (ingest/hdf5/testdata/SOURCE.txt).
+// h5py returns the path of a file that h5py wrote (ingest/hdf5/testdata/SOURCE.txt).
 func h5py(t testing.TB, name string) (path string) {
 	t.Helper()
 	archive, err := zip.OpenReader("../hdf5/testdata/h5py.zip")
@@ -33,7 +33,7 @@ func h5py(t testing.TB, name string) (path string) {
 	return ingesttest.Write(t, filepath.Join(t.TempDir(), name), data)
 }
 
-// cziFile writes a CZI file after a change.
+// cziFile writes a CZI file after change was applied.
 func cziFile(t testing.TB, f *ingesttest.CZI, change func(*ingesttest.CZI)) (path string) {
 	t.Helper()
 	change(f)
@@ -46,7 +46,7 @@ func nd2File(t testing.TB, chunks ...ingesttest.ND2Chunk) (path string) {
 	return ingesttest.Write(t, filepath.Join(t.TempDir(), "film.nd2"), ingesttest.ND2("Ver3.0", chunks...))
 }
 
-// TestFinished: files of all three kinds give the frames of one channel and slice in their order, with their own times.
+// TestFinished: files of all three kinds return the frames of one channel and slice in order, with their own times.
 func TestFinished(t *testing.T) {
 	film := func(times, channels, slices int, change func(*ingesttest.CZI)) string {
 		return cziFile(t, ingesttest.CZIFilm(times, channels, slices), change)
@@ -102,7 +102,7 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// TestPixelSize: the size of a pixel is told with the first frame, which is no warning.
+// TestPixelSize: the first frame has an event with the size of a pixel, which is not a warning.
 func TestPixelSize(t *testing.T) {
 	for kind, path := range map[string]string{
 		"czi": cziFile(t, ingesttest.CZIFilm(2, 1, 1), func(f *ingesttest.CZI) {
@@ -130,7 +130,7 @@ func TestPixelSize(t *testing.T) {
 	}
 }
 
-// TestHDF5Gaps: what was not written is told, never given as frames.
+// TestHDF5Gaps: frames that were not written give events or skips, never frames.
 func TestHDF5Gaps(t *testing.T) {
 	for _, c := range []struct {
 		dataset, told string
@@ -153,25 +153,25 @@ func TestHDF5Gaps(t *testing.T) {
 	}
 }
 
-// TestFinishedRefused: what cannot be read is refused in one line, at Open at the latest.
+// TestFinishedRefused: Open, or New before it, returns an error of one line for a source that cannot be read.
 func TestFinishedRefused(t *testing.T) {
 	file, text := h5py(t, "earliest.h5"), ingesttest.Write(t, filepath.Join(t.TempDir(), "a.h5"), []byte("a text"))
 	for _, c := range []struct{ kind, options, want string }{
 		{"hdf5", "{}", "path is missing"},
-		{"czi", "{path: x, channel: -1}", "channel: -1, slice: 0, numbers from 1 expected"},
+		{"czi", "{path: x, channel: -1}", "channel is -1 and slice is 0, numbers from 1 expected"},
 		{"nd2", "{path: x, dt: 1, fps: 1}", "give one of them"},
 		{"czi", "{path: x, follow: true}", "follow"},
 		{"nd2", "{path: " + text + "none}", "no such file"},
 		{"hdf5", "{path: " + text + "}", "no HDF5 signature"},
 		{"czi", "{path: " + text + "}", "torn"},
 		{"nd2", "{path: " + text + "}", "begins with"},
-		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, there is /g0/big [5 11 13], "},
-		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "name the channel, too, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
-		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel: 3, 1 to 2 expected"},
-		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "no frame was written, of 6"},
+		{"hdf5", "{path: " + file + ", dataset: nowhere}", "no dataset /nowhere, the file has /g0/big [5 11 13], "},
+		{"hdf5", "{path: " + file + ", dataset: g2/channels}", "also give the channel, 1 to 2, as hdf5:" + file + "?channel=1&slice=1"},
+		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel is 3, 1 to 2 expected"},
+		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "has room for 6 frames, but none was written"},
 		{"czi", "{path: " + cziFile(t, ingesttest.CZIFilm(2, 2, 1), func(f *ingesttest.CZI) {
 			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DA&#10;PI"/></Channels></Dimensions></Image></Information></Metadata></a>`
-		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
+		}) + "}", "also give the channel, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
 	} {
 		s, err := construct(c.kind, ingesttest.DecodeYAML(c.options))
 		if err == nil {
@@ -184,7 +184,7 @@ func TestFinishedRefused(t *testing.T) {
 	}
 }
 
-// TestFinishedOptions: what is chosen behind a file's name.
+// TestFinishedOptions: options after a file's name are parsed.
 func TestFinishedOptions(t *testing.T) {
 	options, err := HDF5Options("a b.h5?dataset=/x/y&axes=txy&channel=2")
 	if err != nil || fmt.Sprint(options) != "map[axes:txy channel:2 dataset:/x/y path:a b.h5]" {

@@ -24,7 +24,7 @@ type fitsSource struct {
 	page  tiff.Image
 }
 
-// NewFITS makes a source of the planes of a FITS cube.
+// NewFITS makes a source that reads the planes of a FITS cube.
 func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	var o Film
 	c, err := o.times(decode(&o), "a FITS file")
@@ -34,7 +34,7 @@ func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	return &fitsSource{path: o.Path, clock: c}, nil
 }
 
-// Info counts the planes.
+// Info returns the number of planes.
 func (s *fitsSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if s.cube != nil {
@@ -65,8 +65,8 @@ var (
 	exposureKeywords = []string{"EXPTIME", "EXPOSURE"}
 )
 
-// readInterval uses the file's own time step if the user gave none. An exposure lacks the time between two exposures, so it
-// adds a warning.
+// readInterval uses the file's own time step if the user gave none. If the file states only the exposure, readInterval adds a warning, because the time between
+// two exposures is missing.
 func (s *fitsSource) readInterval() {
 	if s.clock.Timed() {
 		return
@@ -79,7 +79,7 @@ func (s *fitsSource) readInterval() {
 	}
 }
 
-// measured passes the first keyword with a frame interval to the clock.
+// measured passes the frame interval of the first keyword that has one to the clock.
 func (s *fitsSource) measured(keywords []string) (keyword string, seconds float64, found bool) {
 	for _, keyword := range keywords {
 		if v, found := s.cube.Number(keyword); found && s.clock.Measured(v) {

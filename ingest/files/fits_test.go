@@ -30,7 +30,7 @@ func TestFITS(t *testing.T) {
 	}
 }
 
-// The file's first row is the picture's, and its counts stay 16 bits.
+// The file's first row is the picture's first row, and counts keep their 16 bits.
 func TestFITSPixels(t *testing.T) {
 	path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.fit"), ingesttest.FITS(5, 3, 1))
 	f, err := openRecording(t, "fits", "{path: "+path+", fps: 1}").Read(context.Background())
@@ -53,7 +53,7 @@ func TestFITSPixels(t *testing.T) {
 	}
 }
 
-// What the person gives wins, then the camera's cycle, then the exposure with a warning, then a second with another.
+// The frame interval comes from the user, or else the camera's cycle, or else the exposure with a warning, or else is one second with another warning.
 func TestFITSTimes(t *testing.T) {
 	cycle, exposure := "KCT     =         5.000000E-02 / Kinetic Cycle Time", "EXPOSURE=                 0.03"
 	for _, c := range []struct {
@@ -89,9 +89,9 @@ func TestFITSRefused(t *testing.T) {
 		want string
 	}{
 		"empty.fits": {nil, "is empty"},
-		"torn.fits":  {whole[:len(whole)-2880], "promises 2 pictures of 60x60 pixels, the file holds 1: it is torn, copy it again"},
+		"torn.fits":  {whole[:len(whole)-2880], "promises 2 pictures of 60x60 pixels, but the file has only 1: it is torn, copy it again"},
 		"text.fits":  {bytes.Repeat([]byte("hello "), 1000), `begins with "hello hell"`},
-		"blank.fits": {ingesttest.FITS(0, 0, 1), "pictures of 0x0 pixels"},
+		"blank.fits": {ingesttest.FITS(0, 0, 1), "pictures have 0x0 pixels"},
 	} {
 		path := ingesttest.Write(t, filepath.Join(dir, name), c.file)
 		s := newRecording(t, "fits", "{path: "+path+"}")

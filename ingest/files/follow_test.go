@@ -19,12 +19,12 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// formats are the recordings that are followed: what a person names, and who writes it.
+// formats are the kinds of recordings to follow, with functions that write them.
 var formats = []struct {
 	name string
 	kind string
 	new  func(t testing.TB, dir string) (path string, g grower)
-	torn int // last bytes of a frame without which it is not whole
+	torn int // number of last bytes of a frame that make it incomplete if missing
 }{
 	{"directories before pixels", "tiff", func(t testing.TB, dir string) (string, grower) {
 		return newPages(t, dir, growingPages{order: binary.LittleEndian, start: 8})
@@ -55,13 +55,13 @@ var formats = []struct {
 	}, 1},
 }
 
-// newPages writes a TIFF that is called run.ome.tif and is empty at first.
+// newPages makes an empty TIFF with the name run.ome.tif.
 func newPages(t testing.TB, dir string, g growingPages) (string, grower) {
 	g.path = ingesttest.Write(t, filepath.Join(dir, "run.ome.tif"), nil)
 	return g.path, &g
 }
 
-// put writes the pieces in small portions, and leaves out the last bytes of the last.
+// put writes the pieces in small portions, without the last omit bytes of the last piece.
 func put(t testing.TB, pieces []piece, omit int) {
 	t.Helper()
 	const portion = 300
@@ -96,7 +96,7 @@ func followed(t testing.TB, kind, path, idle string) pipeline.Source {
 	return s
 }
 
-// check wants exactly the first n frames of a grower, in order.
+// check fails the test unless frames are exactly the first n frames of a grower, in order.
 func check(t *testing.T, frames []ingesttest.Seen, n int) {
 	t.Helper()
 	if len(frames) != n {
@@ -110,27 +110,27 @@ func check(t *testing.T, frames []ingesttest.Seen, n int) {
 	}
 }
 
-// TestFollow: every frame of a recording that grows comes once, in order, and promptly; when nothing comes any more it has ended.
+// TestFollow: every frame of a growing recording is returned once, in order and promptly. When no more data arrive, the recording ends.
 func TestFollow(t *testing.T) {
 	const (
-		prompt = 250 * time.Millisecond // from a frame's last byte to its being read: what is promised
+		prompt = 250 * time.Millisecond // promised time from writing a frame's last byte to reading the frame
 		n      = 8
 	)
 	for before, format := range formats {
 		t.Run(format.name, func(t *testing.T) {
 			t.Parallel()
 			path, g := format.new(t, t.TempDir())
-			before := before % 3 // frames that are there when the source is opened
+			before := before % 3 // number of frames that exist when the source is opened
 			for i := range before {
 				put(t, g.frame(t, i), 0)
 			}
-			s := followed(t, format.kind, path, "2s") // longer than a loaded machine keeps the writer from its next byte
+			s := followed(t, format.kind, path, "2s") // longer than a busy machine delays the writer's next byte
 			whole := make(chan time.Time, n)
 			go func() {
 				for i := before; i < n; i++ {
 					pieces := g.frame(t, i)
 					put(t, pieces, 1)
-					time.Sleep(time.Duration(7*i) * time.Millisecond) // the last byte keeps the reader waiting
+					time.Sleep(time.Duration(7*i) * time.Millisecond) // the reader waits for the last byte
 					last := pieces[len(pieces)-1]
 					end := int64(len(last.data)) - 1
 					if _, err := last.file.WriteAt(last.data[end:], last.at+end); err != nil {
@@ -168,7 +168,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowKilled: a writer that is killed within a frame leaves the whole ones, and the torn one is told.
+// TestFollowKilled: if the writer is killed within a frame, the whole frames are returned, and the torn frame gives a skip.
 func TestFollowKilled(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestFollowKilled(t *testing.T) {
 	}
 }
 
-// TestFollowTornAnywhere: wherever the writer was killed, what is given is whole, and nothing else is.
+// TestFollowTornAnywhere: only whole frames are returned, at whatever byte the writer was killed.
 func TestFollowTornAnywhere(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestFollowTornAnywhere(t *testing.T) {
 	}
 }
 
-// TestFollowAnew: a TIFF that is begun anew under its name is told, for its first pages would be missed.
+// TestFollowAnew: a TIFF that is replaced by a new one of the same name gives an error, because its first pages would be missed.
 func TestFollowAnew(t *testing.T) {
 	old := join(t, ingesttest.Page(8, 8, 1, tiff.Uint8, 1), ingesttest.Page(8, 8, 1, tiff.Uint8, 2), ingesttest.Page(8, 8, 1, tiff.Uint8, 3))
 	anew := ingesttest.EncodeTIFF(t, ingesttest.Page(8, 8, 1, tiff.Uint8, 4))
@@ -236,7 +236,7 @@ func TestFollowAnew(t *testing.T) {
 	}
 }
 
-// TestFollowOlderPart: what looks like the next part of a recording and was there before it is left alone, until it is written anew.
+// TestFollowOlderPart: a file with the name of the recording's next part that existed before is ignored until it is written again.
 func TestFollowOlderPart(t *testing.T) {
 	dir := t.TempDir()
 	path, g := newPages(t, dir, growingPages{order: binary.LittleEndian, start: rollsOver, part: 3})
@@ -254,7 +254,7 @@ func TestFollowOlderPart(t *testing.T) {
 			}
 		}
 		put(t, g.frame(t, i), 0)
-		for range 2 { // the second waits for more
+		for range 2 { // the second Read waits for more
 			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 			f, err := s.Read(ctx)
 			cancel()
@@ -271,7 +271,7 @@ func TestFollowOlderPart(t *testing.T) {
 	check(t, frames, 4)
 }
 
-// TestFollowStops: a Read that waits ends with its context, and goes on afterwards.
+// TestFollowStops: a waiting Read ends with its context, and a later Read continues.
 func TestFollowStops(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.name, func(t *testing.T) {
@@ -299,8 +299,8 @@ func TestFollowStops(t *testing.T) {
 	}
 }
 
-// TestFollowFolder: pictures come in the order of their numbers whatever they are called; one that cannot be read is given up when a
-// later one is there, one that comes late is told. The same where the system gives no notices.
+// TestFollowFolder: pictures are returned in the order of the numbers in their names. An unreadable picture is skipped when a later one exists, and a late
+// picture gives a skip. The test runs with and without the system's notices.
 func TestFollowFolder(t *testing.T) {
 	for name, prepare := range map[string]func(*follow.Arrivals) error{"notices": func(*follow.Arrivals) error { return nil }, "listings": (*follow.Arrivals).ListOnly} {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestFollowFolder(t *testing.T) {
 	}
 }
 
-// taken reads a frame: the value in its corner, or the cause of one that was skipped, or what else hinders.
+// taken reads a frame and returns the value in its corner, or the cause of a skip, or the text of another error.
 func taken(ctx context.Context, t *testing.T, s pipeline.Source) (float64, string) {
 	t.Helper()
 	f, err := s.Read(ctx)
@@ -349,8 +349,8 @@ func taken(ctx context.Context, t *testing.T, s pipeline.Source) (float64, strin
 	return ingesttest.Look(t, f).Corner[0], ""
 }
 
-// TestFollowFolderOpen: a picture that comes late is told also while the TIFF behind it may have more pages; where that has given none, it is
-// in time.
+// TestFollowFolderOpen: a late picture gives a skip even while a following TIFF is open and may have more pages. If that TIFF has returned no page yet, the
+// picture is not late.
 func TestFollowFolderOpen(t *testing.T) {
 	dir := t.TempDir()
 	picture := func(n int) string { return filepath.Join(dir, fmt.Sprintf("f%d.tif", n)) }

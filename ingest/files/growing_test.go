@@ -18,12 +18,12 @@ type piece struct {
 	data []byte
 }
 
-// grower lays out a recording: frames(i) are the writes that add frame i, in their order; the last byte of the last makes it whole.
+// grower describes how a recording is written. frame(i) returns the writes that add frame i, in order. The last byte of the last write completes the frame.
 type grower interface {
 	frame(t testing.TB, i int) []piece
 }
 
-// shown is the value of frame i's pixels: no byte of it is zero, and no two frames have the same.
+// shown returns the value of the pixels of frame i. It has no zero byte and differs between frames.
 func shown(i int) byte { return byte(i + 1) }
 
 const growW, growH = 24, 20
@@ -34,14 +34,14 @@ func shot16(i int) *tiff.Image { return ingesttest.Page(growW, growH, 1, tiff.Ui
 type growingPages struct {
 	order       binary.ByteOrder
 	big         bool
-	pixelsFirst bool  // as libtiff does: the link to a page comes last; else as Micro-Manager, whose links lead to what is not there yet
-	start       int64 // of the first page
-	part        int   // pages a file has before the next is begun; 0 is one file
+	pixelsFirst bool  // writes the link to a page last, like libtiff; otherwise like Micro-Manager, whose links lead to pages that do not exist yet
+	start       int64 // offset of the first page
+	part        int   // pages per file; 0 for a single file
 
 	path string
 	file *os.File
-	at   int64 // where the next page goes
-	link int64 // where its place is to be written
+	at   int64 // offset of the next page
+	link int64 // offset of the link to the next page
 }
 
 // create begins the file, or its n-th part.

@@ -17,11 +17,11 @@ type hdf5Options struct {
 	Film  `yaml:",inline"`
 	Plane `yaml:",inline"`
 
-	Dataset string `yaml:"dataset" reaches:"nothing"` // path in the file; default: the only possible film, or the largest
+	Dataset string `yaml:"dataset" reaches:"nothing"` // path in the file; default: the largest dataset that can be a film
 	Axes    string `yaml:"axes" reaches:"nothing"`    // one letter per axis; default: tyx, tcyx, tczyx
 }
 
-// NewHDF5 makes a source of one channel and slice of a dataset.
+// NewHDF5 makes a source that reads one channel and slice of a dataset.
 func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
 	var o hdf5Options
 	if err := decode(&o); err != nil {
@@ -36,14 +36,14 @@ func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
 	})
 }
 
-// tellOf warns about parts of a dataset that are not read, and about other candidate datasets.
+// tellOf warns about frames of a dataset that were not written, and about other datasets that can be films.
 func tellOf(image *hdf5.Image, clock *timing.Clock) error {
 	if len(image.Others) > 0 {
-		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; others are %s: choose one with dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
+		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read because it is the largest; the file also has %s: choose one with dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
 	}
 	written := image.Written()
 	if written == 0 {
-		return fmt.Errorf("dataset %s: no frame was written, of %d that there is room for: copy it again", image.Dataset, image.Times)
+		return fmt.Errorf("dataset %s has room for %d frames, but none was written: copy the file again", image.Dataset, image.Times)
 	}
 	tellUnwritten(clock, "dataset", image.Times, written)
 	image.Times = written
@@ -68,7 +68,7 @@ func (hdf5Film) PixelUM() (x, y float64)           { return 0, 0 }
 func (hdf5Film) Labels() []string                  { return nil }
 func (hdf5Film) Close() error                      { return nil }
 
-// HDF5Options parses a file with choices: FILE?dataset=/data&axes=tczyx&channel=2&slice=1.
+// HDF5Options parses a file name with options, such as FILE?dataset=/data&axes=tczyx&channel=2&slice=1.
 func HDF5Options(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "h5:FILE?dataset=/data&axes=tczyx&channel=2&slice=1", "channel", "slice", "dataset", "axes")
 }

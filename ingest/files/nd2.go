@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// NewND2 makes a source of one channel and slice of an ND2 file.
+// NewND2 makes a source that reads one channel and slice of an ND2 file.
 func NewND2(decode func(dst any) error) (pipeline.Source, error) {
 	var o finishedOptions
 	if err := decode(&o); err != nil {

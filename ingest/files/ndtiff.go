@@ -22,18 +22,18 @@ import (
 // ndtiffOptions are the keys of an NDTiff source.
 type ndtiffOptions struct {
 	Growing `yaml:",inline"`
-	Axes    map[string]any `yaml:"axes" reaches:"nothing"` // chosen images, such as {channel: DAPI, z: 3}; optional for an axis with one value
+	Axes    map[string]any `yaml:"axes" reaches:"nothing"` // values of the images to read, such as {channel: DAPI, z: 3}; optional for an axis with one value
 }
 
-// ndtiffSource returns the images of one channel, position and slice in the order of the time axis. If the axis has gaps, for
-// example in a channel imaged less often, the steps are longer.
+// ndtiffSource returns the images of one channel, position and slice in the order of the time axis. A gap in the axis, for example of a channel imaged less
+// often, makes a longer time step.
 type ndtiffSource struct {
 	path   string
 	clock  timing.Clock
 	tail   follow.Tail
 	follow bool
 	series *series
-	frames int // number of images at Open
+	frames int // number of images found by Open
 
 	folder    string // folder of the index
 	indexFile *os.File
@@ -43,13 +43,13 @@ type ndtiffSource struct {
 	page      tiff.Image
 	ended     bool // the wait reached its limit
 
-	own    func(tiff.NDTimes) float64 // selects the used time of an image; nil if none is used
-	asked  bool                       // own was determined
+	own    func(tiff.NDTimes) float64 // returns the time of an image to use; nil if the images' times are not used
+	asked  bool                       // own is final
 	origin float64                    // time of the first image
 	before float64                    // time of the last image
 }
 
-// NewNDTiff makes a source of one channel, position and slice of a Micro-Manager recording, complete or growing.
+// NewNDTiff makes a source that reads one channel, position and slice of a Micro-Manager recording, complete or growing.
 func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	var o ndtiffOptions
 	c, t, err := o.times(decode(&o), "the folder that holds "+tiff.NDIndexName)
@@ -63,8 +63,7 @@ func NewNDTiff(decode func(dst any) error) (pipeline.Source, error) {
 	return &ndtiffSource{path: o.Path, clock: c, tail: t, series: images, follow: o.Follow, before: math.Inf(-1)}, nil
 }
 
-// IndexFolder returns the folder with the index: the given one, or its subfolder of full resolution. It returns "" if there
-// is none.
+// IndexFolder returns the folder with the index: path, or its subfolder of full resolution. It returns "" if neither has an index.
 func IndexFolder(path string) string {
 	for _, folder := range []string{path, filepath.Join(path, "Full resolution")} {
 		if info, err := os.Stat(filepath.Join(folder, tiff.NDIndexName)); err == nil && info.Mode().IsRegular() {
@@ -74,7 +73,7 @@ func IndexFolder(path string) string {
 	return ""
 }
 
-// Info counts the images of a complete recording.
+// Info returns the number of images of a complete recording.
 func (s *ndtiffSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if !s.follow {
@@ -99,17 +98,17 @@ func (s *ndtiffSource) Open(context.Context) error {
 		return s.nothing()
 	}
 	if s.frames > 0 {
-		s.chooseTimes() // pending times are requested again with the first image
+		s.chooseTimes() // if the times are pending, the first Read asks again
 	}
 	return nil
 }
 
-// nothing explains why no image was picked.
+// nothing returns an error that explains why no image was picked.
 func (s *ndtiffSource) nothing() error {
 	if s.torn != nil {
 		return fmt.Errorf("%s: %w", s.path, s.torn)
 	}
-	return fmt.Errorf("%s: no image at axes %v, there is %s: choose among them", s.path, s.series.chosen, s.series)
+	return fmt.Errorf("%s: no image has axes %v, the recording has %s: choose from these", s.path, s.series.chosen, s.series)
 }
 
 // collect picks the images whose entries have arrived.
@@ -146,7 +145,7 @@ func (s *ndtiffSource) openIndex() (err error) {
 		if s.follow {
 			return nil
 		}
-		return fmt.Errorf("%s holds no %s: give the folder that Micro-Manager wrote", s.path, tiff.NDIndexName)
+		return fmt.Errorf("%s contains no %s: give the folder that Micro-Manager wrote", s.path, tiff.NDIndexName)
 	}
 	if s.indexFile, _, err = format.Open(filepath.Join(s.folder, tiff.NDIndexName)); err == nil {
 		s.index = tiff.NewNDIndex(s.indexFile)
@@ -154,8 +153,8 @@ func (s *ndtiffSource) openIndex() (err error) {
 	return err
 }
 
-// Read returns the next image. It skips an unreadable image as unreadable_image. It skips an image that the index lists after
-// a later one, or whose time is not later, as out_of_order.
+// Read returns the next image. It skips an unreadable image as unreadable_image. It skips an image as out_of_order if the index lists it after a later image,
+// or if its time is not later than the previous image's.
 func (s *ndtiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -205,7 +204,7 @@ func (s *ndtiffSource) end() error {
 	return fmt.Errorf("%s: %w; the images before it were read", s.path, torn)
 }
 
-// give makes a frame of the first picked image, or leaves it if it is pending.
+// give makes a frame of the first picked image. A pending image stays picked.
 func (s *ndtiffSource) give() (*frame.Frame, error) {
 	if !s.asked {
 		if err := s.chooseTimes(); err != nil {
@@ -222,7 +221,7 @@ func (s *ndtiffSource) give() (*frame.Frame, error) {
 	case err != nil:
 		return nil, s.clock.Skip("unreadable_image", fmt.Errorf("%s: image %d: %w", s.path, image.step, err))
 	case late:
-		return nil, s.clock.Skip("out_of_order", fmt.Errorf("%s: image %d comes after image %d in the index: it is left out", s.path, image.step, s.series.last))
+		return nil, s.clock.Skip("out_of_order", fmt.Errorf("%s: the index lists image %d after image %d, so it is left out", s.path, image.step, s.series.last))
 	case !(t > s.before):
 		return nil, s.clock.Skip("out_of_order", fmt.Errorf("%s: image %d was taken at %g s by its metadata, the one before at %g s: give dt or fps", s.path, image.step, t, s.before))
 	}
@@ -252,12 +251,12 @@ func (s *ndtiffSource) load(image *frameImage) (t float64, err error) {
 		t = s.own(times) - s.origin
 	}
 	if !(math.Abs(t) <= timing.MaxTime) {
-		return 0, fmt.Errorf("its time is %g s, within %g expected: give dt or fps", t, float64(timing.MaxTime))
+		return 0, fmt.Errorf("its time is %g s, at most %g expected: give dt or fps", t, float64(timing.MaxTime))
 	}
 	return t, nil
 }
 
-// openFile opens the named TIFF file unless it is open.
+// openFile opens the named TIFF file if it is not open.
 func (s *ndtiffSource) openFile(name string) (err error) {
 	path := filepath.Join(s.folder, name)
 	if s.file != nil && s.file.Name() == path {

@@ -57,7 +57,7 @@ func (s *series) add(e tiff.NDEntry) error {
 	for name, value := range s.chosen {
 		found, there := e.Axes[name]
 		if !there {
-			return fmt.Errorf("axes: there is no axis %s, but %s: choose among them", name, s)
+			return fmt.Errorf("axes: there is no axis %s, the recording has %s: choose from these", name, s)
 		}
 		if found != value {
 			return nil
@@ -88,10 +88,10 @@ func (s *series) add(e tiff.NDEntry) error {
 // settle sorts the picked images. It returns an error that names the axis if images differ in more than time.
 func (s *series) settle() error {
 	if s.several {
-		return fmt.Errorf("there are several images at each time, along %s: choose one with axes: {%s}, or as ndtiff:FOLDER?%s", s, s.example(": ", ", "), s.example("=", "&"))
+		return fmt.Errorf("each time has several images, along %s: choose one with axes: {%s}, or on the command line with ndtiff:FOLDER?%s", s, s.example(": ", ", "), s.example("=", "&"))
 	}
 	if len(s.picked) > tiff.MaxPages {
-		return fmt.Errorf("%d images, at most %d expected: split the recording", len(s.picked), tiff.MaxPages)
+		return fmt.Errorf("the recording has %d images, at most %d expected: split it", len(s.picked), tiff.MaxPages)
 	}
 	slices.SortStableFunc(s.picked, func(a, b frameImage) int { return cmp.Compare(a.step, b.step) })
 	return nil
@@ -106,7 +106,7 @@ func (s *series) take() (i frameImage, late bool) {
 	return i, late
 }
 
-// note keeps the first few values of each axis.
+// note adds the image's values to the few that values keeps per axis.
 func (s *series) note(axes map[string]string) {
 	for name, value := range axes {
 		seen := s.values[name]
@@ -121,7 +121,7 @@ func (s *series) names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.values)), func(name string) bool { return name == timeAxis })
 }
 
-// String lists the axes other than time with the values seen: channel (DAPI, FITC), z (0, 1, 2).
+// String lists the axes other than time and the values seen, such as channel (DAPI, FITC), z (0, 1, 2).
 func (s *series) String() string {
 	var axes []string
 	for _, name := range s.names() {
@@ -137,7 +137,7 @@ func (s *series) String() string {
 	return strings.Join(axes, ", ")
 }
 
-// example returns a valid choice.
+// example returns a valid choice of axes, as in channel: DAPI, z: 3 or channel=DAPI&z=3.
 func (s *series) example(is, and string) string {
 	var axes []string
 	for _, name := range s.names() {
@@ -146,7 +146,7 @@ func (s *series) example(is, and string) string {
 	return strings.Join(axes, and)
 }
 
-// NDTiffOptions parses a folder with choices: FOLDER?channel=DAPI&z=3.
+// NDTiffOptions parses a folder name with options, such as FOLDER?channel=DAPI&z=3.
 func NDTiffOptions(text string) (options map[string]any, err error) {
 	folder, query, _ := strings.Cut(text, "?")
 	chosen, err := url.ParseQuery(query)

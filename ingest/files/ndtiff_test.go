@@ -19,7 +19,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// nd writes an NDTiff as Micro-Manager does: both files have room in front of what is written, and the index follows the pixels.
+// nd writes an NDTiff like Micro-Manager: both files have their full length first, and an index entry is written after its pixels.
 type nd struct {
 	index, pixels *os.File
 	at, entry     int64
@@ -124,9 +124,9 @@ func TestNDTiff(t *testing.T) {
 		t.Errorf("with dt: %+v, the third at 2 s expected", frames)
 	}
 	for _, c := range []struct{ axes, want string }{
-		{"{}", "there are several images at each time, along channel (DAPI, FITC): choose one with axes: {channel: DAPI}, or as ndtiff:FOLDER?channel=DAPI"},
-		{"{channel: TRITC}", "no image at axes map[channel:TRITC], there is channel (DAPI, FITC)"},
-		{"{z: 0}", "there is no axis z, but channel (DAPI)"},
+		{"{}", "each time has several images, along channel (DAPI, FITC): choose one with axes: {channel: DAPI}, or on the command line with ndtiff:FOLDER?channel=DAPI"},
+		{"{channel: TRITC}", "no image has axes map[channel:TRITC], the recording has channel (DAPI, FITC)"},
+		{"{z: 0}", "there is no axis z, the recording has channel (DAPI)"},
 		{"{time: 0}", "leave it out"},
 		{"{z: [1]}", "a whole number or a name expected"},
 	} {
@@ -141,7 +141,7 @@ func TestNDTiff(t *testing.T) {
 	}
 }
 
-// TestNDTiffTimes: the computer's microseconds come before the acquisition's milliseconds, and times that stand still are none.
+// TestNDTiffTimes: the computer's microseconds take precedence over the acquisition's milliseconds, and times that do not increase are ignored.
 func TestNDTiffTimes(t *testing.T) {
 	const received = `{"TimeReceivedByCore": "2023-02-18 18:21:40.%06d", "ElapsedTime-ms": 0}`
 	for _, c := range []struct {
@@ -176,7 +176,7 @@ func TestNDTiffTimes(t *testing.T) {
 	}
 }
 
-// TestNDTiffTorn: the images before a tear are read, and the tear is told.
+// TestNDTiffTorn: the images before a tear are returned, and then an error about the tear.
 func TestNDTiffTorn(t *testing.T) {
 	dir := t.TempDir()
 	w := newND(t, dir)
@@ -214,7 +214,7 @@ func TestNDTiffTorn(t *testing.T) {
 	}
 }
 
-// TestNDTiffCorpus reads every set that Micro-Manager wrote whole: all images of all axes, with the manifest's values.
+// TestNDTiffCorpus reads all images along all axes of every recording of Micro-Manager in the corpus, and compares them with the manifest.
 func TestNDTiffCorpus(t *testing.T) {
 	folder, files := ingesttest.Corpus(t)
 	sets := 0
@@ -247,7 +247,7 @@ func TestNDTiffCorpus(t *testing.T) {
 	}
 }
 
-// TestNDTiffPending: images that the index names before their file shows them keep their own times.
+// TestNDTiffPending: images that the index lists before their bytes are visible keep their own times.
 func TestNDTiffPending(t *testing.T) {
 	for name, hide := range map[string]func(stack string) error{
 		"missing": os.Remove,
@@ -275,7 +275,7 @@ func TestNDTiffPending(t *testing.T) {
 	}
 }
 
-// TestNDTiffCorpusGrows writes a set of Micro-Manager's anew, image by image in files of their full length, while it is followed.
+// TestNDTiffCorpusGrows copies a recording of Micro-Manager image by image into files of full length, while the source follows the copy.
 func TestNDTiffCorpusGrows(t *testing.T) {
 	folder, _ := ingesttest.Corpus(t)
 	from, to := filepath.Join(folder, "micromanager-ndtiff/v3/ndtiff3.2_11bit_1"), t.TempDir()
@@ -296,7 +296,7 @@ func TestNDTiffCorpusGrows(t *testing.T) {
 	}
 	whole := ingesttest.Measure(t.Context(), NewNDTiff, "{path: "+from+"}")
 	go func() {
-		for i := range n + 1 { // the pixels of an image lie before the end of its share
+		for i := range n + 1 { // the pixels of image i lie before the end of its part of the file
 			put(t, []piece{{toStack, int64(i * image), pixels[min(i*image, len(pixels)):min((i+1)*image, len(pixels))]}}, 0)
 			if i > 0 {
 				put(t, []piece{{toIndex, int64((i - 1) * entry), index[(i-1)*entry : i*entry]}}, 0)
@@ -309,7 +309,7 @@ func TestNDTiffCorpusGrows(t *testing.T) {
 	}
 }
 
-// choices are the axes, beside time, of all images in a folder.
+// choices returns the axes other than time of all images in a folder.
 func choices(t *testing.T, folder string) []string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(folder, tiff.NDIndexName))

@@ -6,9 +6,8 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// chooseTimes uses the images' own times if the user gave none: the time of arrival in the computer, in microseconds, or the
-// time since the start of the acquisition, in milliseconds. It uses them only if the first ones increase. If they are pending
-// it returns the reason; call it again.
+// chooseTimes uses the images' own times if the user gave none: the time of arrival in the computer, in microseconds, or the time since the start of the
+// acquisition, in milliseconds. It uses them only if the first two increase. It returns an error while they are pending; then call it again.
 func (s *ndtiffSource) chooseTimes() error {
 	if !s.clock.Timed() {
 		times, err := s.firstTimes()

@@ -19,7 +19,7 @@ type Film struct {
 type Growing struct {
 	Film `yaml:",inline"`
 
-	Follow    bool          `yaml:"follow"`     // wait for more frames at the end
+	Follow    bool          `yaml:"follow"`     // at the end, wait for more frames
 	UntilIdle time.Duration `yaml:"until_idle"` // longest wait; default: forever
 }
 
@@ -29,7 +29,7 @@ type Plane struct {
 	Slice   int `yaml:"slice"`   // from 1; optional if the axis has one value
 }
 
-// times checks decoded options and returns the clock of the frames. failed is the error of decoding; what describes the path.
+// times checks decoded options and returns the clock of the frames. failed is the error of decoding. what describes the expected path, for messages.
 func (o *Film) times(failed error, what string) (timing.Clock, error) {
 	switch {
 	case failed != nil:
@@ -40,7 +40,7 @@ func (o *Film) times(failed error, what string) (timing.Clock, error) {
 	return timing.NewClock(o.DT, o.FPS)
 }
 
-// times also returns the wait at the end.
+// times checks decoded options and returns the clock of the frames and the Tail that waits for more.
 func (o *Growing) times(failed error, what string) (c timing.Clock, t follow.Tail, err error) {
 	if c, err = o.Film.times(failed, what); err == nil {
 		t, err = follow.NewTail(o.Follow, o.UntilIdle)

@@ -19,8 +19,8 @@ type tiffOptions struct {
 	Plane   `yaml:",inline"`
 }
 
-// tiffSource returns the pages of a file in their order. For a hyperstack it returns the pages of the chosen channel and
-// slice, or all pages.
+// tiffSource returns the pages of a file in their order. For a hyperstack it returns only the pages of the chosen channel and slice, or all pages if none is
+// chosen.
 type tiffSource struct {
 	path   string
 	clock  timing.Clock
@@ -31,7 +31,7 @@ type tiffSource struct {
 	first  bool // Open read the stack's page, and Read has not returned it
 }
 
-// NewTIFF makes a source of a file's pages, or follows it.
+// NewTIFF makes a source that reads the pages of a file, complete or growing.
 func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	var o tiffOptions
 	c, t, err := o.times(decode(&o), "a TIFF file")
@@ -40,7 +40,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	}
 	chosen := choice{o.Channel, o.Slice}
 	if o.Channel < 0 || o.Slice < 0 {
-		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
+		return nil, fmt.Errorf("channel is %d and slice is %d, numbers from 1 expected", o.Channel, o.Slice)
 	}
 	if o.Follow && chosen.made() {
 		return nil, errors.New("channel and slice cannot be chosen in a followed file, because its description is often written last: follow an NDTiff, or a file of one channel")
@@ -51,7 +51,7 @@ func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	return &tiffSource{path: o.Path, clock: c, choice: chosen}, nil
 }
 
-// Info counts the chosen pages and describes the packing of the page read last.
+// Info returns the number of chosen pages and the compression of the page read last.
 func (s *tiffSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if s.stack.Pages == nil {
@@ -101,11 +101,10 @@ func (s *tiffSource) open() error {
 
 // mixed warns about a series whose pages differ in more than time.
 func mixed(c *timing.Clock, s tiff.Series) {
-	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, and all are read as one series: choose one of each with tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
+	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, and all are read as one series: choose a channel and a slice with tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
 }
 
-// Read returns the next page. It skips a damaged page as unreadable_page. If the file ends before its pages do, Read fails
-// after the pages before the tear.
+// Read returns the next page. It skips a damaged page as unreadable_page. If the file is cut off, Read returns the whole pages, then an error.
 func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

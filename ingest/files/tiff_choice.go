@@ -17,18 +17,18 @@ type choice struct{ channel, slice int }
 // made reports whether the user chose.
 func (c choice) made() bool { return c != choice{} }
 
-// of returns the choice for a series, with the only value of an axis filled in, or an error that lists the choices.
+// of returns the choice for a series, or an error that lists the possible choices. It fills in an axis with one value.
 func (c choice) of(s tiff.Series) (choice, error) {
 	if !c.made() {
 		return c, nil
 	}
 	if !s.Regular() {
-		return c, errors.New("channel, slice: the file's description does not identify the pages: leave them out, or save one channel and slice as a file of its own")
+		return c, errors.New("channel and slice were chosen, but the file's description does not map its pages to them: leave both out, or save one channel and slice as a separate file")
 	}
 	return c.among(s.Channels, s.Slices)
 }
 
-// among returns the choice for the given numbers of channels and slices, with the only value of an axis filled in.
+// among returns the choice for the given numbers of channels and slices. It fills in an axis with one value.
 func (c choice) among(channels, depths int) (choice, error) {
 	for _, axis := range []struct {
 		name   string
@@ -39,9 +39,9 @@ func (c choice) among(channels, depths int) (choice, error) {
 		case *axis.chosen == 0 && axis.count == 1:
 			*axis.chosen = 1
 		case *axis.chosen == 0:
-			return c, fmt.Errorf("the file has several at each time: name the %s, too, 1 to %d", axis.name, axis.count)
+			return c, fmt.Errorf("the file has several pictures at each time: also give the %s, 1 to %d", axis.name, axis.count)
 		case *axis.chosen > axis.count:
-			return c, fmt.Errorf("%s: %d, 1 to %d expected, for its description names no more", axis.name, *axis.chosen, axis.count)
+			return c, fmt.Errorf("%s is %d, 1 to %d expected from the file's description", axis.name, *axis.chosen, axis.count)
 		}
 	}
 	return c, nil
@@ -56,22 +56,22 @@ func (c choice) has(s tiff.Series, page int) bool {
 	return channel == c.channel-1 && slice == c.slice-1
 }
 
-// TIFFOptions parses a file with choices: FILE?channel=2&slice=1.
+// TIFFOptions parses a file name with options, such as FILE?channel=2&slice=1.
 func TIFFOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "tiff:FILE?channel=2&slice=1", "channel", "slice")
 }
 
-// ZarrOptions parses a store with choices: STORE?channel=2&slice=1&level=0.
+// ZarrOptions parses a store name with options, such as STORE?channel=2&slice=1&level=0.
 func ZarrOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "zarr:STORE?channel=2&slice=1&level=0", "channel", "slice", "level")
 }
 
-// CZIOptions parses a file with choices: FILE?channel=2&slice=1.
+// CZIOptions parses a file name with options, such as FILE?channel=2&slice=1.
 func CZIOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "czi:FILE?channel=2&slice=1", "channel", "slice")
 }
 
-// ND2Options parses a file with choices: FILE?channel=2&slice=1.
+// ND2Options parses a file name with options, such as FILE?channel=2&slice=1.
 func ND2Options(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "nd2:FILE?channel=2&slice=1", "channel", "slice")
 }
@@ -79,7 +79,7 @@ func ND2Options(text string) (options map[string]any, err error) {
 // worded lists the options whose values are words, not numbers.
 var worded = []string{"dataset", "axes"}
 
-// chosenOptions parses a path and the named choices after it, numbers or words. form is the expected form, for messages.
+// chosenOptions parses a path followed by options with these names, whose values are numbers or words. form is the expected form, for messages.
 func chosenOptions(text, form string, names ...string) (options map[string]any, err error) {
 	kind, _, _ := strings.Cut(form, ":")
 	path, query, _ := strings.Cut(text, "?")

@@ -22,7 +22,7 @@ func hyperstack(t *testing.T, text string) (path string) {
 	return ingesttest.Write(t, filepath.Join(t.TempDir(), "a.tif"), describe(join(t, pages...), text))
 }
 
-// TestTIFFChoice: one channel and slice of a hyperstack are frames at the times of the description, and no page between them counts.
+// TestTIFFChoice: the pages of one channel and slice of a hyperstack are frames at the times in the description, and the other pages do not count.
 func TestTIFFChoice(t *testing.T) {
 	const (
 		imagej = "ImageJ=1.53t\nimages=8\nchannels=2\nslices=2\nframes=2\nfinterval=0.25\n"
@@ -64,15 +64,15 @@ func TestTIFFChoice(t *testing.T) {
 	}
 }
 
-// TestTIFFChoiceWrong: what cannot be chosen is refused, with what there is.
+// TestTIFFChoiceWrong: the error for an impossible choice lists the possible ones.
 func TestTIFFChoiceWrong(t *testing.T) {
 	const imagej = "ImageJ=1.53t\nimages=8\nchannels=2\nslices=2\nframes=2\n"
 	for _, c := range []struct{ text, options, want string }{
-		{imagej, "channel: 3, slice: 1", "channel: 3, 1 to 2 expected"},
-		{imagej, "channel: 1", "name the slice, too, 1 to 2"},
-		{imagej, "slice: 2", "name the channel, too, 1 to 2"},
-		{"by hand", "channel: 1", "does not identify the pages"},
-		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not identify the pages"},
+		{imagej, "channel: 3, slice: 1", "channel is 3, 1 to 2 expected"},
+		{imagej, "channel: 1", "also give the slice, 1 to 2"},
+		{imagej, "slice: 2", "also give the channel, 1 to 2"},
+		{"by hand", "channel: 1", "does not map its pages to them"},
+		{`<OME><Pixels SizeC="2" SizeT="4" DimensionOrder="XYCZT"><TiffData IFD="1" FirstT="1"/></Pixels></OME>`, "channel: 1", "does not map its pages to them"},
 		{imagej, "channel: -1", "numbers from 1 expected"},
 		{imagej, "channel: 1, slice: 1, follow: true", "cannot be chosen in a followed file"},
 	} {

@@ -22,7 +22,7 @@ import (
 // shorter files, run.tif and run_1.tif are two recordings.
 const rollsOver = 1800 << 20
 
-// growingTIFF returns each page of a growing file when it is complete, and continues in run_1.tif when run.tif is full.
+// growingTIFF returns each page of a growing file once the page is complete, and continues in run_1.tif when run.tif is full.
 type growingTIFF struct {
 	path  string // path of the first part
 	clock timing.Clock
@@ -42,7 +42,7 @@ type growingTIFF struct {
 // Info leaves the number of frames unknown.
 func (s *growingTIFF) Info() pipeline.Info { return pipeline.Info{Timed: s.clock.Timed()} }
 
-// Open opens the file, which may be empty.
+// Open opens the file, which may still be empty.
 func (s *growingTIFF) Open(context.Context) error {
 	s.clock.Settle()
 	s.tail.Alive()
@@ -67,7 +67,7 @@ func (s *growingTIFF) length() (int64, error) {
 		return 0, err
 	}
 	if there, err := os.Stat(s.file.Name()); err == nil && !os.SameFile(there, info) {
-		return 0, errors.New("another file replaced it: start the run again")
+		return 0, errors.New("another file replaced this one: start the run again")
 	}
 	if info.Size() != s.size {
 		s.size = info.Size()
@@ -89,8 +89,8 @@ func (s *growingTIFF) name(part int) string {
 	return fmt.Sprintf("%s_%d%s", stem, part, ends)
 }
 
-// Read returns the next page once it is whole. It skips a damaged page as unreadable_page. It skips an unfinished page as
-// torn_page when the recording has ended.
+// Read returns the next page once it is whole. It skips a damaged page as unreadable_page. After the end of the recording it skips an unfinished page as
+// torn_page.
 func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -132,7 +132,7 @@ func (s *growingTIFF) give() (*frame.Frame, error) {
 // its limit. The next part has to exist at two checks, because the last page of this part may have arrived between them.
 func (s *growingTIFF) await(ctx context.Context) error {
 	switch {
-	case s.clock.Next() == 0 && s.pages.Doubt() != nil && s.tail.Quiet() >= giveUp: // the user has to know
+	case s.clock.Next() == 0 && s.pages.Doubt() != nil && s.tail.Quiet() >= giveUp: // the user must see the error
 		return fmt.Errorf("%s: %w", s.file.Name(), s.pages.Doubt())
 	case s.begun:
 		s.whole = true
@@ -150,8 +150,7 @@ func (s *growingTIFF) await(ctx context.Context) error {
 	return nil
 }
 
-// follows reports whether the writer switched to the next part. A next part that rests while the open part grows belongs to
-// an older recording.
+// follows reports whether the writer switched to the next part. If the next part does not grow while the open part does, it belongs to an older recording.
 func (s *growingTIFF) follows() bool {
 	if s.size < rollsOver {
 		return false
@@ -170,7 +169,7 @@ func (s *growingTIFF) turn() error {
 	return s.open()
 }
 
-// judge decides what an error of a page means for the stream.
+// judge returns the error of the stream for an error of a page: a skip, or the end.
 func (s *growingTIFF) judge(err error) error {
 	var page *tiff.PageError
 	switch {

@@ -16,12 +16,12 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// join makes one file of pages that Encode wrote, by moving the offsets of the later ones and linking them.
+// join concatenates pages that Encode wrote to one file. It moves the offsets of the later pages and links the directories.
 func join(t testing.TB, pages ...*tiff.Image) []byte {
 	t.Helper()
 	le := binary.LittleEndian
 	var out []byte
-	link := 4 // where the next directory's offset is kept
+	link := 4 // offset of the link to the next directory
 	for _, p := range pages {
 		one := ingesttest.EncodeTIFF(t, p)
 		base := uint32(len(out))
@@ -32,7 +32,7 @@ func join(t testing.TB, pages ...*tiff.Image) []byte {
 			if le.Uint16(e[2:]) == 3 {
 				size = 2
 			}
-			if le.Uint16(e) == 273 || count*size > 4 { // strip offsets, and values kept elsewhere
+			if le.Uint16(e) == 273 || count*size > 4 { // strip offsets, and values stored outside the entry
 				le.PutUint32(e[8:], le.Uint32(e[8:])+base)
 			}
 		}
@@ -94,7 +94,7 @@ func TestTIFFTimes(t *testing.T) {
 	}
 }
 
-// describe gives the first page of a file that Encode or join wrote a description.
+// describe adds a description to the first page of a file that Encode or join wrote.
 func describe(file []byte, text string) []byte {
 	le := binary.LittleEndian
 	n, at := le.Uint16(file[8:]), len(file)+len(text)
@@ -111,7 +111,7 @@ func describe(file []byte, text string) []byte {
 	return append(out, link...)
 }
 
-// TestTIFFDescribed: the time steps that a description gives are taken where the person gives none and pages differ in nothing else.
+// TestTIFFDescribed: the time step of a description is used if the user gave none and pages differ only in time.
 func TestTIFFDescribed(t *testing.T) {
 	for _, c := range []struct {
 		text, options string
@@ -135,7 +135,7 @@ func TestTIFFDescribed(t *testing.T) {
 	}
 }
 
-// TestTIFFMixed: channels that are read as one series are told.
+// TestTIFFMixed: channels that are read as one series give a warning.
 func TestTIFFMixed(t *testing.T) {
 	for _, text := range []string{"ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n", `<OME><Pixels SizeC="1" SizeT="3" SizeZ="2"/></OME>`} {
 		path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.tif"), describe(ingesttest.EncodeTIFF(t, ingesttest.Page(5, 3, 1, tiff.Uint8, 1)), text))
@@ -148,14 +148,14 @@ func TestTIFFMixed(t *testing.T) {
 	}
 }
 
-// TestTIFFSizeChanges: a page of another size or type is skipped and keeps its place in time.
+// TestTIFFSizeChanges: a page whose size or type differs from the first page's is skipped and keeps its time.
 func TestTIFFSizeChanges(t *testing.T) {
 	path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.tif"), join(t, ingesttest.Page(5, 3, 1, tiff.Uint8, 1), ingesttest.Page(3, 5, 1, tiff.Uint8, 2), ingesttest.Page(5, 3, 3, tiff.Uint8, 3), ingesttest.Page(5, 3, 1, tiff.Uint8, 4)))
 	frames, skipped := ingesttest.ReadAll(t, openRecording(t, "tiff", "{path: "+path+", dt: 2}"))
 	if !reflect.DeepEqual(skipped, []string{"size_changed", "type_changed"}) || len(frames) != 2 {
 		t.Fatalf("%d frames, skipped %v", len(frames), skipped)
 	}
-	if f := frames[1]; f.Seq != 3 || f.T != 6 || f.Corner[0] != 4 || f.Dropped != 0 { // the runner counts what was skipped
+	if f := frames[1]; f.Seq != 3 || f.T != 6 || f.Corner[0] != 4 || f.Dropped != 0 { // the runner counts skipped pages
 		t.Errorf("after the skipped pages comes %+v, frame 3 at 6 s expected", f)
 	}
 }
@@ -204,7 +204,7 @@ func TestTIFFRefused(t *testing.T) {
 		}
 	}
 	s := newRecording(t, "tiff", "{path: "+dir+"}")
-	if err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "a file expected") {
+	if err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 }

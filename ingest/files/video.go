@@ -34,7 +34,7 @@ type video struct {
 	printed picture.Video
 }
 
-// NewVideo makes a source that reads a file in this process, or follows it in a child process.
+// NewVideo makes a source that reads a complete file in this process, or follows a growing file in a child process.
 func NewVideo(decode func(dst any) error) (pipeline.Source, error) {
 	var o Growing
 	c, t, err := o.times(decode(&o), "a video file")
@@ -85,7 +85,7 @@ func (v *video) Open(context.Context) (err error) {
 
 // tornVideo returns the error at the end of a transport stream whose writer stopped within the last picture.
 func tornVideo(path string, given uint64) error {
-	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, the next one is cut off: the recorder was stopped within it", path, given)}
+	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, but the next one is cut off, because the recorder stopped while writing it", path, given)}
 }
 
 // connect opens url with FFmpeg. url is v.path unless the bytes come through a pipe.
@@ -93,7 +93,7 @@ func (v *video) connect(url string) (err error) {
 	said := v.printed.Open(func() { v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg) })
 	if err != nil || !v.capture.IsOpened() {
 		v.Close()
-		return fmt.Errorf("%s is torn, or no video that FFmpeg reads%s: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path, picture.Bracketed(said))
+		return fmt.Errorf("%s is cut off, or FFmpeg cannot read this kind of video%s: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path, picture.Bracketed(said))
 	}
 	if err := v.start(); err != nil {
 		v.Close()
@@ -122,14 +122,13 @@ func (v *video) start() error {
 	v.clock.PlayAt(v.capture.Get(gocv.VideoCaptureFPS))
 	v.clock.Settle()
 	if bits := depth(uint32(int64(v.capture.Get(gocv.VideoCaptureCodecPixelFormat)))); bits > 8 && v.clock.Next() == 0 {
-		v.clock.Warn("depth_lost", fmt.Sprintf("the video has %d bits a channel, of which the highest 8 are read: convert it to a multi-page TIFF", bits))
+		v.clock.Warn("depth_lost", fmt.Sprintf("the video has %d bits per channel, but only the highest 8 are read: convert it to a multi-page TIFF", bits))
 	}
 	return nil
 }
 
-// depth returns the bits per channel from FFmpeg's four letters for the pixel format (libavcodec/raw.c), or 0 if they do not
-// say. One of the letters is a number: the last, or the first for big-endian pixels. With red, the number counts the bits of
-// a pixel, otherwise of a channel.
+// depth returns the bits per channel from FFmpeg's four letters for the pixel format (libavcodec/raw.c), or 0 if they give no number. The number is the last
+// letter, or the first for big-endian pixels. In RGB formats it counts the bits of a pixel, in others the bits of a channel.
 func depth(format uint32) int {
 	letters := binary.LittleEndian.AppendUint32(nil, format)
 	number := letters[3]
@@ -158,7 +157,7 @@ func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if err == io.EOF && v.clock.Next() < v.claimed && !v.ended {
 		v.ended = true
-		return nil, &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames could be read of the %d that the file claims: the rest is damaged or missing, copy it again", v.path, v.clock.Next(), v.claimed)}
+		return nil, &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: only %d of the %d frames in the file's header could be read: the rest is damaged or missing, copy it again", v.path, v.clock.Next(), v.claimed)}
 	}
 	if err == io.EOF {
 		return nil, err
@@ -169,7 +168,7 @@ func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
 	return v.clock.Frame(mat, v.clock.Now(), frame.Meta{File: v.path})
 }
 
-// take returns the frame that Open kept, or the next one. The caller owns the Mat.
+// take returns the frame that Open read, or the next one. The caller owns the Mat.
 func (v *video) take() (gocv.Mat, error) {
 	if v.first != nil {
 		mat := *v.first
@@ -195,7 +194,7 @@ func (v *video) grab() (gocv.Mat, error) {
 	if mat.Type() != gocv.MatTypeCV8UC3 {
 		kind := mat.Type()
 		mat.Close()
-		return gocv.Mat{}, fmt.Errorf("frames hold %s, 8-bit pixels of 3 channels expected: convert the video", picture.TypeName(int(kind)))
+		return gocv.Mat{}, fmt.Errorf("frames have pixels of type %s, 8 bits and 3 channels expected: convert the video", picture.TypeName(int(kind)))
 	}
 	return mat, nil
 }

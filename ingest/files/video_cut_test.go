@@ -16,13 +16,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCutTS: of a transport stream whose writer was stopped anywhere, between two of its packets or within one, no torn picture comes, whether it is followed
-// or read when it is there; and that one is missing is told.
+// TestCutTS: a transport stream whose writer stopped anywhere, even within a packet, gives no torn picture, whether followed or read afterwards. The missing
+// picture gives a skip.
 func TestCutTS(t *testing.T) {
 	const (
 		n    = 30
 		cuts = 8
-		// The last pictures may be coded by later ones that came, while others between them did not.
+		// Because of reordering, some of the last pictures may be missing although later ones were written.
 		reordered = 3
 	)
 	suite.Long(t)
@@ -48,7 +48,7 @@ func TestCutTS(t *testing.T) {
 						t.Errorf("%s, %s, %d of %d bytes: frame %d shows picture %d", name, how, cut, len(data), i, got)
 					}
 				}
-				// A cut may fall where a picture ends.
+				// A cut may be at the end of a picture.
 				told += len(skipped)
 				if cut == len(data) && (len(shown) != n || len(skipped) > 0) || len(shown) < n*cut/len(data)-6 || slices.ContainsFunc(skipped, func(c string) bool { return c != "truncated_video" }) {
 					t.Errorf("%s, %s, %d of %d bytes: %d frames, skipped %v", name, how, cut, len(data), len(shown), skipped)
@@ -70,7 +70,7 @@ func finishedVideo(t *testing.T, path string) pipeline.Source {
 	return s
 }
 
-// followedVideo works in this process, as the child does in its own.
+// followedVideo returns a source that follows a video in this process, without a child.
 func followedVideo(t *testing.T, path string) pipeline.Source {
 	t.Helper()
 	c, err := timing.NewClock(0.5, 0)
@@ -84,7 +84,7 @@ func followedVideo(t *testing.T, path string) pipeline.Source {
 	return &growingVideo{video: video{path: path, clock: c}, tail: tail}
 }
 
-// shows reads to the end: what each frame shows, and what was skipped.
+// shows reads to the end and returns the picture number that each frame shows, and the causes of skips.
 func shows(t *testing.T, s pipeline.Source) (shown []int, skipped []string) {
 	t.Helper()
 	for {

@@ -24,7 +24,7 @@ type growingVideo struct {
 	video video
 	tail  follow.Tail
 
-	packets bool // it is a transport stream
+	packets bool // the file is a transport stream
 	file    *os.File
 	pipe    *os.File      // read by FFmpeg
 	fed     chan struct{} // closed when feeding has ended
@@ -35,14 +35,14 @@ type growingVideo struct {
 	resumed at // last restart of FFmpeg
 }
 
-// at is a frame's number and the time it was reached.
+// at is the number of a frame and the time at which FFmpeg was restarted there.
 type at struct {
 	frame uint64
 	time  time.Time
 }
 
-// pauseOfFFmpeg is shorter than the 30 s without a frame after which FFmpeg gives up. If FFmpeg gives up sooner, twice at the
-// same frame, the file is damaged, not paused.
+// pauseOfFFmpeg is shorter than the 30 s without a frame after which FFmpeg gives up. If FFmpeg gives up sooner than this, twice at the same frame, the file is
+// damaged.
 const pauseOfFFmpeg = 20 * time.Second
 
 // Info leaves the number of frames unknown.
@@ -52,7 +52,7 @@ func (v *growingVideo) Info() pipeline.Info {
 	return info
 }
 
-// Open waits until the file has begun and FFmpeg knows its contents.
+// Open waits until the file has a video's first bytes and FFmpeg has identified its streams.
 func (v *growingVideo) Open(ctx context.Context) (err error) {
 	if v.file, _, err = format.Open(v.video.path); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (v *growingVideo) Open(ctx context.Context) (err error) {
 	found := format.OfFile(v.file)
 	for ; found == ""; found = format.OfFile(v.file) {
 		if err := v.tail.Wait(ctx); err == io.EOF {
-			return fmt.Errorf("%s does not begin like a video after %v: start the recording first, or give a longer until_idle", v.video.path, v.tail.UntilIdle())
+			return fmt.Errorf("%s contains no start of a video after %v: start the recording first, or give a longer until_idle", v.video.path, v.tail.UntilIdle())
 		} else if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (v *growingVideo) begin(ctx context.Context) error {
 	if err == nil {
 		err = v.video.connect(fmt.Sprintf("pipe:%d", far))
 	}
-	v.video.claimed = 0 // the header does not know the final number
+	v.video.claimed = 0 // the header of a growing file lacks the final number
 	return err
 }
 
@@ -96,7 +96,7 @@ func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, er
 		near.Close()
 	}
 	go func() {
-		defer near.Close() // closed last: the reader of the pipe then checks whether everything was fed
+		defer near.Close() // closed last, because the reader of the pipe then checks whether everything was fed
 		defer close(v.fed)
 		v.feed(ctx, near)
 	}()
@@ -163,7 +163,7 @@ func (v *growingVideo) ended() bool {
 func (v *growingVideo) again(ctx context.Context) (err error) {
 	given := v.video.clock.Next()
 	if !v.resumed.time.IsZero() && given == v.resumed.frame && time.Since(v.resumed.time) < pauseOfFFmpeg {
-		return fmt.Errorf("%s is damaged behind its frame %d: FFmpeg reads no further, although the file continues: track the whole frames without follow, or record again", v.video.path, given)
+		return fmt.Errorf("%s is damaged after frame %d, because FFmpeg stops there although the file continues: track the frames up to there without follow, or record again", v.video.path, given)
 	}
 	v.Close()
 	if v.file, _, err = format.Open(v.video.path); err != nil {
@@ -175,7 +175,7 @@ func (v *growingVideo) again(ctx context.Context) (err error) {
 	for range given {
 		mat, err := v.video.take()
 		if err != nil {
-			return fmt.Errorf("%s: its %d frames cannot be read again: %w", v.video.path, given, err)
+			return fmt.Errorf("%s: the first %d frames cannot be read again: %w", v.video.path, given, err)
 		}
 		mat.Close()
 	}
@@ -183,7 +183,7 @@ func (v *growingVideo) again(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close ends the feeding, so that FFmpeg sees the end of its input.
+// Close stops the feeding and the decoder. FFmpeg then sees the end of its input.
 func (v *growingVideo) Close() error {
 	if v.stop != nil {
 		v.stop()

@@ -46,20 +46,20 @@ func film(t *testing.T, name, code string, n int) []byte {
 	return data
 }
 
-// grey10 wants frame i of a film.
+// grey10 fails the test unless f is frame i of a film.
 func grey10(t *testing.T, f ingesttest.Seen, i int) {
 	t.Helper()
-	// The coders keep a flat grey within a few levels.
+	// Coding changes a flat grey by a few levels at most.
 	if f.Seq != uint64(i) || math.Abs(f.Corner[1]-float64(10*i)) > 4 || math.Abs(f.T-0.5*float64(i)) > 1e-9 {
 		t.Errorf("frame %d is %+v", i, f)
 	}
 }
 
-// TestFollowMKV: every frame comes once, in order, and, once FFmpeg knows what is in the file, promptly.
+// TestFollowMKV: every frame is returned once and in order, and promptly after FFmpeg has identified the streams of the file.
 func TestFollowMKV(t *testing.T) {
 	const (
 		n      = 16
-		before = 8 // frames from which FFmpeg knows
+		before = 8 // number of frames after which FFmpeg has identified the streams
 		prompt = 250 * time.Millisecond
 	)
 	data := film(t, "a.mkv", "MJPG", n)
@@ -67,9 +67,9 @@ func TestFollowMKV(t *testing.T) {
 	whole := make(chan time.Time, n)
 	file := create(t, path)
 	grow := func(i int) {
-		end := len(data) // the index lies behind the last frame
+		end := len(data) // the index follows the last frame
 		if i < n-1 {
-			end = bytes.Index(data, []byte{0xff, 0xd9}) + 2 // of a JPEG
+			end = bytes.Index(data, []byte{0xff, 0xd9}) + 2 // end marker of a JPEG
 		}
 		for ; len(data) > 0 && end > 0; end-- { // a byte at a time
 			if _, err := file.Write(data[:1]); err != nil {
@@ -107,7 +107,7 @@ func TestFollowMKV(t *testing.T) {
 	}
 }
 
-// TestFollowDamagedMKV: a file that FFmpeg cannot read on is an error that says so, not the same frames read anew for ever.
+// TestFollowDamagedMKV: a file that FFmpeg cannot continue to read gives an error, and the source does not restart FFmpeg forever.
 func TestFollowDamagedMKV(t *testing.T) {
 	data := film(t, "a.mkv", "MJPG", 60)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -134,7 +134,7 @@ func TestFollowDamagedMKV(t *testing.T) {
 	}()
 	select {
 	case err := <-ended:
-		if err != io.EOF && !strings.Contains(err.Error(), "is damaged behind its frame") {
+		if err != io.EOF && !strings.Contains(err.Error(), "is damaged after frame") {
 			t.Errorf("found %v", err)
 		}
 		t.Log(err)
@@ -143,7 +143,7 @@ func TestFollowDamagedMKV(t *testing.T) {
 	}
 }
 
-// TestFollowTornMKV: the frame within which its writer stopped does not come.
+// TestFollowTornMKV: the frame within which the writer stopped is not returned.
 func TestFollowTornMKV(t *testing.T) {
 	const n = 6
 	data := film(t, "a.mkv", "MJPG", n)
@@ -158,7 +158,7 @@ func TestFollowTornMKV(t *testing.T) {
 	}
 }
 
-// TestFollowTS: an MPEG-TS that grows in portions comes whole and in order.
+// TestFollowTS: the frames of an MPEG-TS that grows in portions are returned whole and in order.
 func TestFollowTS(t *testing.T) {
 	const n = 20
 	data := film(t, "a.ts", "mpg2", n)
@@ -181,7 +181,7 @@ func TestFollowTS(t *testing.T) {
 	}
 }
 
-// TestVideoAgain: where FFmpeg has given up, the frames go on as if it had not.
+// TestVideoAgain: after FFmpeg gave up, the source continues with the next frame.
 func TestVideoAgain(t *testing.T) {
 	const n = 8
 	path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.mkv"), film(t, "a.mkv", "MJPG", n))
@@ -216,14 +216,14 @@ func TestVideoAgain(t *testing.T) {
 	}
 }
 
-// TestFollowVideoRefused: what can be read only when it is complete is refused with advice, and at once.
+// TestFollowVideoRefused: a file that can be read only when complete is rejected at once, with advice.
 func TestFollowVideoRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ data, want string }{
 		"a.avi": {"RIFF....AVI LIST", "is an AVI, which can be read only when it is complete: leave follow out, or record to MKV, TIFF or a folder of pictures"},
 		"b.mkv": {"....ftypisom", "is an MP4"},
-		"c.mkv": {"", "does not begin like a video after 200ms"},
-		"d.mkv": {"\x1a\x45\xdf\xa3 and nothing else", "no video that FFmpeg reads"},
+		"c.mkv": {"", "contains no start of a video after 200ms"},
+		"d.mkv": {"\x1a\x45\xdf\xa3 and nothing else", "FFmpeg cannot read this kind of video"},
 	} {
 		path := ingesttest.Write(t, filepath.Join(dir, name), []byte(c.data))
 		s, err := NewVideo(ingesttest.DecodeYAML("{path: " + path + ", follow: true, until_idle: 200ms}"))

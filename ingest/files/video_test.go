@@ -38,7 +38,7 @@ func TestVideo(t *testing.T) {
 			t.Fatalf("%d frames, skipped %v; %d expected", len(frames), skipped, n)
 		}
 		for i, f := range frames {
-			// Motion JPEG keeps a flat grey within a level or two.
+			// Motion JPEG changes a flat grey by two levels at most.
 			if off := f.Corner[0] - float64(4*i); f.Seq != uint64(i) || off < -2 || off > 2 || len(f.Corner) != 3 {
 				t.Errorf("frame %d is %+v", i, f)
 			}
@@ -52,7 +52,7 @@ func TestVideo(t *testing.T) {
 	}
 }
 
-// TestVideoDepth: what is left out of a video of more than 8 bits is told.
+// TestVideoDepth: a video of more than 8 bits gives a warning about the lost bits.
 func TestVideoDepth(t *testing.T) {
 	for format, want := range map[string]int{
 		"Y1\x00\x0a": 10, "\x10\x001Y": 16, "Y3\x0b\x0c": 12, "RGB\x30": 16, "0BGR": 16, "@RBA": 16,
@@ -77,7 +77,7 @@ func TestVideoDepth(t *testing.T) {
 	}
 }
 
-// aviOfPNG is an AVI whose only frame of 64x48 pixels is the given PNG.
+// aviOfPNG returns an AVI whose only frame, of 64x48 pixels, is the given PNG.
 func aviOfPNG(picture []byte) []byte {
 	le := binary.LittleEndian
 	chunk := func(name string, data ...[]byte) []byte {
@@ -97,7 +97,7 @@ func aviOfPNG(picture []byte) []byte {
 		chunk("LIST", []byte("movi"), chunk("00dc", picture)))
 }
 
-// TestVideoTruncated: the frames before the tear come, and the rest is told once.
+// TestVideoTruncated: the frames before the tear are returned, and then one skip for the missing frames.
 func TestVideoTruncated(t *testing.T) {
 	whole, err := os.ReadFile(ingesttest.Video(t, 40))
 	if err != nil {
@@ -117,8 +117,8 @@ func TestVideoRefused(t *testing.T) {
 		want string
 	}{
 		"empty.mp4": {nil, "is empty"},
-		"text.mp4":  {[]byte("not a video"), "no video that FFmpeg reads"},
-		"text.avi":  {[]byte("#EXTM3U\n/etc/hostname\n"), "no video that FFmpeg reads"},
+		"text.mp4":  {[]byte("not a video"), "FFmpeg cannot read this kind of video"},
+		"text.avi":  {[]byte("#EXTM3U\n/etc/hostname\n"), "FFmpeg cannot read this kind of video"},
 	} {
 		path := ingesttest.Write(t, filepath.Join(dir, name), c.data)
 		s := newRecording(t, "video", "{path: "+path+"}")
@@ -132,7 +132,7 @@ func TestVideoRefused(t *testing.T) {
 	}
 }
 
-// TestVideoClosedEarly: the frame that Open read is freed although nobody took it; the suite counts Mats.
+// TestVideoClosedEarly: Close frees the frame that Open read if it was never returned; the suite counts Mats.
 func TestVideoClosedEarly(t *testing.T) {
 	s := newRecording(t, "video", "{path: "+ingesttest.Video(t, 3)+"}")
 	if err := s.Open(context.Background()); err != nil {

@@ -32,7 +32,7 @@ type zarrSource struct {
 	last  int // the last written frame
 }
 
-// zarrStore is a store and the chosen part of it, for complete and growing stores.
+// zarrStore is a store, complete or growing, and the channel, slice and level chosen in it.
 type zarrStore struct {
 	path   string
 	level  int
@@ -42,7 +42,7 @@ type zarrStore struct {
 	filled bool // the warning about missing chunks was given
 }
 
-// NewZarr makes a source of one channel and slice of an OME-Zarr store, complete or growing.
+// NewZarr makes a source that reads one channel and slice of an OME-Zarr store, complete or growing.
 func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 	var o zarrOptions
 	c, t, err := o.times(decode(&o), "the folder of an OME-Zarr picture")
@@ -50,7 +50,7 @@ func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
 		return nil, err
 	}
 	if o.Channel < 0 || o.Slice < 0 || o.Level < 0 {
-		return nil, fmt.Errorf("channel: %d, slice: %d, level: %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
+		return nil, fmt.Errorf("channel is %d, slice is %d and level is %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
 	}
 	store := zarrStore{path: o.Path, level: o.Level, choice: choice{o.Channel, o.Slice}}
 	if o.Follow {
@@ -152,20 +152,19 @@ func (s *zarrStore) give(clock *timing.Clock, missing int) (*frame.Frame, error)
 	return f, err
 }
 
-// absent returns the error of a missing or incomplete frame. The last frame may be incomplete because its writer stopped
-// within it.
+// absent returns the error of a missing or incomplete frame. The last frame may be incomplete because its writer stopped there.
 func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
 	n := clock.Next()
 	switch {
 	case missing == s.image.Tiles():
 		return clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, but later ones were", s.path, n))
 	case last:
-		return clock.Skip("torn_frame", fmt.Errorf("%s: of frame %d, the last, %d of %d chunks are missing: its writer stopped within it", s.path, n, missing, s.image.Tiles()))
+		return clock.Skip("torn_frame", fmt.Errorf("%s: the last frame, %d, lacks %d of %d chunks, because its writer stopped there", s.path, n, missing, s.image.Tiles()))
 	}
 	return nil
 }
 
-// Info counts the frames up to the last written one.
+// Info returns the number of frames up to the last written one.
 func (s *zarrSource) Info() pipeline.Info {
 	info := pipeline.Info{Timed: s.clock.Timed()}
 	if s.image != nil {
@@ -184,7 +183,7 @@ func (s *zarrSource) Open(context.Context) (err error) {
 	}
 	room := s.image.Times()
 	if s.last < 0 {
-		return fmt.Errorf("%s: no frame was written, of %d that there is room for: copy it again, or follow it while it is written", s.path, room)
+		return fmt.Errorf("%s has room for %d frames, but none was written: copy it again, or follow it while it is written", s.path, room)
 	}
 	tellUnwritten(&s.clock, "store", room, s.last+1)
 	return nil

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// settled is how long a possibly incomplete file must rest: two checks. Frames arrive within 100 ms.
+	// settled is the time that a possibly incomplete file must stay unchanged: two checks. A frame's files arrive within 100 ms.
 	settled = 50 * time.Millisecond
-	// reach is how many frames after a missing one are checked from time to time. Writers on many cores run ahead by a few.
+	// reach is the number of frames after a missing one that are checked from time to time. Writers on many cores run ahead by a few frames.
 	reach = 64
 )
 
@@ -30,7 +30,7 @@ type growingZarr struct {
 	clock timing.Clock
 	tail  follow.Tail
 
-	state   zarr.State // of the awaited frame
+	state   zarr.State // state of the awaited frame
 	rests   time.Time  // start of this state
 	tried   time.Time  // time of the last read
 	failed  error      // error of the last read
@@ -40,7 +40,7 @@ type growingZarr struct {
 	ended   bool       // the wait reached its limit
 	last    int        // the last frame with any data, once ended
 	checked time.Time  // last read of the metadata
-	torn    time.Time  // since when the metadata are incomplete, before the first frame
+	torn    time.Time  // before the first frame: time since which the metadata are incomplete
 }
 
 // Info leaves the number of frames unknown. The frames' times are known after the first read.
@@ -55,7 +55,7 @@ func (s *growingZarr) Open(context.Context) error {
 	return nil
 }
 
-// awaited reports that the metadata may still be written. Lasting damage is an error for the user.
+// awaited reports that the metadata may still be incomplete because they are being written. Metadata that stay damaged are an error for the user.
 func (s *growingZarr) awaited(err error) bool {
 	if errors.Is(err, zarr.ErrTorn) {
 		if s.torn.IsZero() {
@@ -68,9 +68,8 @@ func (s *growingZarr) awaited(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) && gone == nil
 }
 
-// Read returns the next frame once it is whole. It skips a frame that stays damaged while later ones arrive as
-// unreadable_frame, and one that the writer passed over as missing_frame. It skips an incomplete last frame as torn_frame
-// when the recording has ended.
+// Read returns the next frame once it is whole. If later frames arrive, it skips a frame that stays damaged as unreadable_frame, and one that was never written
+// as missing_frame. After the end of the recording it skips an incomplete last frame as torn_frame.
 func (s *growingZarr) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -97,7 +96,7 @@ func (s *growingZarr) Read(ctx context.Context) (*frame.Frame, error) {
 // end returns the result of Read after the last frame.
 func (s *growingZarr) end() error {
 	if s.image == nil {
-		return fmt.Errorf("%s: no whole metadata came: give the folder of an OME-Zarr picture", s.path)
+		return fmt.Errorf("%s: no complete metadata arrived: give the folder of an OME-Zarr picture", s.path)
 	}
 	return io.EOF
 }
@@ -130,7 +129,7 @@ func (s *growingZarr) next() (*frame.Frame, error) {
 		return nil, nil
 	}
 	if n >= zarr.MaxFrames {
-		return nil, fmt.Errorf("%s: more than %d frames: split the recording", s.path, zarr.MaxFrames)
+		return nil, fmt.Errorf("%s has more than %d frames: split the recording", s.path, zarr.MaxFrames)
 	}
 	place := s.place(n)
 	if err := s.look(place); err != nil {
@@ -158,7 +157,7 @@ func (s *growingZarr) look(place zarr.Place) error {
 	return s.anew()
 }
 
-// anew returns an error if the store was started again.
+// anew returns an error if a new recording has replaced the store's.
 func (s *growingZarr) anew() error {
 	if time.Since(s.checked) < tryAgain {
 		return nil
@@ -193,8 +192,7 @@ func (s *growingZarr) try(place zarr.Place) (*frame.Frame, error) {
 	return s.settle(missing)
 }
 
-// whole reports that a frame whose chunks are all readable will not change. If a chunk holds several frames, only a later
-// chunk proves that.
+// whole reports that a frame whose chunks are all readable will not change. If a chunk contains several frames, only a later chunk proves this.
 func (s *growingZarr) whole(doubtful bool) bool {
 	return s.image.Together() == 1 && (!doubtful || time.Since(s.rests) >= settled)
 }
@@ -228,7 +226,7 @@ func (s *growingZarr) passed(place zarr.Place) bool {
 	return s.beyond > place.Time
 }
 
-// settle returns the frame.
+// settle makes a frame of the page read last and moves to the next frame.
 func (s *growingZarr) settle(missing int) (*frame.Frame, error) {
 	s.turn()
 	return s.give(&s.clock, missing)

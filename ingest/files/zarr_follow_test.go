@@ -18,11 +18,11 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-// growingZarrs writes a chunk a frame, to a file of its own.
+// growingZarrs writes one chunk per frame, each to its own file.
 type growingZarrs struct {
 	dir  string
 	zstd bool
-	ends bool // files get their length before their content
+	ends bool // files get their full length before their content
 }
 
 func newZarrs(t testing.TB, dir string, packed, ends bool) (string, grower) {
@@ -41,7 +41,7 @@ func (g *growingZarrs) frame(t testing.TB, i int) []piece {
 	data := shot16(i).Pix
 	if g.zstd {
 		data = append([]byte{}, data...)
-		for k := range data[:len(data)/2] { // what repeats is too short to be torn
+		for k := range data[:len(data)/2] { // repeated bytes, of which a missing part would not be noticed
 			data[len(data)/2+k] = byte(k*k*31>>3+k) | 1
 		}
 		encoder, err := zstd.NewWriter(nil)
@@ -59,7 +59,7 @@ func (g *growingZarrs) frame(t testing.TB, i int) []piece {
 	return []piece{{file, 0, data}}
 }
 
-// TestFollowZarrRenamed: chunks that are written beside their place and renamed into it, as zarr-python does, in any order: frames come whole and in order.
+// TestFollowZarrRenamed: frames are returned whole and in order if chunks are written under a temporary name and renamed in any order, as zarr-python does.
 func TestFollowZarrRenamed(t *testing.T) {
 	t.Parallel()
 	path := newStore(t, 0)
@@ -89,7 +89,7 @@ func TestFollowZarrRenamed(t *testing.T) {
 	}
 }
 
-// TestFollowZarrBlack: frames of zeros are given once their files rest, though nothing proves that they are whole.
+// TestFollowZarrBlack: frames of zeros are returned once their files stay unchanged, although nothing proves that they are whole.
 func TestFollowZarrBlack(t *testing.T) {
 	t.Parallel()
 	path := newStore(t, 5)
@@ -111,7 +111,7 @@ func TestFollowZarrBlack(t *testing.T) {
 	}
 }
 
-// TestFollowZarrGaps: a frame that its writer passed over is told when later ones rest, a chunk that it left out, too; the last, torn one ends the recording.
+// TestFollowZarrGaps: a frame or a chunk that the writer left out is reported once later frames stay unchanged. The torn last frame ends the recording.
 func TestFollowZarrGaps(t *testing.T) {
 	t.Parallel()
 	path := newStore(t, 50)
@@ -130,7 +130,8 @@ func TestFollowZarrGaps(t *testing.T) {
 	}
 }
 
-// TestFollowZarrShards: frames of a shard come when its index is there, those of a chunk that holds several when the next chunk was begun.
+// TestFollowZarrShards: the frames of a shard are returned when its index exists. The frames of a chunk with several frames are returned when the next chunk
+// has begun.
 func TestFollowZarrShards(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -192,7 +193,7 @@ func TestFollowZarrShards(t *testing.T) {
 	}
 }
 
-// TestFollowZarrAnew: a store that is begun anew under its name is told.
+// TestFollowZarrAnew: a store that is replaced by a new one of the same name gives an error.
 func TestFollowZarrAnew(t *testing.T) {
 	path := newStore(t, 5)
 	s := followed(t, "zarr", path, "5s")

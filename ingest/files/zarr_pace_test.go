@@ -20,12 +20,12 @@ import (
 	"driftscope/internal/suite"
 )
 
-// filmCommand has the test's binary write a film, as another process does: filmCommand STORE FRAMES.
+// filmCommand makes the test's binary write a film, as a separate process: filmCommand STORE FRAMES.
 const filmCommand = "write-zarr"
 
 const filmSide = 512
 
-// filmFrame has the number of the frame in every 16-bit pixel's lower bits, and its place in the upper ones.
+// filmFrame returns a frame with its number in the lower bits of every 16-bit pixel, and the pixel's position in the upper bits.
 func filmFrame(n int) []byte {
 	pix := make([]byte, 0, filmSide*filmSide*2)
 	for i := range filmSide * filmSide {
@@ -34,7 +34,8 @@ func filmFrame(n int) []byte {
 	return pix
 }
 
-// writeFilm writes 100 frames a second, every other one in place and the others renamed into it, and prints when each was whole.
+// writeFilm writes 100 frames per second and prints the time at which each was whole. It writes every other frame in place and renames the others from a
+// temporary name.
 func writeFilm(store, frames string) error {
 	n, err := strconv.Atoi(frames)
 	if err != nil {
@@ -65,10 +66,10 @@ func writeFilm(store, frames string) error {
 	return nil
 }
 
-// python is where Debian has zarr-python.
+// python is Debian's interpreter, which has zarr-python.
 const python = "/usr/bin/python3"
 
-// filming starts the other process: this test's own binary, or zarr-python.
+// filming starts the writing process: this test's binary, or zarr-python.
 func filming(t *testing.T, frames int, byPython bool) (store string, writer *exec.Cmd, whole io.Reader) {
 	t.Helper()
 	store = filepath.Join(t.TempDir(), "film.zarr")
@@ -76,7 +77,7 @@ func filming(t *testing.T, frames int, byPython bool) (store string, writer *exe
 		t.Fatal(err)
 	}
 	writer = exec.Command(os.Args[0], filmCommand, store, strconv.Itoa(frames))
-	if byPython { // which writes the metadata, too
+	if byPython { // zarr-python also writes the metadata
 		writer = exec.Command(python, "../zarr/testdata/film.py", store, strconv.Itoa(frames))
 	} else {
 		ingesttest.Write(t, filepath.Join(store, ".zarray"), fmt.Appendf(nil,
@@ -97,7 +98,7 @@ func filming(t *testing.T, frames int, byPython bool) (store string, writer *exe
 	return store, writer, whole
 }
 
-// readFilm reads to the end, holds every frame to what was written, and returns when each came.
+// readFilm reads to the end, compares every frame with the written one, and returns the time at which each was read.
 func readFilm(t *testing.T, s pipeline.Source) (came []time.Time, skipped []string) {
 	t.Helper()
 	for {
@@ -121,8 +122,8 @@ func readFilm(t *testing.T, s pipeline.Source) (came []time.Time, skipped []stri
 	}
 }
 
-// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and 100 ms after its chunk at most. On a
-// machine that has more to do than cores that holds of the half of them.
+// TestFollowZarrPace: every frame that another process writes at 100 frames per second is returned once, in order and at most 100 ms after its chunk. On an
+// overloaded machine, the limit applies to half of the frames.
 func TestFollowZarrPace(t *testing.T) {
 	suite.Long(t)
 	for name, byPython := range map[string]bool{"raw": false, "zarr-python": true} {
@@ -139,7 +140,7 @@ func pace(t *testing.T, byPython bool) {
 	const (
 		frames = 1000
 		most   = 100 * time.Millisecond
-		idle   = 25 * time.Millisecond // a pause between two looks: a machine that keeps a process waiting for longer proves nothing of the slowest frame
+		idle   = 25 * time.Millisecond // polling interval; if the machine delays a process for longer, the slowest frame is not tested
 	)
 	store, _, whole := filming(t, frames, byPython)
 	written := make(chan []time.Time, 1)
@@ -172,7 +173,7 @@ func pace(t *testing.T, byPython bool) {
 	}
 }
 
-// waited gives how much longer than asked for a goroutine that does nothing else slept, at most, until stop: on a machine with more to do than cores.
+// waited measures, until stop, the largest excess of a goroutine's sleep over the requested time. It is large on an overloaded machine.
 func waited(stop chan struct{}) <-chan time.Duration {
 	longest := make(chan time.Duration, 1)
 	go func() {
@@ -193,7 +194,7 @@ func waited(stop chan struct{}) <-chan time.Duration {
 	return longest
 }
 
-// TestFollowZarrKilledWriter: of a process that is killed every whole frame comes, the torn one is told, and nothing else comes.
+// TestFollowZarrKilledWriter: if the writing process is killed, every whole frame is returned, the torn frame gives a skip, and nothing else is returned.
 func TestFollowZarrKilledWriter(t *testing.T) {
 	suite.Long(t)
 	for _, after := range []time.Duration{210 * time.Millisecond, 333 * time.Millisecond, 456 * time.Millisecond} {

@@ -14,7 +14,7 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-// unzipped are stores that others wrote (ingest/zarr/testdata/SOURCE.txt), in a folder.
+// unzipped unpacks stores that other programs wrote (ingest/zarr/testdata/SOURCE.txt) and returns their folder.
 func unzipped(t testing.TB, name string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -44,7 +44,7 @@ func unzipped(t testing.TB, name string) (folder string) {
 	return folder
 }
 
-// TestZarr: a store of others gives the frames of one channel in their order, with its own time step.
+// TestZarr: a store of another program gives the frames of one channel in order, with its own time step.
 func TestZarr(t *testing.T) {
 	stores := map[string]string{"v2.zip": unzipped(t, "v2.zip"), "v3.zip": unzipped(t, "v3.zip")}
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestZarr(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, e := range f.Meta.Events { // the size of a pixel is no warning
+			for i, e := range f.Meta.Events { // the event with the pixel size is not a warning
 				if e.Code == "pixel_size" {
 					if n > 0 || !strings.Contains(e.Text, "online.pixel_um: 0.1") {
 						t.Errorf("%s: frame %d says %s", c.name, n, e.Text)
@@ -96,7 +96,7 @@ func TestZarr(t *testing.T) {
 // growZarrV2 is the .zarray of a film of grown frames in two chunks each.
 const growZarrV2 = `{"zarr_format":2,"shape":[%d,20,24],"chunks":[1,20,12],"dtype":"<u2","compressor":null,"filters":null,"fill_value":0,"order":"C","dimension_separator":"/"}`
 
-// newStore is a store without frames, that has room for so many.
+// newStore makes a store without frames that has room for the given number.
 func newStore(t testing.TB, room int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "run.zarr")
@@ -118,7 +118,7 @@ func writeTile(t testing.TB, path string, n, tile int) string {
 	return ingesttest.Write(t, filepath.Join(folder, fmt.Sprint(tile)), pix[:len(pix)/2])
 }
 
-// TestZarrGaps: frames that were not written are told, never given as fill values.
+// TestZarrGaps: frames that were not written give skips, and are never returned as fill values.
 func TestZarrGaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		room   int
@@ -163,10 +163,10 @@ func TestZarrRefused(t *testing.T) {
 		"{path: " + file + "}":                         "is a file",
 		"{path: " + others + "}":                       "no zarr.json, .zarray or .zattrs",
 		"{path: " + others + "none}":                   "no such file",
-		"{path: " + filepath.Join(others, "raw") + "}": "name the channel, too, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
-		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel: 3, 1 to 2 expected",
-		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level: 4",
-		"{path: " + newStore(t, 7) + "}":                                     "no frame was written, of 7",
+		"{path: " + filepath.Join(others, "raw") + "}": "also give the channel, 1 to 2 (channel 1 is DAPI, 2 is FITC)",
+		"{path: " + filepath.Join(others, "raw") + ", channel: 3}":           "channel is 3, 1 to 2 expected",
+		"{path: " + filepath.Join(others, "raw") + ", channel: 1, level: 4}": "level is 4",
+		"{path: " + newStore(t, 7) + "}":                                     "has room for 7 frames, but none was written",
 	} {
 		s, err := construct("zarr", ingesttest.DecodeYAML(options))
 		if err == nil {

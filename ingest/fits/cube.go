@@ -26,7 +26,7 @@ type Cube struct {
 	raw         []byte  // the stored bytes of one plane
 }
 
-// Open reads the header of a file of the given size. The file must hold all the planes that the header names.
+// Open reads the header of a file of the given size. The file must contain all the planes that the header announces.
 func Open(file io.ReaderAt, size int64) (*Cube, error) {
 	h, data, err := readHeader(file)
 	if err != nil {
@@ -40,7 +40,7 @@ func Open(file io.ReaderAt, size int64) (*Cube, error) {
 		return nil, err
 	}
 	if held := (size - data) / c.planeBytes(); int64(c.Planes) > held {
-		return nil, fmt.Errorf("the header promises %d pictures of %dx%d pixels, the file holds %d: it is torn, copy it again", c.Planes, c.Width, c.Height, max(held, 0))
+		return nil, fmt.Errorf("the header promises %d pictures of %dx%d pixels, but the file has only %d: it is torn, copy it again", c.Planes, c.Width, c.Height, max(held, 0))
 	}
 	c.raw = make([]byte, c.planeBytes())
 	return c, nil
@@ -49,7 +49,7 @@ func Open(file io.ReaderAt, size int64) (*Cube, error) {
 // setPixels reads the pixel format.
 func (c *Cube) setPixels() (err error) {
 	if c.header["SIMPLE"] != "T" {
-		return fmt.Errorf("SIMPLE is %q, T expected: the file does not keep to the standard, export it again", c.header["SIMPLE"])
+		return fmt.Errorf("SIMPLE is %q, T expected: the file does not follow the standard, export it again", c.header["SIMPLE"])
 	}
 	if c.bitpix, err = c.header.integer("BITPIX"); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *Cube) setPixels() (err error) {
 		return err
 	}
 	if c.scale == 0 {
-		return errors.New("BSCALE is 0, which makes all pixels equal: export the file again")
+		return errors.New("BSCALE is 0, which would make all pixels equal: export the file again")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (c *Cube) setAxes() error {
 	}
 	c.Width, c.Height, c.Planes = axes[0], axes[1], axes[2]
 	if c.Width < 1 || c.Height < 1 || c.Width > MaxSide || c.Height > MaxSide {
-		return tiff.Unread("pictures of %dx%d pixels, 1 to %d a side expected: crop or bin them", c.Width, c.Height, MaxSide)
+		return tiff.Unread("pictures have %dx%d pixels, 1 to %d per side expected: crop or bin them", c.Width, c.Height, MaxSide)
 	}
 	if err := tiff.CheckSize(c.Width, c.Height, c.Depth().Bytes()); err != nil {
 		return err
@@ -103,8 +103,8 @@ func (c *Cube) planeBytes() int64 {
 	return int64(c.Width) * int64(c.Height) * int64(max(c.bitpix, -c.bitpix)/8)
 }
 
-// Depth returns Uint8 or Uint16 if the file holds such counts, directly or as signed ones with a BZERO of 32768. Everything
-// else becomes Float32: signed or scaled counts, and numbers of 32 and 64 bits, rounded to 24 bits.
+// Depth returns Uint8 or Uint16 if the file contains such counts, either directly or as signed numbers with a BZERO of 32768. Everything else becomes Float32,
+// rounded to 24 bits: signed or scaled counts, and numbers of 32 and 64 bits.
 func (c *Cube) Depth() tiff.Depth {
 	switch {
 	case c.bitpix == 8 && c.zero == 0 && c.scale == 1:
@@ -115,7 +115,7 @@ func (c *Cube) Depth() tiff.Depth {
 	return tiff.Float32
 }
 
-// Number returns a number of the header, if it exists and is finite.
+// Number returns the number of a header keyword, if it exists and is finite.
 func (c *Cube) Number(keyword string) (v float64, found bool) {
 	v, found, err := c.header.number(keyword)
 	return v, found && err == nil
@@ -147,7 +147,7 @@ func (c *Cube) Read(dst *tiff.Image, plane int) error {
 	return nil
 }
 
-// written returns the stored value of pixel i, big-endian.
+// written returns the stored value of pixel i. Files are big-endian.
 func (c *Cube) written(i int) float64 {
 	switch c.bitpix {
 	case 8:

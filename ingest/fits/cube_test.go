@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// build writes a file of the given cards, an END and data, each padded to whole blocks.
+// build returns a file with the given cards, an END and data, each padded to whole blocks.
 func build(cards []string, data []byte) []byte {
 	var b bytes.Buffer
 	for _, c := range append(cards, "END") {
@@ -23,7 +23,7 @@ func build(cards []string, data []byte) []byte {
 	return b.Bytes()
 }
 
-// array is the cards of a plain cube, and more.
+// array returns the cards of a plain cube, followed by more.
 func array(bitpix, width, height, planes int, more ...string) []string {
 	return append([]string{
 		"SIMPLE  =                    T / conforms to the FITS standard",
@@ -44,7 +44,7 @@ func open(t *testing.T, file []byte) *Cube {
 	return c
 }
 
-// value is pixel i of a page.
+// value returns pixel i of a page.
 func value(page *tiff.Image, i int) float64 {
 	switch page.Depth {
 	case tiff.Uint8:
@@ -55,7 +55,7 @@ func value(page *tiff.Image, i int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(page.Pix[4*i:])))
 }
 
-// Two planes of 3 x 2 pixels come back in the file's order, as the standard says their values are.
+// Two planes of 3 x 2 pixels are read in the file's order, with the values that the standard defines.
 func TestPixels(t *testing.T) {
 	bigEndian := func(values any) []byte {
 		b, err := binary.Append(nil, binary.BigEndian, values)
@@ -120,7 +120,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// A header may take several blocks; the first of two equal keywords counts, and a remark is no value.
+// A header may have several blocks. The first of two equal keywords counts, and a remark is not a value.
 func TestHeader(t *testing.T) {
 	cards := array(8, 1, 1, 1, "KCT     =         5.000000E-02 / Kinetic Cycle Time", "KCT     =                    9", "EXPOSURE=              1.5D-02",
 		"GAIN    =             'fast / slow'", "HISTORY = 7", "TEMP    =                  NaN")
@@ -160,16 +160,16 @@ func TestOpenRefuses(t *testing.T) {
 		{with(1, "BITPIX  = 'two'"), `BITPIX is "'two'", a whole number expected`},
 		{with(2, "NAXIS   = 0"), "NAXIS is 0, 2 (a picture) or 3 (a cube, time last) expected"},
 		{with(2, "NAXIS   = 4"), "NAXIS is 4"},
-		{with(3, "NAXIS1  = 0"), "pictures of 0x4 pixels"},
-		{with(3, "NAXIS1  = 16385"), "pictures of 16385x4 pixels, 1 to 16384 a side"},
+		{with(3, "NAXIS1  = 0"), "pictures have 0x4 pixels"},
+		{with(3, "NAXIS1  = 16385"), "pictures have 16385x4 pixels, 1 to 16384 per side"},
 		{with(4, "NAXIS2  = 99999999999999999999"), "a whole number expected"},
 		{with(5, "NAXIS3  = -1"), "NAXIS3 is -1, at least one picture expected"},
 		{with(5, "COMMENT"), "NAXIS3 is missing"},
-		{with(5, "NAXIS3  = 9223372036854775807"), "promises 9223372036854775807 pictures of 4x4 pixels, the file holds 90: it is torn"},
+		{with(5, "NAXIS3  = 9223372036854775807"), "promises 9223372036854775807 pictures of 4x4 pixels, but the file has only 90: it is torn"},
 		{build(array(8, 4, 4, 1, "BSCALE  = 0"), nil), "BSCALE is 0"},
 		{build(array(8, 4, 4, 1, "BZERO   = 1E999"), nil), `BZERO is "1E999", a finite number expected`},
-		{build(array(8, 4, 4, 1, "REMARK  = \x00"), nil), "header card 7: holds the byte 0x0"},
-		{whole[:len(whole)-blockSize], "promises 2 pictures of 40x40 pixels, the file holds 1: it is torn"},
+		{build(array(8, 4, 4, 1, "REMARK  = \x00"), nil), "header card 7: it contains the byte 0x0"},
+		{whole[:len(whole)-blockSize], "promises 2 pictures of 40x40 pixels, but the file has only 1: it is torn"},
 		{bytes.Repeat(fmt.Appendf(nil, "%-80s", Magic), (maxBlocks+1)*36), "continues beyond"},
 	} {
 		_, err := Open(bytes.NewReader(c.file), int64(len(c.file)))
@@ -179,7 +179,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A file that shrinks while it is read says so.
+// A file that shrinks during reading gives an error.
 func TestShrunk(t *testing.T) {
 	file := build(array(8, 60, 60, 2), make([]byte, 7200))
 	cube, err := Open(bytes.NewReader(file[:len(file)-blockSize]), int64(len(file)))
@@ -192,7 +192,7 @@ func TestShrunk(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, the file ends in pixels of the promised shape or in an error of one line.
+// FuzzOpen: for any bytes, the file gives pixels of the announced shape or an error of one line.
 func FuzzOpen(f *testing.F) {
 	for _, bitpix := range []int{8, 16, 32, -32, -64} {
 		f.Add(build(array(bitpix, 3, 2, 2, "BZERO   = 32768", "BSCALE  = 1.0", "KCT     = 0.05"), make([]byte, 96)))

@@ -15,7 +15,7 @@ const (
 	maxBlocks = 512 // 18,000 cards; cameras write about a hundred
 )
 
-// header maps keywords to values as written. The first occurrence of a keyword counts.
+// header maps keywords to their values as text. If a keyword occurs several times, the first counts.
 type header map[string]string
 
 // readHeader reads up to the END card and returns the size of the header's blocks.
@@ -24,14 +24,14 @@ func readHeader(r io.ReaderAt) (h header, size int64, err error) {
 	block := make([]byte, blockSize)
 	for range maxBlocks {
 		if _, err := r.ReadAt(block, size); errors.Is(err, io.EOF) {
-			return nil, 0, fmt.Errorf("the header has no END within the file's first %d bytes: no FITS file, or a torn one; copy it again", size)
+			return nil, 0, fmt.Errorf("the header has no END within the file's first %d bytes: the file is torn or not a FITS file, copy it again", size)
 		} else if err != nil {
 			return nil, 0, err
 		}
 		for at := 0; at < blockSize; at += cardSize {
 			card := block[at : at+cardSize]
 			if size == 0 && at == 0 && !strings.HasPrefix(string(card), Magic) {
-				return nil, 0, fmt.Errorf("begins with %.10q, %q expected: no FITS file, or a compressed one; unpack or export it again", card, Magic)
+				return nil, 0, fmt.Errorf("the file begins with %.10q, %q expected: it is compressed or not a FITS file, unpack or export it again", card, Magic)
 			}
 			if err := h.add(card); err != nil {
 				return nil, 0, fmt.Errorf("header card %d: %w", (size+int64(at))/cardSize+1, err)
@@ -42,7 +42,7 @@ func readHeader(r io.ReaderAt) (h header, size int64, err error) {
 		}
 		size += blockSize
 	}
-	return nil, 0, fmt.Errorf("the header continues beyond %d cards: no camera writes that; export it again", maxBlocks*blockSize/cardSize)
+	return nil, 0, fmt.Errorf("the header continues beyond %d cards, more than any camera writes: export the file again", maxBlocks*blockSize/cardSize)
 }
 
 // Magic is the first bytes of a FITS file.
@@ -52,7 +52,7 @@ const Magic = "SIMPLE  ="
 func (h header) add(card []byte) error {
 	for _, b := range card {
 		if b < ' ' || b > '~' {
-			return fmt.Errorf("holds the byte %#x, plain text expected: the file is damaged, copy it again", b)
+			return fmt.Errorf("it contains the byte %#x, plain text expected: the file is damaged, copy it again", b)
 		}
 	}
 	keyword := strings.TrimRight(string(card[:8]), " ")
@@ -77,7 +77,7 @@ func (h header) integer(keyword string) (int, error) {
 	return n, nil
 }
 
-// number returns an optional number; its exponent may use a D.
+// number returns an optional number. Its exponent may begin with a D.
 func (h header) number(keyword string) (v float64, found bool, err error) {
 	text, found := h[keyword]
 	if !found {
@@ -90,7 +90,7 @@ func (h header) number(keyword string) (v float64, found bool, err error) {
 	return v, true, nil
 }
 
-// numberOr returns a number, or the standard's default if it is missing.
+// numberOr returns a number, or otherwise, the standard's default, if the keyword is missing.
 func (h header) numberOr(keyword string, otherwise float64) (float64, error) {
 	v, found, err := h.number(keyword)
 	if err == nil && !found {

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	mostNames  = 1 << 24 // bound on waiting names, and on names in a folder that is listed repeatedly
-	remembered = 1 << 23 // names from notices kept before the older half is dropped
+	mostNames  = 1 << 24 // bound on the names that wait, and on the names in a folder that is listed repeatedly
+	remembered = 1 << 23 // number of names from notices after which the older half is forgotten
 )
 
-// Arrivals returns the pictures of a folder in the order of their names, as they appear. It keeps a hash of the name of each
-// taken picture, 8 bytes plus the map's overhead. Two of a million names share a hash once in ten million runs.
+// Arrivals returns the pictures of a folder in the order of their names, as they appear. It stores a hash of each returned picture's name, 8 bytes plus the
+// map's overhead. Among a million names, two share a hash in one of ten million runs.
 type Arrivals struct {
 	folder, pattern string // an empty pattern accepts every picture
 	listing         listing
 	notices         *notices // nil if the system gives no notices or incomplete ones
 	known           names
-	met             int      // names in the current listing
+	met             int      // number of names in the current listing
 	waiting         queue    // ready names, first in order first
 	held            []string // names that may precede an unseen picture
-	older           []string // the same, from the previous listing
+	older           []string // names held since the previous listing
 	next            successor
-	missed          bool // files may exist without a notice: a listing has to end before any name is ready
+	missed          bool // files may exist for which no notice came, so a listing must end before any name is ready
 }
 
 // OpenFolder starts to watch a folder, or the files that match a pattern such as run1/*.png. The folder must exist; pictures
@@ -52,15 +52,14 @@ func OpenFolder(path string) (*Arrivals, error) {
 	return a, nil
 }
 
-// Look collects the names that appeared since the last call. more is true during the first listing of the folder, before
-// anything is ready.
+// Look collects the names that appeared since the last call. more is true during the first listing of the folder, while no name is ready.
 func (a *Arrivals) Look() (more bool, err error) {
 	a.ask()
 	listed, err := a.list()
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: check the drive", a.folder, err)
 	}
-	if !a.noticed() { // notices now cover the pictures that the listing missed
+	if !a.noticed() { // notices now report the pictures that the listing missed
 		listed = false
 	}
 	if listed {
@@ -71,12 +70,12 @@ func (a *Arrivals) Look() (more bool, err error) {
 		n = max(n, len(a.known.now))
 	}
 	if n > mostNames {
-		return false, fmt.Errorf("%s: more than %d names at once: record into several folders, and follow one after the other", a.folder, mostNames)
+		return false, fmt.Errorf("%s has more than %d names at once: record into several folders, and follow one after the other", a.folder, mostNames)
 	}
 	return a.listing.hurry, nil
 }
 
-// list continues the listing if it is due, and reports whether a listing has ended.
+// list continues the current listing, or starts one if it is due, and reports whether a listing has ended.
 func (a *Arrivals) list() (ended bool, err error) {
 	return a.listing.read(a.folder, a.missed, a.notices == nil, func(name []byte, kind entryType) {
 		if kind == isFolder {
@@ -95,13 +94,13 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// noticed takes the new notices. It returns false if some were lost, so that a listing has to find their files.
+// noticed processes the new notices. It returns false if notices were lost; then a listing must find their files.
 func (a *Arrivals) noticed() bool {
 	if a.notices == nil {
 		return true
 	}
 	whole := true
-	lost := func() { // later names may precede lost ones
+	lost := func() { // names that come later may precede the lost ones
 		a.missed, whole, a.met = true, false, 0
 		a.listing.restart()
 	}
@@ -110,7 +109,7 @@ func (a *Arrivals) noticed() bool {
 			a.take(string(name))
 		}
 	}, lost)
-	if over { // the folder or its drive is gone: the listings report it
+	if over { // the folder or its drive is gone, which the listings report
 		lost()
 		a.ListOnly()
 	}
@@ -137,10 +136,9 @@ func (a *Arrivals) take(name string) {
 	}
 }
 
-// ripen moves pictures to waiting after a listing if no earlier picture can still appear. With notices, or if the listing
-// read the folder in one call, these are all pictures. Otherwise the listing may have passed the place of a picture created
-// before one that it found; the next listing finds that picture. So names of one listing become ready after the next one,
-// together with the names of the next one that precede them.
+// ripen moves pictures to waiting after a listing if no earlier picture can still appear. With notices, or if the listing read the folder in one call, all
+// pictures become ready. Otherwise the listing may have missed an older picture that was created after the listing had passed its position in the folder; the
+// next listing finds it. So the names of a listing become ready at the end of the next listing, together with the new names that precede them.
 func (a *Arrivals) ripen() {
 	ripe, later := append(a.older, a.held...), []string(nil)
 	if a.notices == nil {
@@ -161,7 +159,7 @@ func (a *Arrivals) ripen() {
 	}
 }
 
-// apart splits the names of this listing into those before the last name of the previous listing and those after it.
+// apart splits the names of this listing into names up to the last name of the previous listing (ripe) and later names.
 func (a *Arrivals) apart() (ripe, later []string) {
 	if len(a.older) == 0 {
 		return nil, a.held
@@ -178,7 +176,7 @@ func (a *Arrivals) apart() (ripe, later []string) {
 	return ripe, later
 }
 
-// Seeking reports that pictures may exist that are unseen or not ready. The recording has not ended while it is true.
+// Seeking reports that pictures may exist that were not found or are not ready. While it is true, the recording has not ended.
 func (a *Arrivals) Seeking() bool {
 	return len(a.held)+len(a.older) > 0 || a.missed || a.notices == nil && !a.listing.whole && !a.listing.settled
 }
@@ -193,7 +191,7 @@ func (a *Arrivals) Len() int { return len(a.waiting) }
 func (a *Arrivals) Pop() {
 	a.next.after(heap.Pop(&a.waiting).(string))
 	if len(a.waiting) == 0 {
-		a.waiting = nil // free the memory of a long queue
+		a.waiting = nil // frees the memory of a long queue
 	}
 }
 
@@ -213,7 +211,7 @@ func (a *Arrivals) Close() error {
 	return a.ListOnly()
 }
 
-// names stores hashes of the names added since the turn before the last.
+// names stores hashes of the names added since the last turn but one.
 type names struct {
 	seed        maphash.Seed
 	now, before map[uint64]struct{}
@@ -232,10 +230,10 @@ func (n *names) add(name []byte) bool {
 	return !there
 }
 
-// turn forgets names not added since the last turn. The new map grows gradually, so no single call pays for it.
+// turn forgets names that were not added since the last turn. The new map grows gradually, so no single call is slow.
 func (n *names) turn() { n.now, n.before = map[uint64]struct{}{}, n.now }
 
-// trim follows a listing that added so many names. If most stored names no longer exist, the next listing drops them.
+// trim is called after a listing that added listed names. If most stored names no longer exist, it drops them with the next listing.
 func (n *names) trim(listed int) {
 	n.before = nil
 	if len(n.now) > 2*listed+batchNames {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// arrive opens arrivals that end with the test.
+// arrive opens Arrivals; the test closes them.
 func arrive(t testing.TB, path string) *Arrivals {
 	t.Helper()
 	a, err := OpenFolder(path)
@@ -27,7 +27,7 @@ func arrive(t testing.TB, path string) *Arrivals {
 	return a
 }
 
-// met takes what can be given now.
+// met returns the names that are ready now, and removes them.
 func met(t testing.TB, a *Arrivals) (names []string) {
 	t.Helper()
 	for more := true; more; {
@@ -43,11 +43,11 @@ func met(t testing.TB, a *Arrivals) (names []string) {
 	return names
 }
 
-// crowded is a folder in memory with n empty pictures, f0.png and so on.
+// crowded makes a folder in memory with n empty pictures, f0.png and so on.
 func crowded(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
-	if shared, err := os.MkdirTemp("/dev/shm", "driftscope-test"); err == nil { // where files cost least
+	if shared, err := os.MkdirTemp("/dev/shm", "driftscope-test"); err == nil { // where files are cheapest
 		t.Cleanup(func() { os.RemoveAll(shared) })
 		dir = shared
 	}
@@ -57,7 +57,7 @@ func crowded(t testing.TB, n int) string {
 	return dir
 }
 
-// touch makes picture i.
+// touch makes the empty picture i.
 func touch(t testing.TB, dir string, i int) {
 	t.Helper()
 	fd, err := syscall.Open(filepath.Join(dir, fmt.Sprintf("f%d.png", i)), syscall.O_CREAT|syscall.O_WRONLY|syscall.O_CLOEXEC, 0o600)
@@ -67,7 +67,7 @@ func touch(t testing.TB, dir string, i int) {
 	syscall.Close(fd)
 }
 
-// TestArrivalsUntold: where the system gives no notices, the listings find each picture once, and a folder that is gone is told.
+// TestArrivalsUntold: without notices the listings find each picture once, and a deleted folder gives an error.
 func TestArrivalsUntold(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestArrivalsUntold(t *testing.T) {
 	})
 }
 
-// TestArrivalsGone: a folder that goes while its notices are heard is told, too.
+// TestArrivalsGone: a folder that is deleted while it is watched with notices gives an error, too.
 func TestArrivalsGone(t *testing.T) {
 	dir := t.TempDir()
 	a := arrive(t, dir)
@@ -116,7 +116,7 @@ func TestArrivalsGone(t *testing.T) {
 	}
 }
 
-// TestArrivalsTold: of a folder with very many files not one name is read again while the system tells what comes, in order and at once.
+// TestArrivalsTold: with notices, no name of a large folder is read twice, and new pictures are returned in order and at once.
 func TestArrivalsTold(t *testing.T) {
 	const n = 200_000
 	dir := crowded(t, n)
@@ -140,7 +140,7 @@ func TestArrivalsTold(t *testing.T) {
 	}
 }
 
-// TestArrivalsLost: when the system has let go of notices, what came after those is given only with what they were of.
+// TestArrivalsLost: when the system dropped notices, later pictures are returned only together with the pictures of the lost notices.
 func TestArrivalsLost(t *testing.T) {
 	limit, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	queued := 0
@@ -156,8 +156,8 @@ func TestArrivalsLost(t *testing.T) {
 			touch(t, dir, i)
 		}
 		var got []string
-		for round := 0; len(got) < n && round < 1000; round++ { // a listing takes far fewer
-			if round == 1 { // told, while the listing goes on
+		for round := 0; len(got) < n && round < 1000; round++ { // a listing needs far fewer rounds
+			if round == 1 { // arrives with a notice, while the listing continues
 				touch(t, dir, n)
 				n++
 			}
@@ -175,13 +175,13 @@ func TestArrivalsLost(t *testing.T) {
 	})
 }
 
-// TestArrivalsWork: without notices a folder with very many files is read in parts, no more names a second than 20 ms allow, and what is new is
-// found. Once it has rested it is left alone but for now and then, and only then may the recording have ended.
+// TestArrivalsWork: without notices a large folder is read in parts, with at most 20 ms per second of work, and new pictures are found. An unchanged folder is
+// listed only rarely, and only then may the recording have ended.
 func TestArrivalsWork(t *testing.T) {
 	const (
 		n     = 200_000
-		most  = int(time.Second / share / leastCost) // names a second
-		burst = 4 * batchNames                       // of one look: a batch may be twice as large, and one may be read ahead
+		most  = int(time.Second / share / leastCost) // names per second
+		burst = 4 * batchNames                       // names of one call: a batch may be twice as large, and one batch may be read ahead
 	)
 	dir := crowded(t, n)
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestArrivalsWork(t *testing.T) {
 		}
 		for i := range 40 {
 			if i < 20 {
-				touch(t, dir, next) // not one by one, so that none is asked for by name
+				touch(t, dir, next) // not in steps of one, so no name is predicted
 				next += 2
 			}
 			if names := second(); names > most+burst {
@@ -238,7 +238,7 @@ func TestArrivalsWork(t *testing.T) {
 	})
 }
 
-// TestCounted: the name after a name.
+// TestCounted: counted returns the name that follows a name.
 func TestCounted(t *testing.T) {
 	for name, want := range map[string]string{
 		"f9.png": "f10.png", "f009.png": "f010.png", "img_t3_c1.tif": "img_t3_c2.tif", "99": "100", "f1999.tif": "f2000.tif", "image.png": "", "a.b2c": "a.b3c",
@@ -249,10 +249,10 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// TestArrivalsCounted: without notices the next picture of a large folder is found at once where the pictures are numbered one by one, and given once;
-// where they are not, none is given before one that is ahead of it.
+// TestArrivalsCounted: without notices, the next picture of a large folder is found at once if pictures are numbered consecutively, and returned once.
+// Otherwise no picture is returned before an earlier one.
 func TestArrivalsCounted(t *testing.T) {
-	const n = 20_000 // a listing of them takes pauses
+	const n = 20_000 // enough for a listing with pauses
 	dir := crowded(t, n)
 	synctest.Test(t, func(t *testing.T) {
 		a := arrive(t, dir)
@@ -260,10 +260,10 @@ func TestArrivalsCounted(t *testing.T) {
 		if got := met(t, a); len(got) != n {
 			t.Fatalf("found %d pictures, expected %d", len(got), n)
 		}
-		for i := range 400 { // several listings long
+		for i := range 400 { // lasts for several listings
 			touch(t, dir, n+i)
 			var got []string
-			for range 3 { // a question costs time, too
+			for range 3 { // a check for a name takes time, too
 				time.Sleep(lookAgain)
 				got = append(got, met(t, a)...)
 			}
@@ -281,7 +281,7 @@ func TestArrivalsCounted(t *testing.T) {
 	})
 }
 
-// TestArrivalsAsked: a picture that a listing has met, and that is then found by its name, is given once, in its order.
+// TestArrivalsAsked: a picture that a listing found, and then also a check of its name, is returned once and in order.
 func TestArrivalsAsked(t *testing.T) {
 	dir := crowded(t, 10)
 	a := &Arrivals{folder: dir, known: newNames(), older: []string{"f7.png", "f9.png"}, held: []string{"f8.png"}, next: successor{name: "f7.png", row: counting}}
@@ -302,8 +302,8 @@ func TestArrivalsAsked(t *testing.T) {
 	}
 }
 
-// TestArrivalsOrder: a picture that was made behind the place where a listing was comes before those that the same listing met and that were made
-// after it.
+// TestArrivalsOrder: a picture that a listing missed, because it was created at a position already passed, is returned before later pictures that this listing
+// found.
 func TestArrivalsOrder(t *testing.T) {
 	a := &Arrivals{known: newNames()}
 	listed := func(names ...string) (given []string) {
@@ -312,7 +312,7 @@ func TestArrivalsOrder(t *testing.T) {
 				a.take(name)
 			}
 		}
-		a.listing.pauses = 1 // it was read in parts
+		a.listing.pauses = 1 // the listing was read in parts
 		a.listing.end()
 		a.ripen()
 		for len(a.waiting) > 0 {
@@ -323,7 +323,7 @@ func TestArrivalsOrder(t *testing.T) {
 	}
 	for i, step := range []struct{ met, want []string }{
 		{[]string{"f1.png"}, nil},
-		{[]string{"f1.png", "f4.png"}, []string{"f1.png"}}, // f2 and f3 came behind
+		{[]string{"f1.png", "f4.png"}, []string{"f1.png"}}, // f2 and f3 were created at passed positions
 		{[]string{"f1.png", "f4.png", "f3.png", "f6.png", "f2.png"}, []string{"f2.png", "f3.png", "f4.png"}},
 		{[]string{"f5.png", "f6.png", "f4.png"}, []string{"f5.png", "f6.png"}},
 		{[]string{"f5.png", "f6.png", "f4.png"}, nil},
@@ -334,7 +334,7 @@ func TestArrivalsOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkArrivals is what a folder of 10^6 pictures costs its reader: the processor's time of a second in which one picture comes, and memory.
+// BenchmarkArrivals measures the cost of watching a folder of 10^6 pictures: processor time per second in which one picture arrives, and memory.
 func BenchmarkArrivals(b *testing.B) {
 	dir := crowded(b, 1_000_000)
 	for name, prepare := range map[string]func(*Arrivals){"notices": func(*Arrivals) {}, "listings": func(a *Arrivals) { a.notices.close(); a.notices = nil }} {
@@ -369,7 +369,7 @@ func BenchmarkArrivals(b *testing.B) {
 	}
 }
 
-// processor is the time that this thread has computed.
+// processor returns the processor time of this thread.
 func processor(b *testing.B) time.Duration {
 	const thread = 1 // RUSAGE_THREAD
 	var used syscall.Rusage
@@ -379,7 +379,7 @@ func processor(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// resident is the most memory that this process has had, in 10^6 bytes.
+// resident returns the largest resident memory of this process, in 10^6 bytes.
 func resident(b *testing.B) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// entries reads the names in a folder with the system's own call. It allocates nothing, because a million names are read
-// again and again.
+// entries reads the names in a folder with a system call. It allocates no memory per name, because it may read a million names repeatedly.
 type entries struct {
 	folder *os.File
 	buffer []byte
@@ -30,8 +29,8 @@ const (
 	entryName   = 19
 )
 
-// next passes some more names to take. A name is valid until take returns; no name means the end. kind is mayBeFolder if the
-// file system does not tell.
+// next calls take for some more names and returns their number; 0 means the end. A name is valid until take returns. kind is mayBeFolder if the file system
+// does not reveal the type.
 func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error) {
 	got, err := unix.Getdents(int(e.folder.Fd()), e.buffer)
 	for err == unix.EINTR {

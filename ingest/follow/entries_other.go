@@ -18,7 +18,7 @@ func openEntries(path string) (*entries, error) {
 	return &entries{folder}, err
 }
 
-// next passes some more names to take. A name is valid until take returns; no name means the end.
+// next calls take for some more names and returns their number; 0 means the end. A name is valid until take returns.
 func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error) {
 	found, err := e.folder.ReadDir(batchNames)
 	if errors.Is(err, io.EOF) {

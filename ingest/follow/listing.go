@@ -7,13 +7,13 @@ import (
 
 const (
 	batchNames = 1 << 10               // names per read, approximately
-	share      = 50                    // listings use 1/share of the time: 20 ms a second
+	share      = 50                    // listings use 1/share of the time, 20 ms per second
 	leastCost  = 200 * time.Nanosecond // lowest assumed cost of a name
-	coarse     = 3 * time.Second       // a folder's time may lag behind a change by this much: FAT counts in steps of 2 s
-	insisting  = 30 * time.Second      // interval of listings of an unchanged folder: some drives do not date folders
+	coarse     = 3 * time.Second       // largest delay of a folder's modification time behind a change; FAT counts in steps of 2 s
+	insisting  = 30 * time.Second      // interval of listings of an unchanged folder, because some drives do not update modification times of folders
 )
 
-// entryType says whether an entry of a folder is itself a folder.
+// entryType distinguishes folders from other entries of a folder.
 type entryType int
 
 const (
@@ -25,22 +25,22 @@ const (
 // listing reads a folder repeatedly, one part per call, in at most 1/50 of the reader's time. It skips a folder that has not
 // changed.
 type listing struct {
-	hurry bool // no pauses during the first listing
+	hurry bool // make no pauses, during the first listing
 
 	dir      *entries  // nil between listings
 	due      time.Time // earliest time of the next read
 	began    time.Time // start of the current or last listing
 	pauses   int       // pauses in the listing
-	modified time.Time // the folder's time by the drive
+	modified time.Time // modification time of the folder, by the drive's clock
 	since    time.Time // when that time was first seen
-	settled  bool      // the last listing covers that time
+	settled  bool      // the last listing includes the changes up to modified
 	whole    bool      // the last listing read the folder in one call
 
 	names int // names read in total
 }
 
-// read reads the folder's next names, as many as the time allows. It starts a listing if one is wanted, or, with watching, if
-// the folder may have changed. It reports whether a listing has ended.
+// read reads as many of the folder's next names as the time share allows. It starts a listing if wanted is true, or if watching is true and the folder may have
+// changed. It reports whether a listing has ended.
 func (l *listing) read(folder string, wanted, watching bool, take func(name []byte, kind entryType)) (ended bool, err error) {
 	now := time.Now()
 	if now.Before(l.due) && !l.hurry || l.dir == nil && !wanted && !watching {
@@ -65,14 +65,14 @@ func (l *listing) read(folder string, wanted, watching bool, take func(name []by
 			l.end()
 			return true, nil
 		}
-		if now.Before(l.due) || l.hurry { // a caller in a hurry returns at once and can be stopped
+		if now.Before(l.due) || l.hurry { // a caller in a hurry gets control back at once, so it can be stopped
 			l.pauses++
 			return false, nil
 		}
 	}
 }
 
-// batch reads some names and reports whether they were the last.
+// batch reads some names and reports whether the listing has ended.
 func (l *listing) batch(take func(name []byte, kind entryType)) (names int, ended bool, err error) {
 	for names < batchNames {
 		n, err := l.dir.next(take)
@@ -85,7 +85,7 @@ func (l *listing) batch(take func(name []byte, kind entryType)) (names int, ende
 	return names, false, nil
 }
 
-// begin starts a listing, unless none is wanted and the folder has not changed since the last one.
+// begin starts a listing if it is wanted or if the folder has changed since the last listing.
 func (l *listing) begin(folder string, now time.Time, wanted bool) (begun bool, err error) {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *listing) begin(folder string, now time.Time, wanted bool) (begun bool, 
 	return true, nil
 }
 
-// end records what the ended listing covers.
+// end records, at the end of a listing, which changes of the folder it includes.
 func (l *listing) end() {
 	l.restart()
 	l.settled = l.began.Sub(l.since) >= coarse
@@ -119,8 +119,8 @@ func (l *listing) restart() {
 	}
 }
 
-// spend sets when the folder may be read again, after a read of so many names that started at from. It returns the current
-// time. Reads in a hurry add no delay.
+// spend sets the earliest time of the next read, after a read of names names that started at from. It returns the current time. It adds no delay if hurry is
+// set.
 func (l *listing) spend(from time.Time, names int) (now time.Time) {
 	now = time.Now()
 	if l.hurry {

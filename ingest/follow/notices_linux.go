@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notifying are the file systems that give a notice of every new file: the machine's own disks. NFS, SMB, FUSE and similar
-// ones give none for files made by another machine.
+// notifying lists the file systems, on the machine's own disks, that give a notice of every new file. NFS, SMB, FUSE and similar systems give none for files
+// that another machine made.
 var notifying = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
 	unix.OVERLAYFS_SUPER_MAGIC, unix.MSDOS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, unix.REISERFS_SUPER_MAGIC, unix.NILFS_SUPER_MAGIC,
@@ -46,8 +46,8 @@ func openNotices(folder string) *notices {
 	return &notices{fd: fd, buffer: make([]byte, 64<<10)}
 }
 
-// drain calls take with the name of each new file, valid until take returns, and lost if the system dropped notices. over is
-// true if no more will come because the folder was deleted or moved.
+// drain calls take with the name of each new file, which is valid until take returns. It calls lost if the system dropped notices. over is true if there will
+// be no more notices, because the folder was deleted or moved.
 func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 	for range roundsAtOnce {
 		got, err := unix.Read(n.fd, n.buffer)
@@ -74,7 +74,7 @@ func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 			}
 		}
 	}
-	lost() // a listing finds the rest
+	lost() // a listing then finds the remaining files
 	return over
 }
 

@@ -2,7 +2,7 @@
 
 package follow
 
-// notices exist on Linux only; elsewhere folders are listed.
+// notices is empty, because notices are read on Linux only. On other systems folders are listed.
 type notices struct{}
 
 func openNotices(string) *notices { return nil }

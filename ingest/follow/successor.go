@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// counting is the number of consecutively numbered pictures after which the next name is checked directly.
+// counting is the number of consecutively numbered pictures after which Arrivals checks directly for the next name.
 const counting = 64
 
-// successor checks for the next picture by name, if a listing is slow and the names have counted up for long. A picture of a
-// large folder on a network drive then need not wait for two listings.
+// successor predicts the name of the next picture from names that count up. If listings are slow, as in a large folder on a network drive, Arrivals checks for
+// this name, and the picture need not wait for two listings.
 type successor struct {
-	name  string // name after the last one taken; empty if that has no number
-	row   int    // consecutive pictures up to the last one
-	found bool   // the last check found a picture, so the next may exist
+	name  string // name expected after the last picture's; empty if that name has no number
+	row   int    // number of consecutively numbered pictures up to the last one
+	found bool   // the last check found a picture, so the next picture may exist, too
 }
 
 // after records that a picture was taken.
@@ -47,7 +47,7 @@ func counted(name string) string {
 	return ""
 }
 
-// ask queues the next picture if it exists, before a listing has made it ready.
+// ask checks for the predicted next picture and queues it if it exists, without waiting for a listing.
 func (a *Arrivals) ask() {
 	now := time.Now()
 	if a.notices != nil || a.listing.whole || a.listing.hurry || len(a.waiting) > 0 || a.next.row < counting || now.Before(a.listing.due) && !a.next.found {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// lookAgain is the interval between two checks of a recording without news. It allows several checks in a quarter of a
-// second.
+// lookAgain is the polling interval of a recording without news. It allows several checks within a quarter of a second.
 const lookAgain = 25 * time.Millisecond
 
 // The bounds on until_idle.
@@ -17,11 +16,10 @@ const (
 	maxIdle = 7 * 24 * time.Hour
 )
 
-// Tail waits for more of a recording that is still being written. The wait loses nothing: the file keeps what a slow tracker
-// has not read.
+// Tail waits for more of a recording that is still being written. Waiting loses no frames, because the file keeps the unread ones.
 type Tail struct {
 	untilIdle time.Duration // longest silence before the recording counts as ended; 0 waits forever
-	heard     time.Time     // time of the last news
+	heard     time.Time     // time of the last Alive
 }
 
 // NewTail returns a Tail with the options follow and until_idle.
@@ -29,23 +27,23 @@ func NewTail(follow bool, untilIdle time.Duration) (Tail, error) {
 	switch {
 	case untilIdle == 0:
 	case !follow:
-		return Tail{}, fmt.Errorf("until_idle is %v, but it is only for a followed recording: add follow, or leave until_idle out", untilIdle)
+		return Tail{}, fmt.Errorf("until_idle is %v, but it applies only to a followed recording: add follow, or leave until_idle out", untilIdle)
 	case untilIdle < minIdle || untilIdle > maxIdle:
 		return Tail{}, fmt.Errorf("until_idle is %v, expected %v to %v: give more than the longest pause of the recording", untilIdle, minIdle, maxIdle)
 	}
 	return Tail{untilIdle: untilIdle}, nil
 }
 
-// Alive records news.
+// Alive records that the recording has grown.
 func (t *Tail) Alive() { t.heard = time.Now() }
 
-// Quiet returns the time since the last news.
+// Quiet returns the time since the last Alive.
 func (t *Tail) Quiet() time.Duration { return time.Since(t.heard) }
 
 // UntilIdle returns the option of that name; 0 waits forever.
 func (t *Tail) UntilIdle() time.Duration { return t.untilIdle }
 
-// Wait returns nil when it is time to check again, or io.EOF when the recording counts as ended.
+// Wait returns nil when it is time to check the recording again, or io.EOF when it counts as ended.
 func (t *Tail) Wait(ctx context.Context) error {
 	if t.untilIdle > 0 && time.Since(t.heard) >= t.untilIdle {
 		return io.EOF

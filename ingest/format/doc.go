@@ -1,3 +1,3 @@
-// Package format identifies files before they are read: their format by the first bytes, or else by name; their order, in
-// which frame_10 follows frame_9; and that a path is a file, not a pipe that blocks forever.
+// Package format identifies files before they are read. It recognises the format by the first bytes, or else by name. It orders names so that frame_10 follows
+// frame_9. It checks that a path is a file, not a pipe that would block forever.
 package format

@@ -23,14 +23,13 @@ var (
 // Extension returns a path's extension in lower case.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// IsPicture reports whether a name belongs to a picture. It excludes hidden files: some systems leave shadows such as
-// ._frame_1.png.
+// IsPicture reports whether a name belongs to a picture. It excludes hidden files, because some systems write companion files such as ._frame_1.png.
 func IsPicture(path string) bool {
 	return !strings.HasPrefix(filepath.Base(path), ".") && slices.Contains(PictureExtensions, Extension(path))
 }
 
-// ListPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9.
-// folder is the place of their frames.csv.
+// ListPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9. folder is the folder in which their
+// frames.csv is expected.
 func ListPictures(path string) (files []string, folder string, err error) {
 	info, err := os.Stat(path)
 	whole := err == nil && info.IsDir()
@@ -49,7 +48,7 @@ func ListPictures(path string) (files []string, folder string, err error) {
 	}
 	files = slices.DeleteFunc(files, func(file string) bool { return !IsPicture(file) })
 	if len(files) == 0 {
-		return nil, "", fmt.Errorf("%s holds no picture, at least one %s expected: give another folder or pattern", path, strings.Join(PictureExtensions, ", "))
+		return nil, "", fmt.Errorf("%s holds no picture, at least one file %s expected: give another folder or pattern", path, strings.Join(PictureExtensions, ", "))
 	}
 	slices.SortFunc(files, Naturally)
 	return files, folder, nil
@@ -69,7 +68,7 @@ func listFolder(path string) ([]string, error) {
 	return files, nil
 }
 
-// Naturally compares names in which runs of digits count as numbers: a9 < a10 < b1.
+// Naturally compares two names. It compares sequences of digits as numbers: a9 < a10 < b1.
 func Naturally(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
@@ -90,5 +89,5 @@ func Naturally(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// digits returns the number of digits that s begins with.
+// digits returns the number of digits at the start of s.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

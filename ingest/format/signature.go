@@ -38,7 +38,7 @@ func Of(path string) string {
 	return OfFile(file)
 }
 
-// OfFile is Of for an open file.
+// OfFile is like Of, for an open file.
 func OfFile(file *os.File) string {
 	const packet = 188 // length of an MPEG-TS packet, which begins with 0x47
 	head := make([]byte, hdf5.UserBlock+len(hdf5.Magic))

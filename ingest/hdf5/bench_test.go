@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// written16 is a file of the newest form with one dataset, /film, of so many pictures of side x side pixels of 16 bits, each a chunk that pack made of its bytes.
+// written16 returns a file of the newest form with the dataset /film. It has frames pictures of side x side 16-bit pixels, each in one chunk that pack encodes.
 func written16(frames, side int, big bool, filters []filter, pack func(pixels []byte) []byte) []byte {
 	little := binary.LittleEndian
 	var order binary.AppendByteOrder = binary.LittleEndian
@@ -72,7 +72,7 @@ func written16(frames, side int, big bool, filters []filter, pack func(pixels []
 	return b
 }
 
-// shuffled are all lower bytes, then all upper ones.
+// shuffled returns all lower bytes, then all upper bytes.
 func shuffled(pixels []byte) (b []byte) {
 	for first := range 2 {
 		for i := first; i < len(pixels); i += 2 {
@@ -90,7 +90,7 @@ func deflated(data []byte) []byte {
 	return b.Bytes()
 }
 
-// literals is data as LZF that packs nothing.
+// literals returns data as LZF without compression.
 func literals(data []byte) (b []byte) {
 	for len(data) > 0 {
 		n := min(len(data), 32)
@@ -117,7 +117,7 @@ var packings = []struct {
 	}},
 }
 
-// BenchmarkRead is what a frame of 512x512 pixels of 16 bits costs, of noise of 12 bits, each a chunk.
+// BenchmarkRead measures the time to read a frame of 512x512 16-bit pixels with 12 bits of noise, one chunk per frame.
 func BenchmarkRead(b *testing.B) {
 	for _, c := range packings {
 		b.Run(c.name, func(b *testing.B) {

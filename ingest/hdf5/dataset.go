@@ -8,7 +8,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// maxAxes is the format's bound on the axes of a dataset.
+// maxAxes is the largest number of axes that the format allows.
 const maxAxes = 32
 
 // maxSide bounds the length of an axis.
@@ -35,7 +35,7 @@ const (
 type dataset struct {
 	path    string
 	shape   []int
-	most    []int // maximum length of each axis; -1 if unlimited
+	most    []int // largest allowed length of each axis; -1 if unlimited
 	samples tiff.Samples
 	filled  []byte // value of a sample that was never written
 	filters []filter
@@ -43,10 +43,10 @@ type dataset struct {
 	unread  error // reason why it cannot be read
 }
 
-// layout says where the samples lie.
+// layout describes where the samples are stored.
 type layout struct {
 	class    int
-	from     int    // first axis of a picture, for contiguous samples
+	from     int    // for contiguous samples: number of the first axis of a picture
 	data     []byte // samples stored in the header
 	at       uint64 // address of the samples, or of the index
 	bytes    uint64 // bytes of all samples, or of the single packed chunk
@@ -71,25 +71,25 @@ func newDataset(path string, h header) *dataset {
 		m := h.find(part.kind)
 		if m == nil {
 			if part.needed {
-				d.unread = fmt.Errorf("it has no %s: the file is damaged, copy it again", part.what)
+				d.unread = fmt.Errorf("the dataset has no %s: the file is damaged, copy it again", part.what)
 				return d
 			}
 			continue
 		}
 		if m.flags&shared != 0 {
-			d.unread = tiff.Unread("its %s lies elsewhere in the file, as named types do: write it again with a type of its own", part.what)
+			d.unread = tiff.Unread("its %s is stored elsewhere in the file, like a named type: write the dataset without named types", part.what)
 			return d
 		}
 		c := cursor{b: m.data}
 		if d.unread = part.read(&c); d.unread == nil && c.short {
-			d.unread = fmt.Errorf("%w: its %s is not whole", bounded.ErrTorn, part.what)
+			d.unread = fmt.Errorf("%w: its %s is incomplete", bounded.ErrTorn, part.what)
 		}
 		if d.unread != nil {
 			return d
 		}
 	}
 	if h.find(externalMessage) != nil {
-		d.unread = tiff.Unread("its samples lie in other files: write them into this one, as h5repack does")
+		d.unread = tiff.Unread("its samples are stored in other files: write them into this file, as h5repack does")
 	}
 	return d
 }
@@ -104,14 +104,14 @@ func (d *dataset) readSpace(c *cursor) error {
 	case 2:
 		c.take(1)
 	default:
-		return tiff.Unread("its shape is of version %d, 1 or 2 expected: write it again, as h5repack does", version)
+		return tiff.Unread("its shape has version %d, 1 or 2 expected: rewrite the file with h5repack", version)
 	}
 	if n > maxAxes {
 		return fmt.Errorf("it has %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
 	}
 	for _, side := range c.numbers(n, 8) {
 		if side > maxSide {
-			return fmt.Errorf("an axis is %d long, at most %d expected: the file is damaged, copy it again", side, maxSide)
+			return fmt.Errorf("an axis has length %d, at most %d expected: the file is damaged, copy it again", side, maxSide)
 		}
 		d.shape = append(d.shape, int(side))
 	}
@@ -123,7 +123,7 @@ func (d *dataset) readSpace(c *cursor) error {
 			case side == math.MaxUint64:
 				d.most = append(d.most, -1)
 			case side > maxSide:
-				return fmt.Errorf("an axis may be %d long, at most %d expected: the file is damaged, copy it again", side, maxSide)
+				return fmt.Errorf("an axis may grow to %d, at most %d expected: the file is damaged, copy it again", side, maxSide)
 			case i < len(d.shape):
 				d.most = append(d.most, max(int(side), d.shape[i]))
 			}
@@ -136,7 +136,7 @@ func (d *dataset) readSpace(c *cursor) error {
 func (d *dataset) readLayout(c *cursor) error {
 	version, class := c.number(1), int(c.number(1))
 	if version != 3 && version != 4 {
-		return tiff.Unread("its layout is of version %d, 3 or 4 expected: write it again, as h5repack does", version)
+		return tiff.Unread("its layout has version %d, 3 or 4 expected: rewrite the file with h5repack", version)
 	}
 	l := &d.layout
 	l.class = class
@@ -151,12 +151,12 @@ func (d *dataset) readLayout(c *cursor) error {
 		}
 		return l.readIndexed(c)
 	default:
-		return tiff.Unread("its layout is of class %d, as virtual datasets have: write its samples into one file", class)
+		return tiff.Unread("its layout has class %d, like a virtual dataset: write its samples into one file", class)
 	}
 	return nil
 }
 
-// readTree reads a version 3 layout. The bytes of a sample follow the sides.
+// readTree reads a version 3 layout. The last number after the sides is the size of a sample in bytes.
 func (l *layout) readTree(c *cursor) error {
 	n := int(c.number(1))
 	l.at = c.number(8)
@@ -166,7 +166,7 @@ func (l *layout) readTree(c *cursor) error {
 func (l *layout) sides(sides []uint64) error {
 	for _, side := range sides {
 		if side < 1 || side > bounded.MaxChunk {
-			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected: write it in smaller chunks", side, bounded.MaxChunk)
+			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected: write the dataset with smaller chunks", side, bounded.MaxChunk)
 		}
 		l.chunk = append(l.chunk, int(side))
 	}
@@ -182,7 +182,7 @@ func (l *layout) readIndexed(c *cursor) error {
 	const packedSingly = 0x02
 	flags, n, size := c.number(1), int(c.number(1)), int(c.number(1))
 	if size < 1 || size > 8 {
-		return fmt.Errorf("its chunks have sides of %d bytes, 1 to 8 expected: the file is damaged, copy it again", size)
+		return fmt.Errorf("the sides of its chunks are numbers of %d bytes, 1 to 8 expected: the file is damaged, copy it again", size)
 	}
 	if err := l.sides(c.numbers(n, size)); err != nil {
 		return err
@@ -199,9 +199,9 @@ func (l *layout) readIndexed(c *cursor) error {
 	case byExtensible:
 		c.take(5) // repeated in the index header
 	case bySecondTree:
-		return tiff.Unread("its chunks are listed by a B-tree of version 2, as datasets of libver='latest' are that can grow along several axes: let only time grow, or write it with libver='earliest'")
+		return tiff.Unread("its chunks are indexed by a B-tree of version 2, as libver='latest' does if several axes can grow: let only time grow, or write the file with libver='earliest'")
 	default:
-		return tiff.Unread("its chunks are listed by an index of kind %d, 1 to 5 expected: write it with libver='earliest'", l.index)
+		return tiff.Unread("its chunks have an index of kind %d, 1 to 5 expected: write the file with libver='earliest'", l.index)
 	}
 	l.at = c.number(8)
 	return nil
@@ -218,7 +218,7 @@ func (d *dataset) readFill(c *cursor) error {
 	case 3:
 		defined = c.number(1)&0x20 != 0
 	default:
-		return tiff.Unread("its fill value is of version %d, 1 to 3 expected: write it again, as h5repack does", version)
+		return tiff.Unread("its fill value has version %d, 1 to 3 expected: rewrite the file with h5repack", version)
 	}
 	if defined {
 		return d.readOldFill(c)
@@ -226,7 +226,7 @@ func (d *dataset) readFill(c *cursor) error {
 	return nil
 }
 
-// readOldFill reads a fill value of the old form: its length, then its bytes.
+// readOldFill reads a fill value in the old form: the number of its bytes, then the bytes.
 func (d *dataset) readOldFill(c *cursor) error {
 	if value := c.take(int(c.number(4))); len(value) == d.samples.Bytes {
 		d.filled = value

@@ -8,9 +8,8 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// heap is a fractal heap, in which a group of the newest form stores its links. Each row of the root has width blocks. Blocks
-// have the least size in the first two rows and double in each further row. A block larger than most holds rows of blocks
-// itself.
+// heap is a fractal heap, in which a group of the newest form stores its links. Each row of the root has width blocks. Blocks have size least in the first two
+// rows, and the size doubles with each further row. A block larger than most contains rows of blocks itself.
 type heap struct {
 	file        *file
 	id          int // bytes of an object's ID
@@ -22,7 +21,7 @@ type heap struct {
 }
 
 // errHeap reports a damaged heap.
-var errHeap = errors.New("no whole heap of links: the file is damaged, copy it again")
+var errHeap = errors.New("the heap of links is incomplete: the file is damaged, copy it again")
 
 // denseLinks returns the links of a group that stores them in a heap, indexed by a version 2 B-tree.
 func (s *search) denseLinks(at, tree uint64) (links []link, err error) {
@@ -69,14 +68,14 @@ func (h *heap) read(at uint64) error {
 		return errHeap
 	}
 	if filters > 0 {
-		return tiff.Unread("its heap of links is packed: write it again, as h5repack does")
+		return tiff.Unread("its heap of links is packed: rewrite the file with h5repack")
 	}
 	return nil
 }
 
 // object returns the bytes of an object by its ID.
 func (h *heap) object(id *cursor) ([]byte, error) {
-	const managed = 0 // the object lies in a block
+	const managed = 0 // type of an object stored in a block
 	flags := id.number(1)
 	offset, n := id.number(h.offset), id.number(h.id-1-h.offset)
 	if id.short || flags&0x30 != managed || n > maxName+64 {
@@ -93,7 +92,7 @@ func (h *heap) object(id *cursor) ([]byte, error) {
 	return c.b, nil
 }
 
-// place returns the address of an offset in a block. The block has the given number of rows of blocks, or 0.
+// place returns the file address of an offset in a block. rows is the number of rows of blocks in it, or 0 for a data block.
 func (h *heap) place(block uint64, rows int, offset uint64) (uint64, error) {
 	if rows == 0 {
 		return block + offset, nil
@@ -127,7 +126,7 @@ func (h *heap) place(block uint64, rows int, offset uint64) (uint64, error) {
 	return 0, errHeap
 }
 
-// records returns the records, of size bytes each, of a version 2 B-tree that lists links by name.
+// records returns the records of a version 2 B-tree that lists links by name. Each record has size bytes.
 func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 	c, err := s.file.block(at, 38)
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 	case signature != "BTHD" || kind != byName || its != size || node < 16 || node > maxHeap:
 		return nil, errHeap
 	case depth > 1:
-		return nil, tiff.Unread("a group of more than a thousand links, whose tree has %d levels: write it with libver='earliest'", depth+1)
+		return nil, tiff.Unread("a group has more than a thousand links, in a tree of %d levels: write the file with libver='earliest'", depth+1)
 	case count == 0:
 		return nil, nil
 	case depth == 0:

@@ -8,18 +8,18 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// extensible reads an extensible array: the list of chunks of a dataset that grows along its first axis. Elements lie in an
-// index block, then in growing data blocks: super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least elements.
-// The index block holds the addresses of the first data blocks, super blocks hold the others.
+// extensible reads an extensible array: the list of chunks of a dataset that grows along its first axis. The first elements are in an index block, the others
+// in growing data blocks: super block u has 2^(u/2) data blocks of least · 2^((u+1)/2) elements. The index block contains the addresses of the first data
+// blocks; super blocks contain the other addresses.
 type extensible struct {
 	array
 	seen    map[uint64]bool // blocks already read
 	first   uint64          // elements in the index block
-	least   uint64          // elements of the first data blocks
+	least   uint64          // elements in each of the first data blocks
 	direct  int             // super blocks whose addresses are in the index block
 	supers  int
 	page    uint64 // elements per page of a data block
-	offset  int    // bytes of an element number in a block
+	offset  int    // bytes of the element number at the start of a block
 	address uint64 // address of the index block
 }
 
@@ -30,7 +30,7 @@ const prefix = 4 + 2 + 8
 func (c *chunks) listExtensible(f *file, d *dataset) error {
 	for i, most := range d.most {
 		if grows := most < 0; grows != (i == 0) {
-			return tiff.Unread("it can grow along other axes than its first: write it so that only time, the first axis, grows, or with libver='earliest'")
+			return tiff.Unread("it can grow along other axes than its first: let only time, the first axis, grow, or write the file with libver='earliest'")
 		}
 	}
 	e := extensible{array: array{chunks: c, file: f}, seen: map[uint64]bool{}}
@@ -60,12 +60,12 @@ func (e *extensible) readHead(at uint64) error {
 	e.first, e.least, e.offset = first, least, int(most+7)/8
 	powers := bits.OnesCount64(least) == 1 && bits.OnesCount64(pointers) == 1
 	if signature != "EAHD" || version != 0 || packed > 1 || !e.fits() || !powers || most > 62 || page > 32 || pointers < 2 {
-		return fmt.Errorf("no extensible array of chunks at address %d: the file is damaged, copy it again", at)
+		return fmt.Errorf("there is no extensible array of chunks at address %d: the file is damaged, copy it again", at)
 	}
 	e.page = 1 << page
 	e.direct = 2 * (bits.Len64(pointers) - 1)
 	if e.supers = 1 + int(most) - (bits.Len64(least) - 1); e.supers < e.direct {
-		return fmt.Errorf("an extensible array of %d super blocks at address %d: the file is damaged, copy it again", e.supers, at)
+		return fmt.Errorf("an extensible array has only %d super blocks at address %d: the file is damaged, copy it again", e.supers, at)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ type span struct {
 	elements uint64
 }
 
-// open reads a block of n bytes after its prefix. It returns an error if the block was read before.
+// open returns the n bytes after the prefix of a block. It returns an error if the block was read before.
 func (e *extensible) open(at uint64, signature string, n int) (*cursor, error) {
 	if e.seen[at] {
 		return nil, fmt.Errorf("the block at address %d occurs twice: the file is damaged, copy it again", at)
@@ -119,13 +119,13 @@ func (e *extensible) open(at uint64, signature string, n int) (*cursor, error) {
 		return nil, err
 	}
 	if found := string(c.take(4)); found != signature {
-		return nil, fmt.Errorf("no block %s at address %d: the file is damaged, copy it again", signature, at)
+		return nil, fmt.Errorf("there is no block %s at address %d: the file is damaged, copy it again", signature, at)
 	}
 	c.take(prefix - 4)
 	return c, nil
 }
 
-// super reads the data blocks of a super block; first is the number of its first element.
+// super reads the data blocks of a super block. first is the number of the first element.
 func (e *extensible) super(at, first uint64, s span) error {
 	if at == undefined {
 		return nil
@@ -135,7 +135,7 @@ func (e *extensible) super(at, first uint64, s span) error {
 		pages = s.count * int((s.elements/e.page+7)/8)
 	}
 	if s.count > maxNode || pages > maxHeap {
-		return fmt.Errorf("a super block of %d data blocks, at most %d expected: the file is damaged, copy it again", s.count, maxNode)
+		return fmt.Errorf("a super block has %d data blocks, at most %d expected: the file is damaged, copy it again", s.count, maxNode)
 	}
 	c, err := e.open(at, "EASB", e.offset+pages+8*s.count)
 	if err != nil {
@@ -166,7 +166,7 @@ func (e *extensible) blocks(c *cursor, begun []byte, first uint64, s span) error
 		}
 		pages := s.elements / e.page
 		if uint64(s.count)*pages > 8*uint64(len(begun)) {
-			return errors.New("pages of chunks without a bitmap that says which exist: the file is damaged, copy it again")
+			return errors.New("the list of chunks has pages, but no bitmap of the existing pages: the file is damaged, copy it again")
 		}
 		if _, err := e.open(at, "EADB", e.offset); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // Magic is the first bytes of the HDF5 part of a file.
 const Magic = "\x89HDF\r\n\x1a\n"
 
-// UserBlock is the offset of the HDF5 part in MATLAB's files, after a text header. The format also allows its doubles.
+// UserBlock is the offset of the HDF5 part in MATLAB's files, after a text header. The format also allows this value times any power of two.
 const UserBlock = 512
 
 // maxUserBlock bounds the search for the HDF5 part.
@@ -21,10 +21,10 @@ const maxUserBlock = 1 << 20
 // undefined is the address of a missing part.
 const undefined = math.MaxUint64
 
-// Bounds on headers, names and indexes of a file. A part that overlaps another is read and counted again.
+// Bounds on headers, names and indexes of a file. If parts of the file overlap, their bytes count once per part.
 const (
 	maxMetadata = 512 << 20 // bytes: an index of 4 million chunks has 200 MiB
-	leastRead   = 512       // smallest amount a read counts, for its time
+	leastRead   = 512       // bytes that a shorter read counts as, because of the time it takes
 )
 
 // file is an open file.
@@ -46,7 +46,7 @@ func openFile(r io.ReaderAt, size int64) (*file, error) {
 			return f, f.superblock(uint64(size))
 		}
 	}
-	return nil, fmt.Errorf("no HDF5 signature at byte 0, %d or its doubles: give an HDF5 file", UserBlock)
+	return nil, fmt.Errorf("there is no HDF5 signature at byte 0, %d, or twice, four times ... that offset: give an HDF5 file", UserBlock)
 }
 
 // superblock finds the root group of a file of the given size, user block included.
@@ -78,15 +78,15 @@ func (f *file) superblock(size uint64) error {
 		ends = c.number(8)
 		f.root = c.number(8)
 	default:
-		return tiff.Unread("superblock version %d, 0 to 3 expected: write it again, as h5repack does", version)
+		return tiff.Unread("the superblock has version %d, 0 to 3 expected: rewrite the file with h5repack", version)
 	}
 	switch {
 	case c.short:
-		return fmt.Errorf("%w: its superblock is not whole", bounded.ErrTorn)
+		return fmt.Errorf("%w: its superblock is incomplete", bounded.ErrTorn)
 	case offsets != 8 || lengths != 8:
-		return tiff.Unread("addresses of %d bytes and lengths of %d, 8 of each expected: write it again, as h5repack does", offsets, lengths)
+		return tiff.Unread("addresses have %d bytes and lengths %d, 8 expected for both: rewrite the file with h5repack", offsets, lengths)
 	case ends != undefined && ends > size:
-		return fmt.Errorf("%w: it names %d bytes and has %d", bounded.ErrTorn, ends, size)
+		return fmt.Errorf("%w: its superblock gives it %d bytes, but it has %d", bounded.ErrTorn, ends, size)
 	}
 	return nil
 }
@@ -97,13 +97,13 @@ func (f *file) block(at uint64, n int) (*cursor, error) {
 		return nil, err
 	}
 	if f.read += max(n, leastRead); f.read > maxMetadata {
-		return nil, tiff.Unread("more than %d MiB of headers, names and indexes: give a file with fewer objects, or write it in larger chunks", maxMetadata>>20)
+		return nil, tiff.Unread("headers, names and indexes have more than %d MiB: give a file with fewer objects, or write it with larger chunks", maxMetadata>>20)
 	}
 	b, err := f.part.Bytes(nil, at, uint64(n))
 	return &cursor{b: b}, err
 }
 
-// upTo reads at most n bytes at an address, or as many as the file has.
+// upTo reads n bytes at an address, or fewer at the end of the file.
 func (f *file) upTo(at uint64, n int) (*cursor, error) {
 	if err := f.part.Holds(at, 1); err != nil {
 		return nil, err

@@ -36,10 +36,10 @@ func (d *dataset) readFilters(c *cursor) error {
 	if version == 1 {
 		c.take(6)
 	} else if version != 2 {
-		return tiff.Unread("its filters are of version %d, 1 or 2 expected: write it again, as h5repack does", version)
+		return tiff.Unread("its filters have version %d, 1 or 2 expected: rewrite the file with h5repack", version)
 	}
 	if n > maxFilters {
-		return tiff.Unread("it has %d filters, at most %d expected: write it with fewer, as h5repack does", n, maxFilters)
+		return tiff.Unread("it has %d filters, at most %d expected: rewrite the file with fewer, for example with h5repack", n, maxFilters)
 	}
 	for range n {
 		f := filter{kind: int(c.number(2))}
@@ -69,10 +69,10 @@ func (d *dataset) readFilters(c *cursor) error {
 		case deflateFilter, fletcherFilter, lzfFilter:
 		case shuffleFilter:
 			if f.size < 1 || f.size > bounded.MaxChunk {
-				return fmt.Errorf("its shuffle has elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
+				return fmt.Errorf("its shuffle has elements of %d bytes, at least 1 expected: the file is damaged, copy it again", f.size)
 			}
 		default:
-			return tiff.Unread("its chunks are packed by filter %d (%s), which is not read: write it with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
+			return tiff.Unread("its chunks are packed by filter %d (%s), which is not supported: write the file with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
 				f.kind, cmp.Or(otherFilters[f.kind], "unknown"))
 		}
 	}
@@ -85,8 +85,7 @@ type unpacker struct {
 	a, b []byte
 }
 
-// unpack undoes the filters in reverse order, without those in mask, and requires size bytes. The result is valid until the
-// next call, or lies in packed.
+// unpack undoes the filters in reverse order, without the ones in mask. The result must have size bytes. It is valid until the next call, or lies in packed.
 func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int) (plain []byte, err error) {
 	most := size + fletcherBytes*len(filters)
 	plain = packed
@@ -111,33 +110,32 @@ func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int
 		}
 	}
 	if len(plain) != size {
-		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its shape: the file is damaged, copy it again", len(plain), size)
+		return nil, fmt.Errorf("it unpacks to %d bytes, %d expected from its shape: the file is damaged, copy it again", len(plain), size)
 	}
 	return plain, nil
 }
 
-// next returns n bytes that the last step did not return.
+// next returns memory of n bytes that the previous step does not use.
 func (u *unpacker) next(n int) []byte {
 	u.a, u.b = u.b, bounded.Resized(u.a, n)
 	return u.b
 }
 
-// inflate returns at most the given number of bytes.
+// inflate decompresses packed. A result of more than most bytes is an error.
 func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	dst := u.next(most + 1)
 	n, err := u.zlib.Most(dst, packed)
 	if err == nil && n > most {
-		err = fmt.Errorf("more than the %d bytes of its shape when unpacked: the file is damaged, copy it again", most)
+		err = fmt.Errorf("it unpacks to more than the %d bytes of its shape: the file is damaged, copy it again", most)
 	}
 	return dst[:n], err
 }
 
 // errLZF reports a damaged chunk.
-var errLZF = errors.New("no whole LZF: the file is damaged, copy it again")
+var errLZF = errors.New("its LZF data are incomplete: the file is damaged, copy it again")
 
-// expandLZF unpacks src into dst (Marc Lehmann's LibLZF 3). A byte b below 32 starts b + 1 literals. Any other byte starts a
-// back reference: its upper three bits plus 2 are the length, 7 means one more byte of length, and the distance has 13 bits,
-// plus 1.
+// expandLZF unpacks src into dst (Marc Lehmann's LibLZF 3). A byte b below 32 starts b + 1 literals. Any other byte starts a back reference. The length is its
+// upper three bits plus 2; if they are 7, a further byte of length follows. The distance is a number of 13 bits plus 1.
 func expandLZF(dst, src []byte) ([]byte, error) {
 	to := 0
 	for len(src) > 0 {
@@ -180,7 +178,7 @@ const fletcherBytes = 4
 func withoutFletcher(b []byte) ([]byte, error) {
 	n := len(b) - fletcherBytes
 	if n < 0 {
-		return nil, fmt.Errorf("%d bytes, expected a checksum of %d at their end: the file is damaged, copy it again", len(b), fletcherBytes)
+		return nil, fmt.Errorf("it has %d bytes, too few for a checksum of %d: the file is damaged, copy it again", len(b), fletcherBytes)
 	}
 	if got, want := fletcher(b[:n]), binary.LittleEndian.Uint32(b[n:]); got != want {
 		return nil, fmt.Errorf("the checksum of %d bytes is %08x, the stored one is %08x: the file is damaged, copy it again", n, got, want)

@@ -20,7 +20,7 @@ const (
 	maxNode    = 1 << 16 // entries per node
 )
 
-// link is a name in a group and the address of its header.
+// link is a name in a group and the address of the header of the named object.
 type link struct {
 	name string
 	at   uint64
@@ -30,14 +30,14 @@ type link struct {
 type search struct {
 	file  *file
 	seen  map[uint64]bool // headers and nodes already read
-	names int             // names of all groups
+	names int             // number of names in all groups
 	found []*dataset
 }
 
-// more returns an error if n further names exceed the bound.
+// more counts n further names, and returns an error if they exceed the bound.
 func (s *search) more(n int) error {
 	if s.names += n; s.names > maxObjects {
-		return tiff.Unread("more than %d names in groups: give a file with fewer", maxObjects)
+		return tiff.Unread("groups have more than %d names: give a file with fewer", maxObjects)
 	}
 	return nil
 }
@@ -45,10 +45,10 @@ func (s *search) more(n int) error {
 // visit reads the object at an address and its members.
 func (s *search) visit(at uint64, path string, depth int) error {
 	if s.seen[at] {
-		return nil // an object with several names
+		return nil // the object has several names and was read before
 	}
 	if len(s.seen) >= maxObjects {
-		return tiff.Unread("more than %d objects and nodes of groups: give a file with fewer", maxObjects)
+		return tiff.Unread("the file has more than %d objects and nodes of groups: give a file with fewer", maxObjects)
 	}
 	s.seen[at] = true
 	h, err := s.file.header(at)
@@ -81,7 +81,7 @@ func (s *search) links(h header) (links []link, err error) {
 		c := cursor{b: m.data}
 		tree, heap := c.number(8), c.number(8)
 		if c.short {
-			return nil, fmt.Errorf("%w: a symbol table of %d bytes", bounded.ErrTorn, len(m.data))
+			return nil, fmt.Errorf("%w: a symbol table has only %d bytes", bounded.ErrTorn, len(m.data))
 		}
 		return s.table(tree, heap)
 	}
@@ -133,7 +133,7 @@ func oneLink(data []byte) (l link, hard bool) {
 	return l, kind == 0 && !c.short
 }
 
-// printable returns a name with a mark for each character that breaks a line or is invisible.
+// printable returns a name in which a mark replaces each character that breaks a line or is invisible.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -150,14 +150,14 @@ func (s *search) table(tree, heap uint64) ([]link, error) {
 		return nil, err
 	}
 	if string(c.take(4)) != "HEAP" {
-		return nil, fmt.Errorf("no heap of names at address %d: the file is damaged, copy it again", heap)
+		return nil, fmt.Errorf("there is no heap of names at address %d: the file is damaged, copy it again", heap)
 	}
 	c.take(4)
 	n := c.number(8)
 	c.take(8)
 	at := c.number(8)
 	if n > maxHeap {
-		return nil, tiff.Unread("names of %d bytes in one group, at most %d expected: give a file with fewer", n, maxHeap)
+		return nil, tiff.Unread("the names of one group have %d bytes, at most %d expected: give a file with fewer names", n, maxHeap)
 	}
 	names, err := s.file.block(at, int(n))
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *search) symbols(at uint64, names []byte) (links []link, err error) {
 	c.take(2)
 	n := int(c.number(2))
 	if signature != "SNOD" {
-		return nil, fmt.Errorf("no node of names at address %d: the file is damaged, copy it again", at)
+		return nil, fmt.Errorf("there is no node of names at address %d: the file is damaged, copy it again", at)
 	}
 	if err := s.more(n); err != nil {
 		return nil, err

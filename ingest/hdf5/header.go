@@ -27,7 +27,7 @@ const (
 	tableMessage    = 0x11
 )
 
-// shared flags a message stored elsewhere.
+// shared is the flag of a message that is stored elsewhere.
 const shared = 0x02
 
 // message is one property of an object.
@@ -53,7 +53,7 @@ func (h header) find(kind int) *message {
 // extent is a part of the file.
 type extent struct{ at, n uint64 }
 
-// messages reads the blocks of a header in turn; each may name further ones.
+// messages reads the blocks of a header in order. Each block may name further blocks.
 type messages struct {
 	header header
 	blocks []extent
@@ -63,7 +63,7 @@ type messages struct {
 
 // header reads the header of the object at an address.
 func (f *file) header(at uint64) (header, error) {
-	const most = 4 + 2 + 16 + 4 + 8 // for version 2, the longer one
+	const most = 4 + 2 + 16 + 4 + 8 // for version 2, which is the longer
 	c, err := f.upTo(at, most)
 	if err != nil {
 		return nil, err
@@ -85,12 +85,12 @@ func (f *file) header(at uint64) (header, error) {
 		c.take(7)
 		n := c.number(4)
 		if version != 1 {
-			return nil, fmt.Errorf("the header at address %d is of version %d, 1 or 2 expected: the file is damaged, copy it again", at, version)
+			return nil, fmt.Errorf("the header at address %d has version %d, 1 or 2 expected: the file is damaged, copy it again", at, version)
 		}
 		m.blocks = []extent{{at + 16, n}}
 	}
 	if c.short {
-		return nil, fmt.Errorf("%w: a header at address %d is not whole", bounded.ErrTorn, at)
+		return nil, fmt.Errorf("%w: the header at address %d is incomplete", bounded.ErrTorn, at)
 	}
 	err = m.read(f)
 	return m.header, err
@@ -102,14 +102,14 @@ func (m *messages) read(f *file) error {
 	for i := 0; i < len(m.blocks); i++ {
 		b := m.blocks[i]
 		if b.n > maxHeader || bytes+b.n > maxHeader || i == maxBlocks {
-			return fmt.Errorf("a header of more than %d bytes or %d blocks: the file is damaged, copy it again", maxHeader, maxBlocks)
+			return fmt.Errorf("a header has more than %d bytes or %d blocks: the file is damaged, copy it again", maxHeader, maxBlocks)
 		}
 		bytes += b.n
 		c, err := f.block(b.at, int(b.n))
 		if err != nil {
 			return err
 		}
-		if m.modern && i > 0 { // signature before and checksum after the messages
+		if m.modern && i > 0 { // the block has a signature before and a checksum after its messages
 			if string(c.take(4)) != "OCHK" || len(c.b) < 8 {
 				return fmt.Errorf("a header continues at address %d, outside the file: the file is damaged, copy it again", b.at)
 			}
@@ -120,7 +120,7 @@ func (m *messages) read(f *file) error {
 	return nil
 }
 
-// take reads the messages of a block. Bytes at the end that cannot hold a message are a gap.
+// take reads the messages of a block. Bytes at the end that are too few for a message are a gap.
 func (m *messages) take(c *cursor) {
 	for !c.short {
 		var next message

@@ -9,7 +9,8 @@ import (
 	"driftscope/ingest/bounded"
 )
 
-// overlaid is a B-tree of chunks whose nodes lie over each other, each of which lists all that is behind it: quadratically more than the file has bytes.
+// overlaid returns a B-tree of chunks with overlapping nodes. Each node lists everything after it, so the total of entries grows with the square of the file's
+// size.
 func overlaid(size, axes int) []byte {
 	const step = 64
 	key := 8 + 8*(axes+1)
@@ -21,9 +22,9 @@ func overlaid(size, axes int) []byte {
 	return b
 }
 
-// TestOverlaid: what lies over itself is read only so far, in bytes, in names and in chunks.
+// TestOverlaid: reading overlapping structures stops at the bounds of bytes, names and chunks.
 func TestOverlaid(t *testing.T) {
-	const read = 16 << 20 // that is left
+	const read = 16 << 20 // remaining allowance
 	b := overlaid(1<<20, 3)
 	f := &file{part: bounded.File{R: bytes.NewReader(b), Size: int64(len(b))}, read: maxMetadata - read}
 	entries := 0
@@ -34,7 +35,7 @@ func TestOverlaid(t *testing.T) {
 			return nil
 		})
 	}
-	if err == nil || !strings.Contains(err.Error(), "more than 512 MiB of headers, names and indexes") || entries > read/48 {
+	if err == nil || !strings.Contains(err.Error(), "headers, names and indexes have more than 512 MiB") || entries > read/48 {
 		t.Errorf("%d entries, %v", entries, err)
 	}
 

@@ -33,8 +33,8 @@ type Image struct {
 	packed   []byte
 }
 
-// Open finds a dataset in a file of the given size. path names the dataset; "" selects the only or the largest film. axes
-// names the dataset's axes, such as tczyx; "" means tyx for three axes, tcyx for four.
+// Open finds a dataset in a file of the given size. path names the dataset; "" selects the largest film. axes names the axes of the dataset, such as tczyx; ""
+// means tyx for three axes, tcyx for four.
 func Open(r io.ReaderAt, size int64, path, axes string) (*Image, error) {
 	f, err := openFile(r, size)
 	if err != nil {
@@ -55,7 +55,7 @@ func Open(r io.ReaderAt, size int64, path, axes string) (*Image, error) {
 	return i, nil
 }
 
-// choose returns the dataset at a path, or without a path the only or the largest film.
+// choose returns the dataset at a path, or the largest film if the path is empty.
 func (s *search) choose(path string) (chosen *dataset, others []string, err error) {
 	if path != "" {
 		path = "/" + strings.Trim(path, "/")
@@ -64,7 +64,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 				return d, nil, nil
 			}
 		}
-		return nil, nil, fmt.Errorf("no dataset %.80s, there is %s: name one", printable(path), list(s.found))
+		return nil, nil, fmt.Errorf("there is no dataset %.80s, the file has %s: give one of these", printable(path), list(s.found))
 	}
 	var films []*dataset
 	for _, d := range s.found {
@@ -78,11 +78,11 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 				return nil, nil, fmt.Errorf("dataset %s: %w", d.path, d.unread)
 			}
 		}
-		return nil, nil, tiff.Unread("no dataset of 3 to 5 axes, there is %s: name one and its axes, as dataset=/data and axes=tyx", list(s.found))
+		return nil, nil, tiff.Unread("there is no dataset of 3 to 5 axes, the file has %s: give one and its axes, as dataset=/data and axes=tyx", list(s.found))
 	}
 	slices.SortStableFunc(films, func(a, b *dataset) int { return cmp.Compare(b.samplesAll(), a.samplesAll()) })
 	if len(films) > 1 && films[0].samplesAll() == films[1].samplesAll() {
-		return nil, nil, fmt.Errorf("several datasets may be the film, %s: name one, as dataset=%s", list(films), films[0].path)
+		return nil, nil, fmt.Errorf("several datasets may be the film, %s: choose one, as dataset=%s", list(films), films[0].path)
 	}
 	for _, d := range films[1:min(len(films), 1+listed)] {
 		others = append(others, d.String())
@@ -119,7 +119,7 @@ func list(found []*dataset) string {
 	return strings.Join(names, ", ")
 }
 
-// open arranges the dataset as pictures.
+// open prepares the dataset for reading pictures.
 func (i *Image) open() (err error) {
 	d := i.dataset
 	if d.unread != nil {
@@ -127,7 +127,7 @@ func (i *Image) open() (err error) {
 	}
 	if i.Axes == "" {
 		if i.Axes = usualAxes[len(d.shape)]; i.Axes == "" {
-			return fmt.Errorf("its axes %v are not known: name them, as axes=tyx", d.shape)
+			return fmt.Errorf("the names of its axes %v are not known: give them, as axes=tyx", d.shape)
 		}
 	}
 	if err := i.lay(); err != nil {
@@ -151,22 +151,22 @@ func (i *Image) lay() error {
 	shape := i.dataset.shape
 	i.axes = bounded.NoAxes
 	if len(i.Axes) != len(shape) {
-		return fmt.Errorf("axes: %.20s, %d letters expected for its shape %v", printable(i.Axes), len(shape), shape)
+		return fmt.Errorf("axes is %.20s, %d letters expected for the shape %v", printable(i.Axes), len(shape), shape)
 	}
 	for at, letter := range strings.ToLower(i.Axes) {
 		which := strings.IndexRune(bounded.AxisNames, letter)
 		if which < 0 || i.axes[which] >= 0 {
-			return fmt.Errorf("axes: %.20s, each of t, c, z, y and x at most once expected", printable(i.Axes))
+			return fmt.Errorf("axes is %.20s, each of t, c, z, y and x at most once expected", printable(i.Axes))
 		}
 		i.axes[which] = at
 	}
 	if i.axes[bounded.Y] < 0 || i.axes[bounded.X] < 0 {
-		return fmt.Errorf("axes: %.20s, y and x expected among them", printable(i.Axes))
+		return fmt.Errorf("axes is %.20s, which lacks y or x: give both", printable(i.Axes))
 	}
 	i.Height, i.Width = i.axes.Along(bounded.Y, shape), i.axes.Along(bounded.X, shape)
 	i.Times, i.Channels, i.Slices = min(i.axes.Along(bounded.T, shape), bounded.MaxFrames), i.axes.Along(bounded.C, shape), i.axes.Along(bounded.Z, shape)
 	if i.Times < 1 || i.Channels < 1 || i.Slices < 1 {
-		return fmt.Errorf("its shape is %v: it holds no picture, one at least expected: copy it again, or name another dataset", shape)
+		return fmt.Errorf("its shape is %v, so it contains no picture: copy the file again, or give another dataset", shape)
 	}
 	return tiff.CheckSize(i.Width, i.Height, i.dataset.samples.Depth().Bytes())
 }
@@ -219,12 +219,12 @@ func (i *Image) load(grid []int) ([]byte, error) {
 // fetch reads a chunk and unpacks it.
 func (i *Image) fetch(at stored) (_ []byte, err error) {
 	if at.bytes > bounded.MaxPacked {
-		return nil, tiff.Unread("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, bounded.MaxPacked)
+		return nil, tiff.Unread("it has %d bytes, at most %d expected: write the file with smaller chunks", at.bytes, bounded.MaxPacked)
 	}
 	l := &i.dataset.layout
 	if l.class == compact {
 		if at.at+at.bytes > uint64(len(l.data)) {
-			return nil, errors.New("the header has fewer bytes than its shape: the file is damaged, copy it again")
+			return nil, errors.New("the header has fewer bytes of samples than the shape needs: the file is damaged, copy it again")
 		}
 		return l.data[at.at:][:at.bytes], nil
 	}

@@ -8,22 +8,22 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// chunks says where the chunks of a dataset lie.
+// chunks finds the chunks of a dataset in the file.
 type chunks struct {
 	size    []int // sides of a chunk
 	grid    []int // chunks along each axis at the current size
-	stride  []int // chunk number step along each axis at the maximum size
+	stride  []int // step of the chunk number along each axis, at the maximum size
 	listed  map[int]stored
 	entries int    // index entries so far
 	total   int    // bound on chunk numbers
-	first   uint64 // address of contiguous chunks, if there is no list
+	first   uint64 // address of the first chunk, if chunks are contiguous and not listed
 	bytes   int    // bytes of an unpacked chunk
 }
 
-// stored is the place of a chunk.
+// stored is the position of a chunk in the file.
 type stored struct {
 	at, bytes uint64
-	mask      uint32 // filters left out
+	mask      uint32 // filters that were not applied
 }
 
 // index finds the chunks of a dataset, contiguous or indexed.
@@ -39,7 +39,7 @@ func (d *dataset) index(f *file) (*chunks, error) {
 		c.listed = map[int]stored{} // nothing is written
 		return c, nil
 	case d.layout.class == contiguous && uint64(c.total) > d.layout.bytes/uint64(c.bytes):
-		return nil, fmt.Errorf("it has %d bytes, too few for its shape %v: the file is damaged, copy it again", d.layout.bytes, d.shape)
+		return nil, fmt.Errorf("the dataset has %d bytes, too few for its shape %v: the file is damaged, copy it again", d.layout.bytes, d.shape)
 	case d.layout.class == contiguous:
 		return c, f.part.Holds(d.layout.at, d.layout.bytes)
 	}
@@ -71,12 +71,12 @@ func (c *chunks) shape(d *dataset) error {
 		c.size = d.pictures()
 	}
 	if len(c.size) != n {
-		return fmt.Errorf("chunks of %d axes, %d expected as its shape has: the file is damaged, copy it again", len(c.size), n)
+		return fmt.Errorf("chunks have %d axes, %d expected from the shape: the file is damaged, copy it again", len(c.size), n)
 	}
 	c.bytes = d.samples.Bytes
 	for _, side := range c.size {
 		if side < 1 || side > bounded.MaxChunk/c.bytes {
-			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, bounded.MaxChunk>>20)
+			return tiff.Unread("chunks of %v samples of %d bytes are too large, at most %d MiB expected: write the file with one picture per chunk", c.size, d.samples.Bytes, bounded.MaxChunk>>20)
 		}
 		c.bytes *= side
 	}
@@ -90,7 +90,7 @@ func (c *chunks) shape(d *dataset) error {
 		}
 		c.stride[i] = step
 		if most > math.MaxInt/max(step, 1) {
-			return fmt.Errorf("more chunks than can be counted, of %v samples in %v: the file is damaged, copy it again", c.size, d.most)
+			return fmt.Errorf("there are too many chunks to count, of %v samples in %v: the file is damaged, copy it again", c.size, d.most)
 		}
 		step *= most
 	}
@@ -98,7 +98,7 @@ func (c *chunks) shape(d *dataset) error {
 	return nil
 }
 
-// pictures returns the shape of a contiguous block that holds at least one picture.
+// pictures returns the shape of a contiguous block with at least one picture.
 func (d *dataset) pictures() []int {
 	size := make([]int, len(d.shape))
 	for i := range size {
@@ -118,7 +118,7 @@ func (c *chunks) number(grid []int) (n int) {
 	return n
 }
 
-// locate returns the place of the chunk at a grid position.
+// locate returns where the chunk at a grid position is stored.
 func (c *chunks) locate(grid []int) (at stored, found bool) {
 	n := c.number(grid)
 	if c.listed != nil {
@@ -131,14 +131,14 @@ func (c *chunks) locate(grid []int) (at stored, found bool) {
 	return stored{at: c.first + uint64(n)*uint64(c.bytes), bytes: uint64(c.bytes)}, true
 }
 
-// maxListed bounds the chunks in an index. A film of 256 GiB in chunks of 64 KiB has as many.
+// maxListed bounds the chunks in an index. A film of 256 GiB in chunks of 64 KiB reaches this number.
 const maxListed = 1 << 22
 
-// list records the place of a numbered chunk.
+// list records where a chunk with a given number is stored.
 func (c *chunks) list(n int, at stored) error {
 	c.listed[n] = at
 	if c.entries++; c.entries > maxListed {
-		return tiff.Unread("more than %d chunks: write it in larger ones", maxListed)
+		return tiff.Unread("it has more than %d chunks: write the file with larger chunks", maxListed)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c *chunks) listArray(f *file, d *dataset) error {
 	count, at := head.number(8), head.number(8)
 	a := array{chunks: c, file: f, size: size, packed: packed == 1}
 	if signature != "FAHD" || version != 0 || packed > 1 || !a.fits() || bits > 32 {
-		return fmt.Errorf("no fixed array of chunks at address %d: the file is damaged, copy it again", d.layout.at)
+		return fmt.Errorf("there is no fixed array of chunks at address %d: the file is damaged, copy it again", d.layout.at)
 	}
 	c.listed = map[int]stored{}
 	if at == undefined {
@@ -215,7 +215,7 @@ type array struct {
 	packed bool
 }
 
-// fits reports whether an element has the size of an address, plus length and mask for packed chunks.
+// fits reports whether an element has the expected size: an address, and for packed chunks also a length and a mask.
 func (a *array) fits() bool {
 	const mask = 4
 	if a.packed {
@@ -224,7 +224,7 @@ func (a *array) fits() bool {
 	return a.size == 8
 }
 
-// take reads count elements at an address; first is the number of the first one.
+// take reads count elements at an address. first is the number of the first element.
 func (a *array) take(at, first, count uint64) error {
 	if count > uint64(a.file.part.Size)/uint64(a.size) {
 		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", bounded.ErrTorn, count, a.file.part.Size)

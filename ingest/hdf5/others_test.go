@@ -14,7 +14,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// unzipped are the files of testdata, which h5py wrote (SOURCE.txt).
+// unzipped returns the files of testdata, which h5py wrote (SOURCE.txt).
 var unzipped = sync.OnceValue(func() map[string][]byte {
 	archive, err := zip.OpenReader("testdata/h5py.zip")
 	if err != nil {
@@ -34,7 +34,7 @@ var unzipped = sync.OnceValue(func() map[string][]byte {
 	return files
 })
 
-// found is the path of a dataset in a file of several groups.
+// found returns the path of a dataset in a file of several groups.
 func found(t testing.TB, file []byte, name string) string {
 	t.Helper()
 	f, err := openFile(bytes.NewReader(file), int64(len(file)))
@@ -54,7 +54,7 @@ func found(t testing.TB, file []byte, name string) string {
 	return ""
 }
 
-// opened is the film in a dataset of a file of testdata.
+// opened opens the film in a dataset of a file of testdata.
 func opened(t testing.TB, file, name, axes string) *Image {
 	t.Helper()
 	b := unzipped()[file]
@@ -65,7 +65,7 @@ func opened(t testing.TB, file, name, axes string) *Image {
 	return image
 }
 
-// written is the number that testdata/make.py writes at a place.
+// written returns the number that testdata/make.py writes at a position.
 func written(kind string, time, channel, slice, y, x int) float64 {
 	v := 1000*time + 300*channel + 100*slice + 16*y + x
 	switch kind {
@@ -79,7 +79,7 @@ func written(kind string, time, channel, slice, y, x int) float64 {
 	return float64(v - 2000)
 }
 
-// sample is a pixel of a picture.
+// sample returns a pixel of a picture.
 func sample(picture *tiff.Image, y, x int) float64 {
 	at := (y*picture.Width + x) * picture.Depth.Bytes()
 	switch picture.Depth {
@@ -91,7 +91,7 @@ func sample(picture *tiff.Image, y, x int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(picture.Pix[at:])))
 }
 
-// compare reads every picture of a film.
+// compare reads every picture of a film and compares it with written.
 func compare(t *testing.T, image *Image, kind string) {
 	t.Helper()
 	var picture tiff.Image
@@ -111,7 +111,7 @@ func compare(t *testing.T, image *Image, kind string) {
 	}
 }
 
-// TestOthers: datasets that h5py wrote in the oldest and the newest form are read as they were meant, every pixel of every picture.
+// TestOthers: every pixel of every picture in datasets of h5py, in the oldest and the newest form, has the written value.
 func TestOthers(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, axes string
@@ -162,7 +162,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestIndexes: the newest form lists chunks in the ways that are meant to be read here.
+// TestIndexes: the test files contain every kind of chunk index that this package reads.
 func TestIndexes(t *testing.T) {
 	for name, want := range map[string]int{"singly": singly, "singlyzip": singly, "chunks": byArray, "manyzip": byArray, "bounded": byArray, "grows": byExtensible, "growszip": byExtensible} {
 		if got := opened(t, "latest.h5", name, "").dataset.layout.index; got != want {
@@ -174,7 +174,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// TestPages: an index of more than a thousand chunks, in pages or a tree of several nodes.
+// TestPages: an index of more than a thousand chunks, in pages or in a tree of several nodes, is read.
 func TestPages(t *testing.T) {
 	for _, file := range []string{"earliest.h5", "latest.h5"} {
 		for name, times := range map[string]int{"many": 1500, "manyzip": 1500, "growslong": 3000, "growszip": 3000} {
@@ -196,7 +196,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestLong: an array that grew so long that its blocks are in pages.
+// TestLong: an extensible array with so many elements that its blocks have pages is read.
 func TestLong(t *testing.T) {
 	image := opened(t, "long.h5", "data", "")
 	if image.Times != 140000 || image.Written() != 140000 {
@@ -210,7 +210,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestUnwritten: chunks that nobody wrote are told, and have the fill value.
+// TestUnwritten: chunks that were never written are counted and have the fill value.
 func TestUnwritten(t *testing.T) {
 	var picture tiff.Image
 	for _, file := range []string{"earliest.h5", "latest.h5"} {
@@ -246,7 +246,7 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestDense: groups of the newest form whose links are in a heap, of one block and of many.
+// TestDense: groups of the newest form with links in a heap, of one block or of many, are read.
 func TestDense(t *testing.T) {
 	for file, count := range map[string]int{"dense.h5": 20, "densest.h5": 700} {
 		b := unzipped()[file]
@@ -270,7 +270,7 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestNames: a group of several nodes, a link that leads elsewhere, and the one film in it.
+// TestNames: the only film is found in a group of several nodes that also has a soft link.
 func TestNames(t *testing.T) {
 	b := unzipped()["names.h5"]
 	image, err := Open(bytes.NewReader(b), int64(len(b)), "", "")
@@ -280,7 +280,7 @@ func TestNames(t *testing.T) {
 	compare(t, image, "u")
 }
 
-// TestPackings: chunks of every packing become the same pixels; those of the other byte order, too.
+// TestPackings: chunks of every packing and byte order give the same pixels.
 func TestPackings(t *testing.T) {
 	var want []byte
 	for _, p := range packings {

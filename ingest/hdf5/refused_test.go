@@ -10,23 +10,23 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// TestRefused: what is not read is named in one line.
+// TestRefused: the error for an unsupported feature is one line that names it.
 func TestRefused(t *testing.T) {
 	b := unzipped()
 	for _, c := range []struct {
 		name, file, dataset, axes, want string
 	}{
-		{"half floats", "latest.h5", "half", "", "its samples are floating point of 16 bits in 2 bytes, whole numbers of 8, 16 or 32 or floats of 32 or 64 expected"},
+		{"half floats", "latest.h5", "half", "", "its samples are floating point of 16 bits in 2 bytes, whole numbers of 8, 16 or 32 bits or floats of 32 or 64 expected"},
 		{"truth values", "latest.h5", "truth", "", "class 8, enumeration"},
-		{"another filter", "latest.h5", "scaled", "", "filter 6 (scale-offset), which is not read"},
-		{"a dataset that can grow along two axes", "latest.h5", "growsall", "", "listed by a B-tree of version 2, as datasets of libver='latest'"},
-		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow along other axes than its first: write it"},
+		{"another filter", "latest.h5", "scaled", "", "filter 6 (scale-offset), which is not supported"},
+		{"a dataset that can grow along two axes", "latest.h5", "growsall", "", "indexed by a B-tree of version 2, as libver='latest' does"},
+		{"a dataset that can grow along its last axis", "latest.h5", "growslast", "", "it can grow along other axes than its first: let only time"},
 		{"a text", "latest.h5", "name", "", "of variable length"},
-		{"a picture", "latest.h5", "picture", "", "its axes [5 7] are not known: name them, as axes=tyx"},
-		{"too many letters", "latest.h5", "plain", "tczyx", "axes: tczyx, 3 letters expected for its shape [5 11 13]"},
+		{"a picture", "latest.h5", "picture", "", "the names of its axes [5 7] are not known: give them, as axes=tyx"},
+		{"too many letters", "latest.h5", "plain", "tczyx", "axes is tczyx, 3 letters expected for the shape [5 11 13]"},
 		{"a letter twice", "latest.h5", "plain", "tyy", "each of t, c, z, y and x at most once expected"},
 		{"another letter", "latest.h5", "plain", "syx", "each of t, c, z, y and x at most once expected"},
-		{"no y", "latest.h5", "plain", "tcx", "y and x expected among them"},
+		{"no y", "latest.h5", "plain", "tcx", "axes is tcx, which lacks y or x"},
 	} {
 		file := b[c.file]
 		_, err := Open(bytes.NewReader(file), int64(len(file)), found(t, file, c.dataset), c.axes)
@@ -39,12 +39,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestChoice: of several films the largest is taken, and the others are told; where none is, the error lists what there is.
+// TestChoice: the largest of several films is chosen, and a warning names the others. If no film is the largest, or there is none, the error lists the
+// datasets.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		name, file, dataset, want string
 	}{
-		{"none of that path", "user.h5", "/film", "no dataset /film, there is /data [5 11 13]: name one"},
+		{"none of that path", "user.h5", "/film", "no dataset /film, the file has /data [5 11 13]: give one"},
 		{"several of one size", "dense.h5", "", "several datasets may be the film, /data0 [2 3 4], /data1 [2 3 4], /data10 [2 3 4]"},
 		{"no film", "picture", "", "no HDF5 signature"},
 	} {
@@ -69,12 +70,12 @@ func TestChoice(t *testing.T) {
 		t.Errorf("%v; why /d is not read expected", err)
 	}
 	s.found = s.found[:1]
-	if _, _, err := s.choose(""); err == nil || !strings.Contains(err.Error(), "no dataset of 3 to 5 axes, there is /c [9 9]") {
+	if _, _, err := s.choose(""); err == nil || !strings.Contains(err.Error(), "no dataset of 3 to 5 axes, the file has /c [9 9]") {
 		t.Errorf("%v", err)
 	}
 }
 
-// readAll reads a few pictures of every film in a file, whatever is in it.
+// readAll reads a few pictures of a film in any file.
 func readAll(t *testing.T, file []byte, path string) error {
 	image, err := Open(bytes.NewReader(file), int64(len(file)), path, "")
 	if err != nil {
@@ -101,7 +102,7 @@ func readAll(t *testing.T, file []byte, path string) error {
 	return err
 }
 
-// TestTorn: a file that ends early is torn wherever it ends, and never read as less.
+// TestTorn: a file that was cut off anywhere gives an error, and is never read as a shorter film.
 func TestTorn(t *testing.T) {
 	for _, name := range []string{"user.h5", "compact.h5", "implicit.h5"} {
 		file := unzipped()[name]
@@ -113,7 +114,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestDamaged: a packed chunk in which a byte changed is an error.
+// TestDamaged: a packed chunk with a changed byte gives an error.
 func TestDamaged(t *testing.T) {
 	image := opened(t, "earliest.h5", "fletcherodd", "")
 	at, found := image.chunks.locate(make([]int, 3))
@@ -135,20 +136,20 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestCircle: nodes that lead to each other end in an error.
+// TestCircle: nodes that refer to each other give an error.
 func TestCircle(t *testing.T) {
 	image := opened(t, "earliest.h5", "manyzip", "")
 	file := bytes.Clone(unzipped()["earliest.h5"])
 	at := image.dataset.layout.at
 	const key = 8 + 8*4
-	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child, twice
+	copy(file[at+24+key:], file[at+24+key+8+key:][:8]) // the second child also becomes the first
 	_, err := Open(bytes.NewReader(file), int64(len(file)), image.Dataset, "")
 	if err == nil || !strings.Contains(err.Error(), "occurs twice") {
 		t.Errorf("%v; a node that occurs twice expected", err)
 	}
 }
 
-// TestPrintable: a name that would break a line is shown in one.
+// TestPrintable: an error with a name that contains a line break is still one line.
 func TestPrintable(t *testing.T) {
 	file := bytes.ReplaceAll(unzipped()["names.h5"], []byte("film\x00"), []byte("a\nb\x1b\x00"))
 	_, err := Open(bytes.NewReader(file), int64(len(file)), "none\n", "t\ny")
@@ -157,7 +158,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// TestLZF: what is no LZF is an error, whatever it lacks.
+// TestLZF: any invalid LZF gives an error.
 func TestLZF(t *testing.T) {
 	for name, packed := range map[string][]byte{
 		"literals that are not there": {5, 'a'}, "more than there is room for": {31, 1, 2, 3}, "a distance before the beginning": {0, 'a', 0x20, 9},
@@ -173,7 +174,7 @@ func TestLZF(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever the bytes, a file is refused in one line, or pictures are within their bounds.
+// FuzzOpen: for any bytes, Open returns an error of one line, or pictures are within their bounds.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"compact.h5", "implicit.h5", "user.h5", "dense.h5"} {
 		f.Add(unzipped()[name], "")
@@ -185,7 +186,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, path string) { _ = readAll(t, file, path) })
 }
 
-// FuzzChange: a few bytes of files of all forms change, at any place.
+// FuzzChange changes a few bytes anywhere in files of all forms.
 func FuzzChange(f *testing.F) {
 	paths := []string{"plain", "chunks", "gzip", "shuffle", "fletcher", "lzf", "many", "manyzip", "bounded", "deep", "grows", "growszip"}
 	f.Add(uint8(0), uint32(40), uint64(0xff))

@@ -10,7 +10,7 @@ const (
 	floatingPoint = 1
 )
 
-// classes names the other classes, for errors.
+// classes names all type classes, for errors.
 var classes = []string{"fixed point", "floating point", "time", "string", "bits", "opaque", "compound", "reference", "enumeration (as truth values are)", "of variable length", "array"}
 
 // readType reads the type of the samples.
@@ -23,7 +23,7 @@ func (d *dataset) readType(c *cursor) error {
 		if class < len(classes) {
 			name = classes[class]
 		}
-		return tiff.Unread("its samples are of class %d, %s; whole numbers or floats expected: write it as such", class, name)
+		return tiff.Unread("its samples have class %d, %s, but whole numbers or floats are expected: write the dataset with such numbers", class, name)
 	}
 	offset, precision := c.number(2), c.number(2)
 	d.samples = tiff.Samples{Kind: tiff.Unsigned, Bytes: int(size), Big: bits&1 != 0}
@@ -35,12 +35,12 @@ func (d *dataset) readType(c *cursor) error {
 	}
 	known := size == 4 || class == fixedPoint && (size == 1 || size == 2) || class == floatingPoint && size == 8
 	if !known || offset != 0 || precision != 8*size || class == floatingPoint && bits&0x40 != 0 {
-		return tiff.Unread("its samples are %s of %d bits in %d bytes, whole numbers of 8, 16 or 32 or floats of 32 or 64 expected: write it as such", classes[class], precision, size)
+		return tiff.Unread("its samples are %s of %d bits in %d bytes, whole numbers of 8, 16 or 32 bits or floats of 32 or 64 expected: write the dataset with such numbers", classes[class], precision, size)
 	}
 	return nil
 }
 
-// fill returns the fill value in a picture's format.
+// fill returns the fill value as one sample in the picture's format.
 func (d *dataset) fill() []byte {
 	out := make([]byte, d.samples.Depth().Bytes())
 	if d.filled != nil {

@@ -8,7 +8,7 @@ const (
 	chunkTree = 1
 )
 
-// node describes the nodes of a tree.
+// node describes what the nodes of a tree have in common.
 type node struct {
 	kind int
 	key  int             // bytes
@@ -20,7 +20,7 @@ func (f *file) tree(at uint64, n node, leaf func(key *cursor, child uint64) erro
 	return f.branch(at, -1, n, leaf)
 }
 
-// branch reads a node. level is its expected level, counted from 0 at the bottom, if known.
+// branch reads a node and its children. level is the expected level, 0 at the bottom, or negative if unknown.
 func (f *file) branch(at uint64, level int, n node, leaf func(key *cursor, child uint64) error) error {
 	if n.seen[at] {
 		return fmt.Errorf("the node at address %d occurs twice: the file is damaged, copy it again", at)
@@ -33,7 +33,7 @@ func (f *file) branch(at uint64, level int, n node, leaf func(key *cursor, child
 	}
 	signature, kind, its, count := string(c.take(4)), int(c.number(1)), int(c.number(1)), int(c.number(2))
 	if signature != "TREE" || kind != n.kind || level >= 0 && its != level {
-		return fmt.Errorf("no node of level %d of a tree of kind %d at address %d: the file is damaged, copy it again", level, n.kind, at)
+		return fmt.Errorf("there is no node of level %d of a tree of kind %d at address %d: the file is damaged, copy it again", level, n.kind, at)
 	}
 	if c, err = f.block(at+head, count*(n.key+8)); err != nil {
 		return err

@@ -34,16 +34,16 @@ type CameraOptions struct {
 	UDP            bool
 	NoReports      bool          // no sender reports
 	Ahead          time.Duration // lead of the camera's clock over the computer's
-	Bare           bool          // parameter sets only in the description, not with pictures
+	Bare           bool          // sends parameter sets only in the session description, not with pictures
 
-	// Lose reports whether to lose a packet of picture n, counted from the camera's start.
+	// Lose reports whether to lose a packet of picture n, which is counted from the camera's start.
 	Lose func(n, packet, packets int) bool
 
 	// Spoil changes a picture's data before packing.
 	Spoil func(data []byte)
 }
 
-// The camera's repeated film and its rate.
+// The length and the rate of the film that the camera repeats.
 const (
 	Pictures = 60
 	Rate     = 100
@@ -168,7 +168,7 @@ func (c *Camera) Off() {
 	c.server = nil
 }
 
-// format describes the stream and sets small packets, so that a picture has many.
+// format describes the stream. It sets a small packet size, so that a picture has many packets.
 func (c *Camera) format() format.Format {
 	const size = 200
 	switch c.o.Codec {
@@ -245,9 +245,9 @@ func (c *Camera) sets() (sps, pps, vps []byte) {
 	return sps, pps, vps
 }
 
-// run sends the film and sender reports, one at once and then four a second.
+// run sends the film, a sender report at once, and then four reports per second.
 func (c *Camera) run(stop chan struct{}) {
-	const first = 1 << 31 // makes the stamps wrap around within a film
+	const first = 1 << 31 // makes the stamps wrap around within the film
 	start, period := time.Now(), time.Second/Rate
 	for i := 0; ; i++ {
 		at := start.Add(time.Duration(i) * period)

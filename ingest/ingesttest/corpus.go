@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Listed is tifffile's reading of a corpus file.
+// Listed describes a corpus file as tifffile read it.
 type Listed struct {
 	pages     string
 	shape     string // shape of the first page: (height, width), (height, width, samples) or (samples, height, width)
@@ -29,7 +29,7 @@ type Listed struct {
 
 var decodedBy = regexp.MustCompile(`^decoded \([0-9, ]*\) \w+ (.+)\.\.(.+)$`)
 
-// Corpus reads MANIFEST.tsv of the corpus in DRIFTSCOPE_DATA. It skips the test if that is unset.
+// Corpus reads MANIFEST.tsv of the corpus in DRIFTSCOPE_DATA. It skips the test if this variable is unset.
 func Corpus(t *testing.T) (folder string, files map[string]Listed) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
@@ -58,7 +58,7 @@ func Corpus(t *testing.T) (folder string, files map[string]Listed) {
 	return folder, files
 }
 
-// level parses a number as tifffile prints it; here black is 0 and white 255.
+// level parses a number as tifffile prints it. It maps False to 0 and True to 255.
 func level(t *testing.T, text string) float64 {
 	switch text {
 	case "False":
@@ -76,7 +76,7 @@ func level(t *testing.T, text string) float64 {
 	return v
 }
 
-// matTypes maps tifffile's types.
+// matTypes maps tifffile's type names to Mat types.
 var matTypes = map[string]frame.MatType{
 	"bool": frame.MatTypeCV8U, "uint8": frame.MatTypeCV8U, "uint16": frame.MatTypeCV16U, "uint32": frame.MatTypeCV32F,
 	"int8": frame.MatTypeCV32F, "int16": frame.MatTypeCV32F, "int32": frame.MatTypeCV32F,
@@ -167,7 +167,7 @@ func (m *Measured) Compare(t *testing.T, name string, l Listed) {
 		t.Errorf("%s: %d frames, %s expected", name, m.Frames, l.pages)
 	}
 	if palette := samples == 1 && m.Kind>>3 == 2; palette || samples == 2 || samples == 4 {
-		return // colours replace palette indices and alpha is dropped: values differ from tifffile's
+		return // values differ from tifffile's, because colours replace palette indices and alpha is dropped
 	}
 	if m.Low != float64(float32(l.Low)) || m.High != float64(float32(l.High)) {
 		t.Errorf("%s: values %v..%v, %v..%v expected", name, m.Low, m.High, l.Low, l.High)

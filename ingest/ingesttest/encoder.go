@@ -14,14 +14,14 @@ import (
 	"driftscope/ingest/avcodec"
 )
 
-// Unit is an access unit behind start codes.
+// Unit is an access unit with start codes.
 type Unit struct {
 	Data   []byte
 	Number int // picture number
 	Key    bool
 }
 
-// Stream says how pictures are coded: a key frame every GOP pictures. With reordering, two of three pictures are B-frames.
+// Stream describes how pictures are coded. Every GOP-th picture is a key frame. With reordering, two of three pictures are B-frames.
 type Stream struct {
 	Codec     avcodec.Codec
 	GOP       int

@@ -62,7 +62,7 @@ func Grey(width, height int, value uint8) image.Image {
 // HugePNG returns a PNG header of 40,000 x 40,000 pixels.
 func HugePNG(t testing.TB) []byte {
 	data := EncodePNG(t, image.NewPaletted(image.Rect(0, 0, 40000, 1), color.Palette{color.Black, color.White}))
-	copy(data[20:24], data[16:20]) // the height; the header's checksum is then wrong, as in a forged file
+	copy(data[20:24], data[16:20]) // sets the height; the header's checksum is then wrong, as in a forged file
 	return data
 }
 

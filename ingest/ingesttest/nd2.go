@@ -172,7 +172,7 @@ func ND2Pixels(n, components int) (b []byte) {
 	return b
 }
 
-// ND2Film returns count such pictures, ms apart.
+// ND2Film returns count pictures of ND2Pixels, ms apart.
 func ND2Film(count, components int, ms float64) (chunks []ND2Chunk) {
 	chunks = append(chunks, ND2Attributes(4, 3, components, 16))
 	for n := range count {

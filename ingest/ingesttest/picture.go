@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// The pictures have this many blocks a side and this many pixels a block.
+// The number of blocks per side of a picture, and of pixels per side of a block.
 const (
 	Width, Height = 160, 96
 	block         = 16
 	dark, bright  = 40, 200
 )
 
-// CodedPicture returns picture i. Every block is dark or bright at random, so a part of another picture is detected.
+// CodedPicture returns picture i. Every block is dark or bright at random, so a test detects a part of another picture.
 func CodedPicture(i int) []byte {
 	grey := make([]byte, Width*Height)
 	random := rand.New(rand.NewPCG(uint64(i), 1))
@@ -33,8 +33,8 @@ func CodedPicture(i int) []byte {
 	return grey
 }
 
-// Recognise returns which of the first n pictures grey holds, or -1 if grey matches none of them whole. Grey begins at the
-// first row; step is the bytes per pixel.
+// Recognise returns the number of the picture in grey, among the first n pictures, or -1 if grey matches none of them completely. grey begins at the first row;
+// step is the bytes per pixel.
 func Recognise(grey []byte, step, n int) int {
 	for i := range n {
 		if same(grey, step, CodedPicture(i)) {
@@ -44,7 +44,8 @@ func Recognise(grey []byte, step, n int) int {
 	return -1
 }
 
-// same tolerates coding noise: a coder keeps a block's mean within a few levels, and a different block differs by 160.
+// same reports whether grey is the picture want. It tolerates coding noise: a codec changes a block's mean by a few levels, and a different block differs by
+// 160.
 func same(grey []byte, step int, want []byte) bool {
 	for y := 0; y < Height; y += block {
 		for x := 0; x < Width; x += block {
@@ -80,7 +81,7 @@ func JPEG(t testing.TB, i int) []byte {
 	return file.Bytes()
 }
 
-// Shown returns picture i as a camera shows it, in grey values 0 to 255.
+// Shown returns picture i as decoded, in grey values 0 to 255.
 func Shown(i int) []byte {
 	grey := CodedPicture(i)
 	for p, v := range grey {

@@ -12,9 +12,8 @@ import (
 	"github.com/bluenviron/gortsplib/v5/pkg/base"
 )
 
-// Replay serves the recorded TCP traffic of another server: its answers to OPTIONS, DESCRIBE, SETUP and PLAY, and then at
-// once some seconds of packets, the same for every client. ingest/camera/testdata/record.py makes such files. Replay returns
-// the address.
+// Replay serves the recorded TCP traffic of another server. It sends the recorded answers to OPTIONS, DESCRIBE, SETUP and PLAY, and then some seconds of
+// packets at once. Every client receives the same. ingest/camera/testdata/record.py makes such files. Replay returns the address.
 func Replay(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -41,7 +40,7 @@ func Replay(t testing.TB, path string) string {
 	var all sync.WaitGroup
 	t.Cleanup(func() {
 		listener.Close()
-		all.Wait() // the test closed its clients before
+		all.Wait() // the test has closed its clients before
 	})
 	all.Go(func() {
 		for {
@@ -55,7 +54,7 @@ func Replay(t testing.TB, path string) string {
 	return server.url
 }
 
-// replayed is a recorded server.
+// replayed is the recorded traffic of a server.
 type replayed struct {
 	url     string
 	answers map[base.Method]base.Response

@@ -1,9 +1,8 @@
-// Package ingesttest holds helpers for tests of sources: sources made from YAML and read to their end, files of known pixels,
-// and the corpus of TIFF files.
+// Package ingesttest has helpers for tests of sources. They make sources from YAML, read them to their end, write files with known pixels, and read the corpus
+// of TIFF files.
 //
-// Cameras and streams of these tests: Camera is a real RTSP server whose packet loss and clock the test controls.
-// Stream makes H.264 and H.265 with FFmpeg's encoders. Each of its pictures shows its own number.
-// CZI and ND2 files come from the same format descriptions as their readers: no writing program was at hand.
+// Camera is a real RTSP server. The test controls its packet loss and its clock. Stream encodes H.264 and H.265 with FFmpeg; each picture shows its own number.
+// CZI and ND2 files are written from the same format descriptions as their readers, because no program that writes them was available.
 package ingesttest
 
 import (
@@ -67,7 +66,7 @@ type Seen struct {
 	Dropped    uint64
 }
 
-// ReadAll reads to the end. It returns the frames, and the causes of skipped ones in their places.
+// ReadAll reads a source to its end. It returns the frames and the causes of skipped frames.
 func ReadAll(t testing.TB, s pipeline.Source) (frames []Seen, skipped []string) {
 	t.Helper()
 	for {
@@ -130,7 +129,7 @@ func at[T uint8 | uint16 | float32](values []float64, i int, lend func() ([]T, e
 	return append(values, float64(all[i]))
 }
 
-// Noisy returns a frame whose bytes and channels all differ.
+// Noisy returns a frame in which neighbouring bytes and channels differ.
 func Noisy(t testing.TB, seq uint64, width, height int, kind frame.MatType) *frame.Frame {
 	t.Helper()
 	mat := frame.NewMatWithSize(height, width, kind)

@@ -22,16 +22,16 @@ type assembly struct {
 	stream  wire.Stream
 	zstd    wire.Unpacker
 
-	first    uint64      // the stream's number that counts as 0 since Open
+	first    uint64      // sequence number in the stream that counts as 0 since Open
 	at       time.Time   // arrival of the last message
 	place    uint64      // its sequence number in a durable stream; 0 in a live one
-	held     *wire.Frame // complete frame; the error of an earlier frame was returned first
+	held     *wire.Frame // complete frame that waits because the error of an earlier frame had to be returned first
 	dropped  uint64      // frames lost since the last one returned
-	renewed  int         // publisher changes since the last event about them
-	notified time.Time   // time of that event
+	renewed  int         // publisher changes since the last event that reported them
+	notified time.Time   // time of the last event about publisher changes
 }
 
-// again returns the assembly for another Open of the same source. It follows the same publisher and counts from 0.
+// again returns the assembly for a repeated Open of the source. It follows the same publisher and counts frames from 0.
 func (a *assembly) again() assembly {
 	return assembly{
 		options: a.options, clock: timing.OwnTimes(), stream: a.stream, first: a.stream.Next() - a.dropped,
@@ -39,7 +39,7 @@ func (a *assembly) again() assembly {
 	}
 }
 
-// take adds a message received at a time. A completed frame is held. The error is a *pipeline.ErrSkip.
+// take adds a message that arrived at the given time. It stores a completed frame in held. The error is a *pipeline.ErrSkip.
 func (a *assembly) take(at time.Time, headers map[string][]string, data []byte) (err error) {
 	a.at = at
 	a.held, err = a.stream.Take(at, headers, data)
@@ -64,9 +64,9 @@ func (a *assembly) give() (*frame.Frame, error) {
 	mat, cause, err := frame.Mat{}, "bad_message", error(nil)
 	switch given := whole.Encoding == wire.Places; {
 	case given && !a.options.Places:
-		err = errors.New("it holds places, and a picture is expected: give run --places")
+		err = errors.New("the message contains positions, but a picture was expected: start run with --places")
 	case a.options.Places && !given:
-		err = errors.New("it holds a picture, and places are expected: leave --places and the option places out")
+		err = errors.New("the message contains a picture, but positions were expected: leave out --places and the option places")
 	case given:
 		if meta.Places, err = toPlaces(whole); err == nil {
 			mat = frame.NewMat()
@@ -92,9 +92,9 @@ func (a *assembly) notifyRenewed(f *frame.Frame) {
 	if a.renewed == 0 || a.at.Sub(a.notified).Abs() < time.Second { // the server may set its clock back
 		return
 	}
-	text := fmt.Sprintf("the publisher on %s restarted, or another one replaced it: a new trajectory begins", a.options.Subject)
+	text := fmt.Sprintf("the publisher on %s restarted or was replaced: a new trajectory begins", a.options.Subject)
 	if a.renewed > 1 {
-		text = fmt.Sprintf("the publisher on %s restarted %d times, or others replaced it: a new trajectory begins each time: give each publisher its own subject", a.options.Subject, a.renewed)
+		text = fmt.Sprintf("the publisher on %s restarted or was replaced %d times, and each time a new trajectory began: give each publisher its own subject", a.options.Subject, a.renewed)
 	}
 	f.Notice(a.renewed > 1, "publisher_restarted", text)
 	a.renewed, a.notified = 0, a.at
@@ -123,10 +123,10 @@ func (a *assembly) toPicture(whole *wire.Frame) (frame.Mat, error) {
 func fromPNG(data []byte, page *tiff.Image) (frame.Mat, error) {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return frame.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
+		return frame.Mat{}, fmt.Errorf("the PNG cannot be read (%w): correct the publisher", err)
 	}
 	if header.Width != page.Width || header.Height != page.Height { // before memory is allocated
-		return frame.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, page.Width, page.Height)
+		return frame.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, %dx%d expected from the message's headers: correct the publisher", header.Width, header.Height, page.Width, page.Height)
 	}
 	mat, err := picture.Decode(data)
 	if err != nil {
@@ -134,7 +134,7 @@ func fromPNG(data []byte, page *tiff.Image) (frame.Mat, error) {
 	}
 	if mat.Type() != picture.MatType(page) {
 		defer mat.Close()
-		return frame.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(page))))
+		return frame.Mat{}, fmt.Errorf("the PNG has pixels of type %s, %s expected from the message's headers: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(page))))
 	}
 	return mat, nil
 }

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// threeServers are a cluster that keeps, by name, and the address of all.
+// threeServers starts a cluster with JetStream. It returns the servers by name, and a URL with all addresses.
 func threeServers(t *testing.T) (servers map[string]*bustest.Server, url string) {
 	var routes []string
 	for range 3 {
@@ -39,7 +39,7 @@ func threeServers(t *testing.T) (servers map[string]*bustest.Server, url string)
 	return servers, strings.Join(urls, ",")
 }
 
-// TestDurableCluster: the server that leads the stream is killed while frames are published and read. The other two have all of them, once and in order.
+// TestDurableCluster kills the stream's leader while frames are published and read. The other two servers have all frames, once and in order.
 func TestDurableCluster(t *testing.T) {
 	suite.Long(t)
 	servers, url := threeServers(t)
@@ -52,7 +52,7 @@ func TestDurableCluster(t *testing.T) {
 	defer cancel()
 	keep := small
 	keep.Replicas = 3
-	again(ctx, t, func(asking context.Context) (jetstream.Stream, error) { return keep.streamOf(asking, js, "cam") }) // until the three have found each other
+	again(ctx, t, func(asking context.Context) (jetstream.Stream, error) { return keep.streamOf(asking, js, "cam") }) // until the servers have formed a cluster
 	p, s := durablePublisher(t, conn), durable(t, url, 0, 0)
 	const frames = 600
 	published := make(chan error, 1)
@@ -93,7 +93,7 @@ func TestDurableCluster(t *testing.T) {
 	}
 }
 
-// asked is what the servers say of the stream.
+// asked returns the servers' information about the stream.
 func asked(ctx context.Context, t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 	t.Helper()
 	return again(ctx, t, func(asking context.Context) (jetstream.Stream, error) {
@@ -101,7 +101,7 @@ func asked(ctx context.Context, t *testing.T, js jetstream.JetStream) *jetstream
 	}).CachedInfo()
 }
 
-// again asks until it is answered: while servers elect one that answers, a question is lost.
+// again repeats a request until it is answered, because requests are lost while servers elect a leader.
 func again[T any](ctx context.Context, t *testing.T, ask func(asking context.Context) (T, error)) T {
 	t.Helper()
 	for {

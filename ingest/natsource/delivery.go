@@ -40,18 +40,18 @@ func (p *DurablePublisher) confirmed() uint64 {
 	return p.head
 }
 
-// failed counts an ended session. It limits how often each reason is reported until something is confirmed again.
+// failed records why a session ended. It limits the warnings about each reason until the server confirms a message again.
 func (p *DurablePublisher) failed(err error) {
 	p.mu.Lock()
 	p.account.Resent++
 	p.problem = err.Error()
 	p.mu.Unlock()
 	if _, due := p.told.Due(err.Error()); due {
-		p.warn("%s: frames wait in memory: %v", p.subject, err)
+		p.warn("%s: frames wait in memory because the server does not confirm them: %v", p.subject, err)
 	}
 }
 
-// session sends waiting messages and drops confirmed ones, in order, until an error or the end of ctx.
+// session sends waiting messages in order and drops confirmed ones from the window, until an error or the end of ctx.
 func (p *DurablePublisher) session(ctx context.Context) error {
 	last, alone, err := p.resume(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *DurablePublisher) session(ctx context.Context) error {
 	return s.Send(ctx, &flying{p: p})
 }
 
-// flying presents the window as a queue, of which some messages are in flight.
+// flying presents the window as a queue for a store.Sender. Some of its messages are in flight.
 type flying struct {
 	p *DurablePublisher
 	n int
@@ -95,7 +95,7 @@ func (p *DurablePublisher) nth(i int) *outgoing {
 	return &m
 }
 
-// forget drops the first n messages of the window, which are stored.
+// forget drops the first n messages of the window, which the server has stored.
 func (p *DurablePublisher) forget(n int) {
 	p.mu.Lock()
 	for _, m := range p.window[:n] {
@@ -106,15 +106,15 @@ func (p *DurablePublisher) forget(n int) {
 			p.account.Frames++
 		}
 	}
-	clear(p.window[:n]) // frees the bytes now, the array when it is full
+	clear(p.window[:n]) // frees the messages now; the array is freed when it is full
 	p.window, p.head, p.problem = p.window[n:], p.head+uint64(n), ""
 	p.mu.Unlock()
 	p.told.News()
 	signal(p.room)
 }
 
-// resume finds the stream's last message in the window and drops the messages up to it. It returns the stream's last sequence
-// number, and whether a single server holds the stream. It creates a missing stream.
+// resume finds the stream's last message in the window and drops the messages up to it. It returns the stream's last sequence number. alone reports that the
+// stream has a single replica. It creates a missing stream.
 func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	if err := p.conn.Away(); err != nil {
 		return 0, false, err
@@ -131,7 +131,7 @@ func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool,
 		return 0, alone, nil
 	}
 	m, err := stream.GetMsg(ctx, last)
-	if errors.Is(err, jetstream.ErrMsgNotFound) { // expired, or a replica lags: the message IDs decide
+	if errors.Is(err, jetstream.ErrMsgNotFound) { // the message expired, or a replica lags; message IDs then prevent duplicates
 		return last, alone, nil
 	}
 	if err != nil {
@@ -155,8 +155,8 @@ func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool,
 	}
 }
 
-// skipped reports a message of another publisher at the place of a message of the window; message i of the window is the
-// stream's last. Its earlier messages are lost.
+// skipped warns and counts a lost frame if another publisher's message took the place of the window's first message in the stream. Message i of the window is
+// the stream's last message.
 func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream, last uint64, i int) {
 	first := p.nth(0)
 	m, err := stream.GetMsg(ctx, last-uint64(i))
@@ -166,5 +166,5 @@ func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream,
 	p.mu.Lock()
 	p.account.Lost++
 	p.mu.Unlock()
-	p.warn("%s: another publisher uses this subject, and a frame was lost at sequence %d: give each publisher its own subject", p.subject, last-uint64(i))
+	p.warn("%s: another publisher uses this subject, and its message took the place of a frame at sequence %d: give each publisher its own subject", p.subject, last-uint64(i))
 }

@@ -11,28 +11,27 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Durable returns the frames of a subject that JetStream keeps: from the first kept one, or after a place, and then as they
-// arrive. It waits at the end of the stream, as for a followed recording. The server keeps unread frames, within its bounds. Read waits while the server is
-// away; no frame is returned twice.
+// Durable returns the frames of a subject that JetStream stores. It begins at the first stored frame, or after a given sequence number, and waits for new
+// frames at the end of the stream. The server keeps unread frames within the stream's bounds. Read waits while the server is away; no frame is returned twice.
 //
-// A message's time is the time the server stored it, so results that depend on arrival times repeat at every read.
+// The arrival time of a message is the time at which the server stored it, so results that depend on arrival times are the same at every read.
 type Durable struct {
 	assembly
 	conn *bus.Conn
 	log  *log
 
-	primed  bool   // the followed publisher is known
-	resumes bool   // the caller knows the first frame's numbers
-	expired uint64 // messages expired before they were read, since the last frame
+	primed  bool   // the publisher to follow is known
+	resumes bool   // the caller gave the numbers of the first frame
+	expired uint64 // number of messages that expired unread since the last frame
 	notices []string
 }
 
-// Info says that the publisher times the frames, and that any publisher on the subject can send them.
+// Info reports that frames have the publisher's times, and that they are untrusted because anyone may publish on the subject.
 func (d *Durable) Info() pipeline.Info {
 	return pipeline.Info{Timed: true, Public: true, Places: d.options.Places, ResumeAfter: d.resumeAfter}
 }
 
-// resumeAfter makes the next Open resume after place and count from frames.
+// resumeAfter makes the next Open continue after the sequence number place and count frames from the given number.
 func (d *Durable) resumeAfter(place, frames uint64) {
 	d.assembly = assembly{options: d.options, first: -frames, place: place}
 	d.primed, d.resumes, d.expired = false, true, 0
@@ -64,7 +63,7 @@ func (d *Durable) Open(ctx context.Context) (err error) {
 	return nil
 }
 
-// prime follows the publisher of the frame at the place, so that frames lost after it are counted.
+// prime reads the message at the current place and follows its publisher, so that frames lost after it are counted.
 func (d *Durable) prime(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, answering)
 	defer cancel()
@@ -93,7 +92,7 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 		d.place = m.place
 		d.expired += m.expired
 		if m.restarted {
-			d.notices = append(d.notices, fmt.Sprintf("the stream %s was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
+			d.notices = append(d.notices, fmt.Sprintf("the stream %s was deleted and created again: reading continues after message %d", bus.FramesName(d.options.Subject), m.place))
 		}
 		if err := d.take(m.stored, m.Headers(), m.Data()); err != nil {
 			return nil, err
@@ -101,7 +100,7 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 }
 
-// estimate counts the frames that expired before the first one, if the place expired too. The publisher's number there is
+// estimate counts the frames that expired before the first frame read. If the message at the current place expired too, the publisher's number there is
 // unknown, so each message counts as one frame.
 func (d *Durable) estimate() {
 	if d.primed {
@@ -120,7 +119,7 @@ func (d *Durable) notify(f *frame.Frame) {
 	}
 	d.notices = d.notices[:0]
 	if d.expired > 0 {
-		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were removed before they were read: raise frames.max_bytes and frames.max_age, or track faster", d.expired, d.options.Subject))
+		f.Notice(true, "frames_expired", fmt.Sprintf("the server removed %d messages of %s before they were read: raise frames.max_bytes and frames.max_age, or track faster", d.expired, d.options.Subject))
 		d.expired = 0
 	}
 }

@@ -15,18 +15,17 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Bounds on unconfirmed messages; one frame may exceed them.
+// Bounds on the unconfirmed messages of a publisher. A single frame may exceed them.
 const (
 	windowBytes    = 32 << 20
 	windowMessages = 4096
 )
 
-// DurablePublisher stores frames in JetStream, each once and in order, across server failures. A frame waits in a window in
-// memory until the server has confirmed all its messages. Call Publish, Finish and Close from one goroutine.
+// DurablePublisher stores frames in JetStream, each once and in order, even if servers fail. A frame waits in a window in memory until the server has confirmed
+// all its messages. Call Publish, Finish and Close from one goroutine.
 //
-// A store.Sender sends the whole window at once. After a failure the publisher asks for the stream's last message, and
-// continues after that message of the window. It recognises a stored but unconfirmed message by its ID, Nats-Msg-Id, which
-// the server checks too.
+// A store.Sender sends the whole window at once. After a failure the publisher requests the stream's last message, finds it in the window and continues after
+// it. It recognises messages by their ID, Nats-Msg-Id, which the server also uses to reject duplicates.
 type DurablePublisher struct {
 	conn    *bus.Conn
 	coder   coder
@@ -35,7 +34,7 @@ type DurablePublisher struct {
 	js      jetstream.JetStream
 	warn    func(format string, args ...any)
 
-	patience patience // used by deliver
+	patience patience // used only by deliver
 	cancel   context.CancelFunc
 	ended    chan struct{}
 	ready    chan struct{} // capacity 1: messages wait
@@ -43,14 +42,14 @@ type DurablePublisher struct {
 
 	mu      sync.Mutex
 	window  []outgoing
-	head    uint64 // number of window[0], counted over the session
+	head    uint64 // number of window[0], counted from the start of the session
 	bytes   int    // of the window
 	account Delivered
-	problem string // why the server confirms nothing now
+	problem string // reason why the server confirms no messages now; empty if it does
 	told    bus.Seldom
 }
 
-// Delivered counts what the server has confirmed.
+// Delivered counts confirmed, resent and lost frames and messages.
 type Delivered struct {
 	Sent
 	Resent uint64 // times that messages in flight were sent again
@@ -62,11 +61,11 @@ type outgoing struct {
 	id      string
 	headers nats.Header
 	data    []byte
-	frame   int // bytes of the frame that it completes, otherwise 0
+	frame   int // bytes of the frame if this is its last message, otherwise 0
 }
 
-// NewDurablePublisher starts a session on subject, and creates its stream if missing. It reports transient problems through
-// warn. The caller keeps the connection; Close ends the publisher.
+// NewDurablePublisher starts a session on subject, and creates its stream if missing. It reports transient problems through o.Warn. The caller keeps ownership
+// of the connection. Close ends the publisher.
 func NewDurablePublisher(ctx context.Context, conn *bus.Conn, o Durably) (*DurablePublisher, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -108,8 +107,8 @@ func (o *Durably) Check() error {
 	return o.Keep.Check()
 }
 
-// Publish puts f into the window and does not take ownership. If the window is full, it waits for room or the end of ctx. If
-// patient is false, it drops the frame and counts it.
+// Publish puts a copy of f into the window. The caller keeps f. If the window is full, it waits for room or the end of ctx. If patient is false, it drops the
+// frame and counts it.
 func (p *DurablePublisher) Publish(ctx context.Context, f *frame.Frame, patient bool) error {
 	h, data, err := p.coder.encode(f)
 	if err != nil {
@@ -151,7 +150,7 @@ func (p *DurablePublisher) Publish(ctx context.Context, f *frame.Frame, patient 
 	return nil
 }
 
-// identityRoom bounds the extra header bytes of a durable message.
+// identityRoom bounds the additional header bytes of a durable message.
 const identityRoom = 512
 
 // fits reports whether the window has room for a frame.
@@ -169,7 +168,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Finish waits until everything is confirmed or ctx ends, and returns the number of unconfirmed frames.
+// Finish waits until all messages are confirmed or ctx ends, and returns the number of unconfirmed frames.
 func (p *DurablePublisher) Finish(ctx context.Context) (unconfirmed int) {
 	for {
 		if unconfirmed = p.waiting(); unconfirmed == 0 {
@@ -195,7 +194,7 @@ func (p *DurablePublisher) waiting() (n int) {
 	return n
 }
 
-// Problem returns why the server confirms nothing now, or "".
+// Problem returns the reason why the server confirms no messages now, or "".
 func (p *DurablePublisher) Problem() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,12 +18,12 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// keeping is a server of its own that keeps, in a folder that survives it.
+// keeping starts a server with JetStream whose folder survives a restart.
 func keeping(t testing.TB) *bustest.Server {
 	return bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
 }
 
-// durable makes a source of subject "cam" that reads what is kept, behind a place where it is not 0.
+// durable makes a source that reads the stored frames of subject "cam", after place if it is not 0.
 func durable(t testing.TB, url string, place, frames uint64) *Durable {
 	t.Helper()
 	source, err := New(func(dst any) error {
@@ -50,7 +50,7 @@ func durable(t testing.TB, url string, place, frames uint64) *Durable {
 	return source.(*Durable)
 }
 
-// dialled is a connection for a publisher.
+// dialled returns a connection for a publisher.
 func dialled(t testing.TB, url string) *bus.Conn {
 	t.Helper()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, Patience: FramePatience})
@@ -61,7 +61,7 @@ func dialled(t testing.TB, url string) *bus.Conn {
 	return conn
 }
 
-// durablePublisher publishes on subject "cam" what is kept.
+// durablePublisher makes a publisher of stored frames on subject "cam".
 func durablePublisher(t testing.TB, conn *bus.Conn) *DurablePublisher {
 	t.Helper()
 	p, err := NewDurablePublisher(t.Context(), conn, Durably{Subject: "cam", Keep: small, Warn: t.Logf})
@@ -74,7 +74,7 @@ func durablePublisher(t testing.TB, conn *bus.Conn) *DurablePublisher {
 
 var small = Keep{MaxBytes: 64 << 20, MaxAge: time.Hour, Replicas: 1}
 
-// give publishes frames from one number up to another, and waits until they are kept.
+// give publishes the frames from, ..., to - 1, and waits until they are stored.
 func give(t testing.TB, p *DurablePublisher, from, to uint64) {
 	t.Helper()
 	for seq := from; seq < to; seq++ {
@@ -94,7 +94,7 @@ func kept(t testing.TB, p *DurablePublisher) {
 	}
 }
 
-// streamFor makes the stream of subject "cam" as the test wants it.
+// streamFor makes the stream of subject "cam", with a configuration that change modifies.
 func streamFor(t testing.TB, conn *bus.Conn, change func(*jetstream.StreamConfig)) jetstream.Stream {
 	t.Helper()
 	js, err := jetstream.New(conn.NATS())
@@ -110,8 +110,8 @@ func streamFor(t testing.TB, conn *bus.Conn, change func(*jetstream.StreamConfig
 	return stream
 }
 
-// TestDurable: what was published before anybody read is read, its places are those of the stream, and a reader that goes on behind one of them
-// gets the same frames under the same numbers.
+// TestDurable: frames published before the source opened are read, with the stream's sequence numbers as places. A reader that resumes after a place gets the
+// same frames with the same numbers.
 func TestDurable(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	p := durablePublisher(t, conn)
@@ -131,7 +131,7 @@ func TestDurable(t *testing.T) {
 	if got := story(t, later, 4); got != "100+0 101+0 102+0 103+0" {
 		t.Errorf("resumed: %s", got)
 	}
-	give(t, p, 22, 23) // 20 and 21 are lost before the publisher had them
+	give(t, p, 22, 23) // 20 and 21 were lost before the publisher got them
 	for name, s := range map[string]*Durable{"from the beginning": s, "resumed": later, "resumed at the end": durable(t, conn.URL(), 13, 13)} {
 		want := map[string]string{"from the beginning": "15+2", "resumed": "106+2", "resumed at the end": "15+2"}[name]
 		if got := story(t, s, 1); got != want {
@@ -148,7 +148,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestDurableChunks: a frame of several messages has the place of its last one; who goes on there gets the next frame whole.
+// TestDurableChunks: the place of a frame of several messages is its last message's. A reader that resumes there gets the next frame whole.
 func TestDurableChunks(t *testing.T) {
 	conn := dialled(t, bustest.Start(t, fmt.Sprintf("max_payload: 4096\njetstream {store_dir: %q}", t.TempDir())).URL())
 	p := durablePublisher(t, conn)
@@ -169,17 +169,17 @@ func TestDurableChunks(t *testing.T) {
 		}
 		f.Close()
 	}
-	if got := story(t, durable(t, conn.URL(), 5, 2), 2); got != "torn_frame 3+0" { // in the middle of a frame: a place of no frame
+	if got := story(t, durable(t, conn.URL(), 5, 2), 2); got != "torn_frame 3+0" { // resumes within a frame, at a place that no frame has
 		t.Error(got)
 	}
 }
 
-// TestDurableExpired: what retention took is counted in frames, and told in messages, whether it went behind our place or while we read.
+// TestDurableExpired: expired messages are counted as frames, and an event gives their number, whether they expired before the place or during reading.
 func TestDurableExpired(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	stream := streamFor(t, conn, func(c *jetstream.StreamConfig) { c.MaxMsgs = 10 })
 	p := durablePublisher(t, conn)
-	give(t, p, 0, 30) // 20 to 29 are there
+	give(t, p, 0, 30) // 20 to 29 remain
 	if got := story(t, durable(t, conn.URL(), 0, 0), 2); got != "0+0 1+0" {
 		t.Errorf("who begins now misses nothing: %s", got)
 	}
@@ -194,7 +194,7 @@ func TestDurableExpired(t *testing.T) {
 	if got := story(t, reading, 5); got != "25+0 26+0 27+0 28+0 29+0" {
 		t.Error(got)
 	}
-	reading.log.detach() // what the consumer holds already cannot expire
+	reading.log.detach() // messages that the consumer already has cannot expire
 	give(t, p, 30, 60)
 	if got := story(t, reading, 2); got != "50+20 frames_expired 51+0" {
 		t.Errorf("while it was read: %s", got)
@@ -208,7 +208,7 @@ func TestDurableExpired(t *testing.T) {
 	}
 }
 
-// TestDurableRemade: a stream that was deleted is made again and read from its beginning, and a place beyond its end is noticed.
+// TestDurableRemade: a deleted stream is created again and read from its beginning, and a place beyond the stream's end is detected.
 func TestDurableRemade(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	p := durablePublisher(t, conn)
@@ -237,8 +237,7 @@ func TestDurableRemade(t *testing.T) {
 	}
 }
 
-// TestDurableRestart is the point of it all: the server is killed twice while 1,000 frames are published and read. Each is in the stream once and in
-// order, and each is read once.
+// TestDurableRestart kills the server twice while 1,000 frames are published and read. Every frame is in the stream once and in order, and is read once.
 func TestDurableRestart(t *testing.T) {
 	server := keeping(t)
 	conn := dialled(t, server.URL())
@@ -290,13 +289,13 @@ func TestDurableRestart(t *testing.T) {
 	}
 }
 
-// TestDurableLive: a camera's frames beyond the window are lost and counted, a recording waits, and what is in the window arrives.
+// TestDurableLive: frames of a camera beyond the window are lost and counted, a recording waits, and frames in the window arrive.
 func TestDurableLive(t *testing.T) {
 	server := keeping(t)
 	conn := dialled(t, server.URL())
 	p := durablePublisher(t, conn)
 	server.Kill()
-	large := ingesttest.Noisy(t, 0, 2000, 2600, frame.MatTypeCV16UC1) // 10.4 MB: three of them fit
+	large := ingesttest.Noisy(t, 0, 2000, 2600, frame.MatTypeCV16UC1) // 10.4 MB: three such frames fit
 	for seq := range uint64(5) {
 		large.Seq = seq
 		if err := p.Publish(t.Context(), large, false); err != nil {
@@ -328,7 +327,7 @@ func TestDurableLive(t *testing.T) {
 	}
 }
 
-// TestDurableIntruder: what a stranger stores between two frames costs the publisher another try, and nobody a frame.
+// TestDurableIntruder: a stranger's message between two frames costs the publisher a retry, but no frame.
 func TestDurableIntruder(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	p := durablePublisher(t, conn)
@@ -345,11 +344,11 @@ func TestDurableIntruder(t *testing.T) {
 	}
 }
 
-// TestDurableSessions: who reads later sees another publisher as those did who were there, by the times at which the server had the frames.
+// TestDurableSessions: a later reader detects a change of publisher like a live reader, from the times at which the server stored the frames.
 func TestDurableSessions(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	give(t, durablePublisher(t, conn), 0, 3)
-	time.Sleep(2 * time.Second / 4) // twice the least patience
+	time.Sleep(2 * time.Second / 4) // twice the shortest patience
 	give(t, durablePublisher(t, conn), 0, 3)
 	want := "0+0 1+0 2+0 3+0 publisher_restarted 4+0 5+0"
 	if got := story(t, durable(t, conn.URL(), 0, 0), 6); got != want {
@@ -360,7 +359,7 @@ func TestDurableSessions(t *testing.T) {
 	}
 }
 
-// TestDurableRefused: a server that keeps nothing is an error of Open, which says what to do; so is an option out of its bounds of New.
+// TestDurableRefused: Open returns an error with advice for a server without JetStream, and New for an option out of bounds.
 func TestDurableRefused(t *testing.T) {
 	conn := broker(t)
 	for options, want := range map[string]string{
@@ -392,7 +391,7 @@ func TestDurableRefused(t *testing.T) {
 	}
 }
 
-// TestFramesName: names are short, have no dots, and are not those of other subjects.
+// TestFramesName: stream names are short, have no dots, and differ between subjects.
 func TestFramesName(t *testing.T) {
 	for subject, want := range map[string]string{
 		"camera.bead": "frames_camera_bead", "cam": "frames_cam", "Lab-1.cam.2": "frames_Lab-1_cam_2",
@@ -411,7 +410,7 @@ func TestFramesName(t *testing.T) {
 	}
 }
 
-// TestDurableJunk: none of what strangers store ends the reading, and the run goes on behind it.
+// TestDurableJunk: messages that strangers store do not end the reading, and the run continues after them.
 func TestDurableJunk(t *testing.T) {
 	conn := dialled(t, keeping(t).URL())
 	p := durablePublisher(t, conn)
@@ -431,7 +430,7 @@ func TestDurableJunk(t *testing.T) {
 	}
 }
 
-// BenchmarkDurable is a frame's way into a server's file and out again: 512x512 pixels of 16 bits, raw.
+// BenchmarkDurable measures a frame's way into a server's file and back: 512x512 16-bit pixels, raw.
 func BenchmarkDurable(b *testing.B) {
 	conn := dialled(b, keeping(b).URL())
 	p, err := NewDurablePublisher(b.Context(), conn, Durably{Subject: "cam", Keep: Kept(), Warn: b.Logf})
@@ -442,7 +441,7 @@ func BenchmarkDurable(b *testing.B) {
 	s := durable(b, conn.URL(), 0, 0)
 	f := ingesttest.Noisy(b, 0, 512, 512, frame.MatTypeCV16UC1)
 	b.SetBytes(512 * 512 * 2)
-	ahead := 0 // frames, so that the window is filled
+	ahead := 0 // number of frames ahead, so that the window is filled
 	for b.Loop() {
 		for ; ahead < 16; ahead++ {
 			if err := p.Publish(b.Context(), f, true); err != nil {

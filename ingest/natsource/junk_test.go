@@ -22,11 +22,11 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// intrusion is what strangers put on a publisher's subject.
+// intrusion describes messages of strangers on a publisher's subject.
 type intrusion struct {
-	before   int // frames of the publisher, which goes on afterwards
+	before   int // frames that the publisher sends before; it continues afterwards
 	messages func() []*nats.Msg
-	causes   map[string]uint64 // at least, in the account
+	causes   map[string]uint64 // smallest expected counts in the summary
 }
 
 var junk = map[string]intrusion{
@@ -75,7 +75,7 @@ var junk = map[string]intrusion{
 	}, map[string]uint64{"unreadable_picture": 130}},
 }
 
-// framesOf are n whole frames of a session.
+// framesOf returns the messages of n whole frames of a session.
 func framesOf(session string, from, n int) (m []*nats.Msg) {
 	for seq := range n {
 		m = append(m, with(example(from+seq), nil, "Session", session))
@@ -83,7 +83,7 @@ func framesOf(session string, from, n int) (m []*nats.Msg) {
 	return m
 }
 
-// with is m with other data, where not nil, and headers.
+// with returns m with the given data, if not nil, and headers.
 func with(m *nats.Msg, data []byte, pairs ...string) *nats.Msg {
 	if data != nil {
 		m.Data = data
@@ -94,7 +94,7 @@ func with(m *nats.Msg, data []byte, pairs ...string) *nats.Msg {
 	return m
 }
 
-// choosy is a model and an estimator for frames of 3x2 pixels. They keep what they were given.
+// choosy is a model and an estimator for frames of 3x2 pixels. It records the frames that it receives.
 type choosy struct {
 	mu      sync.Mutex
 	latents []latent.Latent
@@ -144,15 +144,15 @@ func (c *choosy) tracked() int {
 	return len(c.latents)
 }
 
-// The encoder's and estimator's Close, and the sink's.
+// Close implements the Close of encoder, estimator and sink.
 func (c *choosy) Close() error { return nil }
 
 type choosySink struct{ *choosy }
 
 func (choosySink) Close(context.Context) error { return nil }
 
-// TestNATSJunk: whatever strangers publish, the run goes on, comes back to the publisher that goes on, and every frame is accounted for.
-// Before, each of these ended the run, or the publisher was late for ever.
+// TestNATSJunk: whatever strangers publish, the run continues, returns to the publisher that continues, and accounts for every frame. Earlier versions failed
+// each case: the run ended, or the publisher's frames counted as late forever.
 func TestNATSJunk(t *testing.T) {
 	for where, url := range map[string]func(t *testing.T) string{
 		"embedded": func(t *testing.T) string { return broker(t).URL() },
@@ -172,10 +172,10 @@ func TestNATSJunk(t *testing.T) {
 	}
 }
 
-// suffer runs a stream that gets junk, until the publisher has been tracked for 30 frames after it.
+// suffer runs a stream that receives junk, until 30 of the publisher's later frames were tracked.
 func suffer(t *testing.T, conn *bus.Conn, url string, j intrusion) {
 	s, c := newNATSSource(t, url), &choosy{}
-	var clock atomic.Int64 // of the publisher, and of the source that waits for it
+	var clock atomic.Int64 // clock of the publisher and of the source
 	s.now = func() time.Time { return time.Unix(0, clock.Load()) }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -185,11 +185,11 @@ func suffer(t *testing.T, conn *bus.Conn, url string, j intrusion) {
 	go func() {
 		stages := pipeline.Stages{Source: source, Encoders: []pipeline.Encoder{c}, Estimator: c, Sinks: []pipeline.NamedSink{{Name: "seen", Sink: choosySink{c}}}}
 		var err error
-		summary, err = pipeline.Run(ctx, stages, pipeline.Options{Queue: 256}) // junk waits for the tracker, however busy the machine is
+		summary, err = pipeline.Run(ctx, stages, pipeline.Options{Queue: 256}) // junk waits for the tracker, even on a busy machine
 		done <- err
 	}()
 	<-source.opened
-	send := func(m *nats.Msg) { // and wait until it was read
+	send := func(m *nats.Msg) { // send waits until the message was read
 		if err := conn.NATS().PublishMsg(m); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func suffer(t *testing.T, conn *bus.Conn, url string, j intrusion) {
 	}
 }
 
-// accounted wants every frame tracked or dropped, and the causes told.
+// accounted fails the test unless every frame was tracked or dropped, with the expected causes.
 func accounted(t *testing.T, summary *pipeline.Summary, causes map[string]uint64) {
 	t.Helper()
 	dropped := uint64(0)
@@ -261,7 +261,7 @@ func accounted(t *testing.T, summary *pipeline.Summary, causes map[string]uint64
 	}
 }
 
-// told says when the source is open, and when a message was read.
+// told is a source that signals when it is open and when it has read a message.
 type told struct {
 	*Source
 	opened, reads chan struct{}

@@ -16,21 +16,20 @@ const (
 	pullBytes    = 32 << 20 // bytes per request; at least one message of the largest size
 	pullFor      = 30 * time.Second
 
-	// silence is half of the time without any server traffic after which the consumer is replaced. A message of 8 MB over 20
-	// Mbit/s takes 3 s.
+	// silence is half of the time after which a consumer without any server traffic is replaced. A message of 8 MB over 20 Mbit/s takes 3 s.
 	silence = 3 * time.Second
 
-	// forgotten is how long the server keeps an unused consumer.
+	// forgotten is the time for which the server keeps an unused consumer.
 	forgotten = time.Minute
 
-	// doubtful is how many times in a row a stream must report an end before the place already read, to be believed. A new
-	// leader may lag behind for a moment.
+	// doubtful is the number of consecutive reports needed to accept that the stream ends before the place already read. A single report may come from a new
+	// leader that lags behind.
 	doubtful = 8
 )
 
-// log reads a stream's messages in order, each once, from a place on. It uses its own consumer, and replaces it if messages
-// are missing or the server was away or silent. (The ordered consumer of nats.go does the same, but it waits without limit or
-// context while the server is away, and does not report expired messages.)
+// log reads a stream's messages in order, each once, after a given sequence number, the place. It uses its own consumer, and replaces it if messages are
+// missing or the server was away or silent. (The ordered consumer of nats.go works like this, but while the server is away it waits without a limit or a
+// context, and it does not report expired messages.)
 type log struct {
 	conn    *nats.Conn
 	js      jetstream.JetStream
@@ -40,8 +39,8 @@ type log struct {
 	stream   jetstream.Stream
 	made     time.Time // creation of the stream; zero before the first attach
 	place    uint64    // of the last message returned
-	begun    bool      // a message was returned since the stream began, or before
-	doubted  int       // consecutive reports of an end before place
+	begun    bool      // place is a message already read, so a gap after it means expired messages
+	doubted  int       // consecutive reports that the stream ends before place
 	patience patience
 
 	restarted bool   // the stream restarted since the last message
@@ -62,7 +61,7 @@ type message struct {
 	restarted bool   // the stream restarted before it
 }
 
-// next waits for a message until ctx ends. Any other error means that the connection is closed for good.
+// next waits for a message until ctx ends. Any error other than the context's means that the connection is closed for good.
 func (l *log) next(ctx context.Context) (*message, error) {
 	var here bus.Stay
 	for ctx.Err() == nil {
@@ -114,7 +113,7 @@ func (l *log) follows(m jetstream.Msg) (*message, bool) {
 	return got, true
 }
 
-// attach makes a consumer after the place, and creates a missing stream, while asking lasts.
+// attach creates the stream if it is missing, and a consumer that starts after the place. It stops when the context asking ends.
 func (l *log) attach(asking context.Context) error {
 	if err := l.find(asking); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (l *log) attach(asking context.Context) error {
 	return nil
 }
 
-// find waits until the stream can be read from the place, or from another one.
+// find waits until the stream can be read after the place, or after a new place that placed has chosen.
 func (l *log) find(ctx context.Context) (err error) {
 	for {
 		if l.stream, err = l.keep.streamOf(ctx, l.js, l.subject); err != nil || l.placed(l.stream.CachedInfo()) {
@@ -155,8 +154,8 @@ func (l *log) find(ctx context.Context) (err error) {
 	}
 }
 
-// placed reports whether the stream can be read from the place. A recreated stream is read from its beginning. A stream that
-// lost its end, for example in a power failure, is read from its new end.
+// placed reports whether the stream can be read after the place, and sets a new place if the stream changed. A recreated stream is read from its beginning. A
+// stream that lost its end, for example in a power failure, is read from its new end.
 func (l *log) placed(info *jetstream.StreamInfo) bool {
 	switch {
 	case !l.made.IsZero() && !info.Created.Equal(l.made):
@@ -174,7 +173,7 @@ func (l *log) placed(info *jetstream.StreamInfo) bool {
 	return true
 }
 
-// restart continues after another place.
+// restart continues after a new place.
 func (l *log) restart(place uint64) { l.place, l.begun, l.restarted = place, false, true }
 
 // tryAgain is the delay before a retry.

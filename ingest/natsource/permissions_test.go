@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// TestDurablePermissions: by the configuration that is shipped, the run makes the stream of a camera in another account, and the camera publishes there, with
-// confirmations and without.
+// TestDurablePermissions: with the shipped server configuration, a run can create the stream of a camera in another account, and the camera can publish to it,
+// with and without confirmations.
 func TestDurablePermissions(t *testing.T) {
 	as := bustest.Shipped(t)
 	camera := dialled(t, as("camera"))
@@ -36,7 +36,7 @@ func TestDurablePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer durable.Close()
-	if err := camera.NATS().Publish("camera.bead", []byte("junk")); err != nil { // so that it has to ask for the last message
+	if err := camera.NATS().Publish("camera.bead", []byte("junk")); err != nil { // makes the publisher request the last message
 		t.Fatal(err)
 	}
 	give(t, durable, 0, 3)

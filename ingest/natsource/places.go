@@ -16,11 +16,11 @@ import (
 // Bounds on places.
 const (
 	mostPlaces = 1 << 14   // per frame, as for spots
-	mostID     = 1<<53 - 1 // JavaScript has no larger whole number
+	mostID     = 1<<53 - 1 // largest whole number in JavaScript
 	farthest   = 1e6       // px or µm
 )
 
-// columns is one JSON object of a frame, with one entry per place. A frame has one or more of them.
+// columns is one JSON object of a frame, with one entry per object position. A frame has one or more such JSON objects.
 type columns struct {
 	ID  []uint64  `json:"id"`
 	X   []float64 `json:"x_px"`
@@ -31,11 +31,11 @@ type columns struct {
 	SDU []float64 `json:"sd_um"`
 }
 
-// toPlaces reads the places of a whole frame.
+// toPlaces decodes the object positions of a complete frame.
 func toPlaces(whole *wire.Frame) (*frame.Places, error) {
 	p := &frame.Places{Width: whole.Width, Height: whole.Height}
 	if bytes.Contains(whole.Bytes, []byte("null")) {
-		return nil, errors.New("null is no number: leave the place out")
+		return nil, errors.New("a position is null, a number expected: leave out this object")
 	}
 	d := json.NewDecoder(bytes.NewReader(whole.Bytes))
 	d.DisallowUnknownFields()
@@ -45,11 +45,11 @@ func toPlaces(whole *wire.Frame) (*frame.Places, error) {
 		case err == io.EOF:
 			return p, checkPlaces(p)
 		case err != nil:
-			return nil, fmt.Errorf("%.200w: places have id, x_px, y_px and sd_px, or x_um, y_um and sd_um, and no z: correct the publisher", err)
+			return nil, fmt.Errorf("%.200w: id, x_px, y_px and sd_px, or x_um, y_um and sd_um, without z, expected: correct the publisher", err)
 		}
 		px, um := len(c.X)+len(c.Y)+len(c.SD) > 0, len(c.XUM)+len(c.YUM)+len(c.SDU) > 0
 		if um && (px || len(p.X) > 0 && !p.Micrometres) || px && p.Micrometres {
-			return nil, errors.New("some places are in px and some in µm: give one unit")
+			return nil, errors.New("some positions are in px and others in µm: use one unit")
 		}
 		if um {
 			c.X, c.Y, c.SD, p.Micrometres = c.XUM, c.YUM, c.SDU, true
@@ -58,24 +58,24 @@ func toPlaces(whole *wire.Frame) (*frame.Places, error) {
 	}
 }
 
-// checkPlaces refuses columns of different lengths, and numbers that no place has.
+// checkPlaces rejects columns of different lengths and numbers outside their range.
 func checkPlaces(p *frame.Places) error {
 	n := len(p.X)
 	if n > mostPlaces || len(p.Y) != n || len(p.ID)%max(n, 1) != 0 || len(p.SD)%max(n, 1) != 0 || len(p.ID) > n || len(p.SD) > n {
-		return fmt.Errorf("%d x, %d y, %d id and %d sd: expected at most %d places, id and sd of all or of none", n, len(p.Y), len(p.ID), len(p.SD), mostPlaces)
+		return fmt.Errorf("the frame has %d x, %d y, %d id and %d sd: expected at most %d positions, with id and sd for all or for none", n, len(p.Y), len(p.ID), len(p.SD), mostPlaces)
 	}
 	for i := range n {
 		if !(math.Abs(p.X[i]) <= farthest && math.Abs(p.Y[i]) <= farthest) {
-			return fmt.Errorf("place %d is at %g, %g: expected at most %g from the origin", i, p.X[i], p.Y[i], farthest)
+			return fmt.Errorf("position %d is %g, %g: expected coordinates of at most %g", i, p.X[i], p.Y[i], farthest)
 		}
 		if len(p.SD) > 0 && !(p.SD[i] > 0 && p.SD[i] <= farthest) {
-			return fmt.Errorf("place %d has a standard deviation of %g: expected one above 0, at most %g", i, p.SD[i], farthest)
+			return fmt.Errorf("position %d has the standard deviation %g: expected a number above 0 and at most %g", i, p.SD[i], farthest)
 		}
 	}
 	ids := slices.Sorted(slices.Values(p.ID))
 	for i, id := range ids {
 		if id < 1 || id > mostID || i > 0 && id == ids[i-1] {
-			return fmt.Errorf("id %d: expected numbers from 1 to 2^53 - 1, each once in a frame", id)
+			return fmt.Errorf("id is %d: expected numbers from 1 to 2^53 - 1, each once per frame", id)
 		}
 	}
 	return nil

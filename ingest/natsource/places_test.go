@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// placed is a frame of places with the headers that docs/reference/frames.md requires.
+// placed returns the message of a frame of positions, with the headers that docs/reference/frames.md requires.
 func placed(seq int, body string, changes ...string) *nats.Msg {
 	m := with(example(seq), []byte(body), append([]string{"Encoding", "places"}, changes...)...)
 	delete(m.Header, "Driftscope-Pixel-Type")
@@ -24,7 +24,7 @@ func placed(seq int, body string, changes ...string) *nats.Msg {
 	return m
 }
 
-// placesSource opens a source of subject "cam" that takes places.
+// placesSource opens a source of subject "cam" that receives positions.
 func placesSource(t testing.TB, url string) pipeline.Source {
 	t.Helper()
 	s, err := New(func(dst any) error {
@@ -40,7 +40,7 @@ func placesSource(t testing.TB, url string) pipeline.Source {
 	return s
 }
 
-// TestPlaces: what is published comes as it was, in one message or several; gaps, repetitions and other publishers are treated as those of frames are.
+// TestPlaces: published positions arrive unchanged, in one or several messages. Gaps, repetitions and other publishers are handled as for pictures.
 func TestPlaces(t *testing.T) {
 	conn := broker(t)
 	s := placesSource(t, conn.URL())
@@ -87,7 +87,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// hostile are the bodies that no publisher of places sends.
+// hostile lists invalid bodies.
 var hostile = map[string]string{
 	"no JSON": `x`, "a number": `3`, "a list": `[1]`, "half": `{"x_px": [1`, "deep": strings.Repeat(`[`, 1<<16), "a deep column": `{"x_px": ` + strings.Repeat(`[`, 1<<16),
 	"z": `{"x_px": [1], "y_px": [1], "z_px": [1]}`, "a text": `{"x_px": ["1"], "y_px": [1]}`, "NaN": `{"x_px": [NaN], "y_px": [1]}`, "null": `{"x_px": [null], "y_px": [1]}`,
@@ -99,7 +99,7 @@ var hostile = map[string]string{
 	"too many": fmt.Sprintf(`{"x_px": [0%s], "y_px": [0%[1]s]}`, strings.Repeat(",1", mostPlaces)),
 }
 
-// TestHostilePlaces: each costs its frame, with its cause in a line that is no longer than a screen, and the next frame comes with its number.
+// TestHostilePlaces: an invalid body loses its frame, with a cause in one short line, and the next frame arrives with its number.
 func TestHostilePlaces(t *testing.T) {
 	conn := broker(t)
 	s := placesSource(t, conn.URL())
@@ -128,7 +128,7 @@ func TestHostilePlaces(t *testing.T) {
 	}
 }
 
-// TestOtherKind: a picture among places, and places among pictures, are lost with what to do.
+// TestOtherKind: a picture among positions, and positions among pictures, give a skip with advice.
 func TestOtherKind(t *testing.T) {
 	conn := broker(t)
 	for name, c := range map[string]struct {
@@ -146,7 +146,7 @@ func TestOtherKind(t *testing.T) {
 	}
 }
 
-// FuzzPlaces: whatever a body is, it is refused or holds places that pass every bound.
+// FuzzPlaces: any body is rejected or gives positions within all bounds.
 func FuzzPlaces(f *testing.F) {
 	for _, body := range hostile {
 		f.Add([]byte(body))

@@ -25,11 +25,11 @@ type Publisher struct {
 	sent    Sent
 }
 
-// Sent counts what a Publisher passed to the server.
+// Sent counts the data that a Publisher passed to the server.
 type Sent struct{ Frames, Messages, Bytes uint64 }
 
-// NewPublisher starts a session on subject. Compression saves network traffic and costs processor time; float32 has no PNG.
-// The caller keeps the connection.
+// NewPublisher starts a session on subject. Compression reduces network traffic and costs processor time. PNG cannot store float32. The caller keeps ownership
+// of the connection.
 func NewPublisher(conn *bus.Conn, subject string, encoding wire.Encoding) (*Publisher, error) {
 	if err := checkSubject(subject); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func NewPublisher(conn *bus.Conn, subject string, encoding wire.Encoding) (*Publ
 	return &Publisher{conn: conn, subject: subject, coder: coder}, err
 }
 
-// Publish sends f and does not take ownership. While the server is away it returns nats.ErrReconnectBufExceeded at once; the
-// caller may then publish the same frame again.
+// Publish sends f. The caller keeps f. While the server is away it returns nats.ErrReconnectBufExceeded at once; the caller may then publish the same frame
+// again.
 func (p *Publisher) Publish(f *frame.Frame) error {
 	h, data, err := p.coder.encode(f)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *coder) encode(f *frame.Frame) (h wire.Header, data []byte, err error) {
 // encodePNG returns a PNG file.
 func (c *coder) encodePNG(f *frame.Frame) ([]byte, error) {
 	if c.page.Depth == tiff.Float32 {
-		return nil, fmt.Errorf("float32 pixels, which PNG cannot hold: give --compress zstd, or none")
+		return nil, fmt.Errorf("PNG cannot store float32 pixels: use --compress zstd, or no compression")
 	}
 	data, err := picture.EncodePNG(c.png, f.Mat())
 	if err == nil {

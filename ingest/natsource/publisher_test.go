@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// publisherTo publishes on subject "cam".
+// publisherTo makes a publisher on subject "cam".
 func publisherTo(t testing.TB, conn *bus.Conn, encoding wire.Encoding) *Publisher {
 	t.Helper()
 	p, err := NewPublisher(conn, "cam", encoding)
@@ -28,7 +28,7 @@ func publisherTo(t testing.TB, conn *bus.Conn, encoding wire.Encoding) *Publishe
 	return p
 }
 
-// What is published arrives: pixels, times to the nanosecond, numbers and trajectories, in one message or several.
+// Published frames arrive unchanged, with pixels, times to the nanosecond, numbers and trajectories, in one or several messages.
 func TestNATSRoundTrip(t *testing.T) {
 	conn := broker(t)
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestNATSRoundTrip(t *testing.T) {
 		{frame.MatTypeCV16UC3, 7, 5, wire.Raw, 1},
 		{frame.MatTypeCV32FC1, 7, 5, wire.Raw, 1},
 		{frame.MatTypeCV32FC3, 7, 5, wire.Raw, 1},
-		{frame.MatTypeCV16UC1, 2200, 4000, wire.Raw, 3}, // 17.6 MB; the embedded server takes 8.4 a message
+		{frame.MatTypeCV16UC1, 2200, 4000, wire.Raw, 3}, // 17.6 MB; the embedded server accepts 8.4 MB per message
 		{frame.MatTypeCV8UC1, 7, 5, wire.PNG, 1},
 		{frame.MatTypeCV8UC3, 7, 5, wire.PNG, 1},
 		{frame.MatTypeCV16UC1, 7, 5, wire.PNG, 1},
@@ -83,7 +83,7 @@ func TestNATSRoundTrip(t *testing.T) {
 	}
 }
 
-// What cannot be published is an error that names the frame, and publishes nothing.
+// A frame that cannot be published gives an error that names it, and no message.
 func TestPublishRefuses(t *testing.T) {
 	conn := broker(t)
 	if _, err := NewPublisher(conn, "cam.>", wire.Raw); err == nil {
@@ -107,7 +107,7 @@ func TestPublishRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkNATS is a frame's way from one connection to another: 512x512 pixels of 16 bits.
+// BenchmarkNATS measures a frame's way from one connection to another: 512x512 16-bit pixels.
 func BenchmarkNATS(b *testing.B) {
 	for encoding, name := range []string{"raw", "png", "zstd"} {
 		b.Run(name, func(b *testing.B) {
@@ -131,7 +131,7 @@ func BenchmarkNATS(b *testing.B) {
 	}
 }
 
-// slowLine joins clients to a server; what one side sends passes at 13 MB a second: the client's bytes, or with reader the server's.
+// slowLine connects clients to a server. It limits the client's bytes to 13 MB per second, or the server's bytes if reader is true.
 func slowLine(t *testing.T, server string, reader bool) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,7 +159,7 @@ func slowLine(t *testing.T, server string, reader bool) (url string) {
 		}
 		busy.Go(func() {
 			io.Copy(slow, fast)
-			slow.Close() // its peer went
+			slow.Close() // the peer disconnected
 		})
 		for part := make([]byte, 1<<18); ; time.Sleep(20 * time.Millisecond) {
 			n, err := slow.Read(part)
@@ -172,7 +172,7 @@ func slowLine(t *testing.T, server string, reader bool) (url string) {
 	return "nats://" + l.Addr().String()
 }
 
-// TestNATSSlowLine: a frame that the publisher's line or the reader's takes seconds for arrives whole. The server keeps it for the reader meanwhile.
+// TestNATSSlowLine: a frame that needs seconds on the publisher's or the reader's line arrives whole. The server stores it for the reader meanwhile.
 func TestNATSSlowLine(t *testing.T) {
 	for name, reader := range map[string]bool{"publisher's": false, "reader's": true} {
 		t.Run(name, func(t *testing.T) {

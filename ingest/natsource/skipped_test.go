@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// occupied is a stream in which a message of this identity stands everywhere.
+// occupied is a stream in which every message has this ID.
 type occupied struct {
 	jetstream.Stream
 	id string
@@ -18,7 +18,8 @@ func (o occupied) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jets
 	return &jetstream.RawStreamMsg{Header: nats.Header{jetstream.MsgIDHeader: {o.id}}}, nil
 }
 
-// TestSkipped: where somebody else's message stands in the place of a frame's, in a cluster, the frame is counted as lost and told; where it is the frame's own, nothing is.
+// TestSkipped: if another publisher's message is stored in place of a frame's message, in a cluster, the frame counts as lost, with a warning. If the message
+// is the frame's own, neither happens.
 func TestSkipped(t *testing.T) {
 	told := 0
 	p := &DurablePublisher{subject: "cam", window: []outgoing{{id: "s-0-0"}, {id: "s-1-0"}}, warn: func(string, ...any) { told++ }}

@@ -18,13 +18,13 @@ import (
 // DefaultNATS is the default server address of sources and publishers, and of a run's own server.
 const DefaultNATS = "nats://127.0.0.1:4222"
 
-// Bounds on the messages that wait for Read. Messages beyond them are lost and counted.
+// Bounds on the messages that wait for Read. Further messages are lost and counted.
 const (
 	pendingMessages = 1 << 16
-	pendingBytes    = 96 << 20 // one frame of the largest size, and half of the next
+	pendingBytes    = 96 << 20 // one and a half frames of the largest size
 )
 
-// answering bounds the confirmation of a subscription by a connected server.
+// answering bounds the wait until a connected server confirms a subscription.
 const answering = 5 * time.Second
 
 // natsOptions are the keys of a NATS source.
@@ -33,8 +33,8 @@ type natsOptions struct {
 	URL         string `yaml:"url" reaches:"address"`      // default DefaultNATS, or the server in the same run
 	Credentials string `yaml:"credentials" reaches:"read"` // path of a .creds file
 	CA          string `yaml:"ca" reaches:"read"`          // path of the certificates that verify the server
-	Places      bool   `yaml:"places"`                     // messages hold places of objects instead of pictures
-	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; the key is frames in a configuration
+	Places      bool   `yaml:"places"`                     // messages contain positions of objects instead of pictures
+	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; in a configuration the key is frames
 }
 
 // Source returns the frames that another program publishes on a subject; package wire defines the format. The connection
@@ -58,7 +58,7 @@ func New(decode func(dst any) error) (pipeline.Source, error) {
 		return nil, err
 	}
 	if o.URL == bus.Embedded {
-		return nil, fmt.Errorf("url: embedded is the server inside a run: give its address, %s unless nats.port says otherwise", DefaultNATS)
+		return nil, fmt.Errorf("url is embedded, the server inside a run: give its address, which is %s unless nats.port is set", DefaultNATS)
 	}
 	if o.Durable != nil {
 		if err := o.Durable.Check(); err != nil {
@@ -69,7 +69,7 @@ func New(decode func(dst any) error) (pipeline.Source, error) {
 	return &Source{assembly: assembly{options: o}, now: time.Now}, nil
 }
 
-// Options returns the options for nats:SUBJECT or nats://host:port/SUBJECT, given without the nats: prefix.
+// Options returns the options for nats:SUBJECT or nats://host:port/SUBJECT. arg is the text after nats:.
 func Options(arg string) map[string]any {
 	address, found := strings.CutPrefix(arg, "//")
 	if !found {
@@ -79,15 +79,15 @@ func Options(arg string) map[string]any {
 	return map[string]any{"url": "nats://" + host, "subject": subject}
 }
 
-// checkSubject accepts the subject of a single publisher.
+// checkSubject returns an error unless subject is a single subject without wildcards.
 func checkSubject(subject string) error {
 	const most = 255
 	if subject == "" {
-		return errors.New("subject is missing: give the one that frames are published on, such as camera.bead")
+		return errors.New("subject is missing: give the subject on which frames are published, such as camera.bead")
 	}
 	bad := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '*' || r == '>' }
 	if len(subject) > most || strings.ContainsFunc(subject, bad) || strings.Contains("."+subject+".", "..") {
-		return fmt.Errorf("subject: found %.80q, expected at most %d characters, words with dots between them and no *, > or space: one publisher needs one subject", subject, most)
+		return fmt.Errorf("subject: found %.80q, expected at most %d characters, words separated by dots, without *, > and spaces: one publisher needs one subject", subject, most)
 	}
 	return nil
 }
@@ -96,12 +96,12 @@ func checkSubject(subject string) error {
 func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
 	conn, err := bus.Connect(ctx, bus.Options{URL: o.URL, Credentials: o.Credentials, CA: o.CA, Name: "driftscope frames " + o.Subject, Log: bus.Warnings().With("frames", o.Subject)})
 	if errors.Is(err, bus.ErrNoServer) {
-		return nil, fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(o.URL), bus.ErrNoServer, o.Subject)
+		return nil, fmt.Errorf("%s: %w: start the publisher's server, or give its address as nats://host:port/%s", bus.Redacted(o.URL), bus.ErrNoServer, o.Subject)
 	}
 	return conn, err
 }
 
-// Info says that the source is live and the publisher times the frames, and that any publisher on the subject can send them.
+// Info reports that the source is live, that frames have the publisher's times, and that they are untrusted because anyone may publish on the subject.
 func (s *Source) Info() pipeline.Info {
 	return pipeline.Info{Live: true, Timed: true, Public: true, Places: s.options.Places}
 }
@@ -157,7 +157,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 // notifyOverrun reports the number of messages that the subscription dropped.
 func (s *Source) notifyOverrun(f *frame.Frame) {
 	if n, err := s.subscription.Dropped(); err == nil && n > s.overrun {
-		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s came faster than they were taken and were lost; the frames among them are counted: publish fewer frames, or smaller ones", n-s.overrun, s.options.Subject))
+		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s were lost because they arrived faster than they were read, and their frames were counted as dropped: publish fewer or smaller frames", n-s.overrun, s.options.Subject))
 		s.overrun = n
 	}
 }
@@ -165,7 +165,7 @@ func (s *Source) notifyOverrun(f *frame.Frame) {
 // Close ends the subscription and the connection.
 func (s *Source) Close() error {
 	if s.subscription != nil {
-		s.subscription.Unsubscribe() // waiting messages are not needed: draining would read them first
+		s.subscription.Unsubscribe() // not drained, because nobody needs the waiting messages
 		s.subscription = nil
 	}
 	err := s.conn.Close()

@@ -26,7 +26,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// broker is an embedded server on a free port, connected as for a Publisher.
+// broker starts an embedded server on a free port and returns a connection for a Publisher.
 func broker(t testing.TB) *bus.Conn {
 	t.Helper()
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Patience: FramePatience})
@@ -49,7 +49,7 @@ func newNATSSource(t testing.TB, url string) *Source {
 	return source.(*Source)
 }
 
-// subscribed opens that source; the test closes it.
+// subscribed opens a source of newNATSSource; the test closes it.
 func subscribed(t testing.TB, url string) *Source {
 	t.Helper()
 	s := newNATSSource(t, url)
@@ -64,7 +64,7 @@ func subscribed(t testing.TB, url string) *Source {
 	return s
 }
 
-// story reads n times: a frame's "seq+dropped" with the events on it, or the cause of a skip.
+// story reads n times. For each it returns a frame's "seq+dropped" with its events, or the cause of a skip.
 func story(t testing.TB, s pipeline.Source, n int) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -126,7 +126,7 @@ func TestNATSExample(t *testing.T) {
 	}
 }
 
-// A publisher that loses frames and messages, stops and starts: every sequence number is in a frame, in Dropped or in a skip.
+// For a publisher that loses frames and messages, stops and restarts, every sequence number is in a frame, in Dropped or in a skip.
 func TestNATSLosses(t *testing.T) {
 	conn := broker(t)
 	s := subscribed(t, conn.URL())
@@ -141,11 +141,11 @@ func TestNATSLosses(t *testing.T) {
 	send(example(10))
 	send(example(11))
 	send(example(14))                            // 12 and 13 are missing
-	send(example(15), "Driftscope-Chunks", "2")  // its second message never comes
+	send(example(15), "Driftscope-Chunks", "2")  // its second message is never sent
 	send(example(16))                            //
-	send(&nats.Msg{Subject: "cam"})              // no frame at all
-	send(with(example(17), make([]byte, 11)))    // a byte too few
-	send(example(18), "Driftscope-Width", "1e9") // no such size
+	send(&nats.Msg{Subject: "cam"})              // not a frame
+	send(with(example(17), make([]byte, 11)))    // one byte missing
+	send(example(18), "Driftscope-Width", "1e9") // invalid size
 	send(example(19))
 	send(example(19))                             // again
 	send(example(0), "Driftscope-Session", "new") // a restart
@@ -157,13 +157,13 @@ func TestNATSLosses(t *testing.T) {
 	if got := story(t, s, 10); got != want {
 		t.Errorf("found    %s\nexpected %s", got, want)
 	}
-	now = now.Add(time.Second) // that the new start took
+	now = now.Add(time.Second) // duration of the restart
 	if got, want := story(t, s, 3), "10+0 publisher_restarted size_changed 13+1"; got != want {
 		t.Errorf("found    %s\nexpected %s", got, want)
 	}
 }
 
-// Whatever is called a PNG: no crash, and the memory of one picture.
+// Any data announced as PNG cause no crash and use the memory of one picture.
 func TestNATSHostilePNG(t *testing.T) {
 	conn := broker(t)
 	s := subscribed(t, conn.URL())
@@ -183,7 +183,7 @@ func TestNATSHostilePNG(t *testing.T) {
 	}
 }
 
-// Whatever is called Zstandard is one frame that is lost, and the next is fine.
+// Invalid data announced as Zstandard lose one frame, and the next frame is read.
 func TestNATSHostileZstd(t *testing.T) {
 	conn := broker(t)
 	s := subscribed(t, conn.URL())
@@ -209,7 +209,7 @@ func TestNATSHostileZstd(t *testing.T) {
 	}
 }
 
-// More than the subscription holds: what is thrown away shows as Dropped, and once as what it was.
+// Messages beyond the subscription's limit are counted in Dropped, and one event reports them.
 func TestNATSOverrun(t *testing.T) {
 	conn := broker(t)
 	s := subscribed(t, conn.URL())
@@ -221,7 +221,7 @@ func TestNATSOverrun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A request is answered after everything before it has been delivered to the subscription.
+	// The server answers Flush after it has delivered all earlier messages to the subscription.
 	if err := s.conn.NATS().Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -244,8 +244,8 @@ func TestNATSOverrun(t *testing.T) {
 	}
 }
 
-// The server goes away and comes back: Read waits, and the numbers say what was missed. Then the connection is closed for good, and the
-// source can be opened again.
+// While the server is away Read waits, and afterwards the numbers reveal the missed frames. After the connection was closed for good, the source can be opened
+// again.
 func TestNATSConnection(t *testing.T) {
 	first, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
 	if err != nil {
@@ -277,9 +277,9 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	back := func(c *nats.Conn) bool { return c.Stats().Reconnects > 0 && c.IsConnected() } // it may not have seen yet that the first server went
+	back := func(c *nats.Conn) bool { return c.Stats().Reconnects > 0 && c.IsConnected() } // the client may not have noticed the loss of the first server yet
 	suite.Until(t, func() bool { return back(s.conn.NATS()) }, "not connected again")
-	if err := s.conn.NATS().Flush(); err != nil { // the subscription is known again
+	if err := s.conn.NATS().Flush(); err != nil { // the server has the subscription again
 		t.Fatal(err)
 	}
 	p.conn = second
@@ -311,7 +311,7 @@ func TestNATSConnection(t *testing.T) {
 		t.Errorf("opened again, frame %s: a source begins at 0", got)
 	}
 
-	// What is published while a source that had frames is closed, is missed and counted.
+	// Frames published while the source is closed, after its first frames, count as lost.
 	if got := story(t, s, 1); got != "6+0" {
 		t.Error(got)
 	}
@@ -331,7 +331,7 @@ func TestNATSConnection(t *testing.T) {
 	}
 }
 
-// A silent publisher is no reason to hang when the run ends.
+// Read returns at the end of the run even if the publisher is silent.
 func TestNATSReadStops(t *testing.T) {
 	s := subscribed(t, broker(t).URL())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -346,10 +346,10 @@ func TestNATSRefused(t *testing.T) {
 	for options, want := range map[string]string{
 		"{}":                             "subject is missing",
 		"{subject: 'cam.*'}":             `found "cam.*"`,
-		"{subject: '>'}":                 "no *, > or space",
+		"{subject: '>'}":                 "without *, > and spaces",
 		"{subject: 'a b'}":               `found "a b"`,
 		"{subject: 'a..b'}":              `found "a..b"`,
-		"{subject: \"a\\r\\nPUB x 1\"}":  "words with dots",
+		"{subject: \"a\\r\\nPUB x 1\"}":  "words separated by dots",
 		"{subject: cam, url: embedded}":  "nats://127.0.0.1:4222",
 		"{subject: cam, fps: 3}":         "fps",
 		"{subject: '" + long(256) + "'}": "at most 255",
@@ -374,7 +374,7 @@ func TestNATSRefused(t *testing.T) {
 
 func long(n int) string { return strings.Repeat("a", n) }
 
-// A server that does not let us read the subject is an error of Open, not an endless wait.
+// If the server forbids the subject, Open returns an error instead of waiting forever.
 func TestNATSForbidden(t *testing.T) {
 	guard, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
@@ -401,7 +401,7 @@ func TestGuessNATS(t *testing.T) {
 	for arg, want := range map[string]map[string]any{
 		"nats:cam.1":                  {"subject": "cam.1"},
 		"nats://scope.lab:4222/cam.1": {"subject": "cam.1", "url": "nats://scope.lab:4222"},
-		"nats://scope.lab":            {"subject": "", "url": "nats://scope.lab"}, // refused by the source
+		"nats://scope.lab":            {"subject": "", "url": "nats://scope.lab"}, // rejected later, by the source
 	} {
 		if options := Options(strings.TrimPrefix(arg, "nats:")); !reflect.DeepEqual(options, want) {
 			t.Errorf("%s: %v", arg, options)
@@ -409,7 +409,7 @@ func TestGuessNATS(t *testing.T) {
 	}
 }
 
-// A value that is not a number passes: what it means is the pipeline's to judge.
+// A NaN in a picture is passed on, because the pipeline must handle it.
 func TestNATSNotANumber(t *testing.T) {
 	conn := broker(t)
 	s, p := subscribed(t, conn.URL()), publisherTo(t, conn, wire.Raw)

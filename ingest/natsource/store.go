@@ -18,10 +18,10 @@ type Keep struct {
 	Replicas int           `yaml:"replicas"` // copies of each message
 }
 
-// Kept returns the default: an hour of 512x512x16 bit at 9 frames a second, raw.
+// Kept returns the default, which is enough for an hour of raw 512x512 16-bit frames at 9 frames per second.
 func Kept() Keep { return Keep{MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1} }
 
-// Bounds on the stream: a frame of the largest size fits; JetStream allows at most five replicas.
+// Bounds on the stream. The smallest stream has room for a frame of the largest size. JetStream allows at most five replicas.
 const (
 	leastKept    = 64 << 20
 	mostKept     = 1 << 40
@@ -43,8 +43,8 @@ func (k Keep) Check() error {
 	return nil
 }
 
-// patience is the timeout of a repeated request. It grows after each timeout, so that a request lost with its connection
-// costs little and a slow server is still waited for.
+// patience is the timeout of a repeated request. It starts short, because a request may be lost with its connection, and grows after each timeout, because the
+// server may be slow.
 type patience struct{ last time.Duration }
 
 const leastAsking, mostAsking = time.Second, 10 * time.Second

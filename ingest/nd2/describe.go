@@ -19,13 +19,13 @@ type format struct {
 
 // readFormat reads the attributes of the pictures.
 func (f *Film) readFormat(a level) error {
-	const most = 1 << 26 // bound on a side or a row
+	const most = 1 << 26 // bound on the width, the height and the bytes of a row
 	width, w := a.whole("uiWidth", most)
 	height, h := a.whole("uiHeight", most)
 	channels, c := a.whole("uiComp", maxChannels)
 	bits, b := a.whole("uiBpcInMemory", 64)
 	if !w || !h || !c || !b || channels < 1 {
-		return fmt.Errorf("its attributes have no width, height, bits or 1 to %d components: the file is damaged, copy it again", maxChannels)
+		return fmt.Errorf("its attributes lack valid width, height, bits or 1 to %d components: the file is damaged, copy it again", maxChannels)
 	}
 	depths := map[int]tiff.Depth{8: tiff.Uint8, 16: tiff.Uint16, 32: tiff.Float32}
 	depth, known := depths[bits]
@@ -43,21 +43,21 @@ func (f *Film) readFormat(a level) error {
 		f.format.rowBytes = least
 	}
 	if f.format.rowBytes < least || f.format.rowBytes > maxPacked/height {
-		return tiff.Unread("rows of %d bytes, %d expected for %d pixels of %d components, and at most %d MiB a picture: export it as TIFF", f.format.rowBytes, least, width, channels, maxPacked>>20)
+		return tiff.Unread("it has rows of %d bytes, %d expected for %d pixels of %d components, and at most %d MiB per picture: export it as TIFF", f.format.rowBytes, least, width, channels, maxPacked>>20)
 	}
 	switch compression := a.number("eCompression", 2); compression {
 	case 0:
 		f.format.packed = true
 	case 2:
 	default:
-		return tiff.Unread("it is compressed with loss (%g), none or zlib expected: export it as TIFF", compression)
+		return tiff.Unread("it is compressed with loss (%g), no compression or zlib expected: export it as TIFF", compression)
 	}
 	for _, tile := range []struct {
 		name string
 		side int
 	}{{"uiTileWidth", width}, {"uiTileHeight", height}} {
 		if side := a.number(tile.name, 0); side > 0 && side != float64(tile.side) {
-			return tiff.Unread("%s is %g: pictures in tiles are not read, export it as TIFF", tile.name, side)
+			return tiff.Unread("%s is %g: pictures in tiles are not supported, export it as TIFF", tile.name, side)
 		}
 	}
 	return nil
@@ -69,16 +69,16 @@ const (
 	positionLoop = 2
 	sliceLoop    = 4
 	spectralLoop = 6
-	phasesLoop   = 8 // time, each phase with its own step
+	phasesLoop   = 8 // time in phases, each with its own step
 )
 
-// loop is an axis of the experiment.
+// loop is an axis of the experiment, such as time or slices.
 type loop struct {
 	kind, count int
 	interval    float64 // seconds, for time
 }
 
-// readLoops finds the axes of time and slices in the loops, the outermost first.
+// readLoops finds the axes of time and slices. The metadata list the loops with the outermost first.
 func (f *Film) readLoops() error {
 	f.Times, f.Slices = 1, 1
 	last := slices.Max(slices.Collect(maps.Keys(f.pictures)))
@@ -127,16 +127,16 @@ func (f *Film) readLoops() error {
 		case axis == nil:
 			return tiff.Unread("there are %d positions of the stage, one expected: split it in NIS-Elements", l.count)
 		case *axis != 1:
-			return tiff.Unread("two loops of time or of slices within each other, one of each expected: split it in NIS-Elements")
+			return tiff.Unread("it has two loops of time or of slices within each other, one of each expected: split it in NIS-Elements")
 		}
 		*axis, f.stride[which] = l.count, step
 		if step *= l.count; step > bounded.MaxFrames {
-			return tiff.Unread("loops of more than %d pictures: split the recording", bounded.MaxFrames)
+			return tiff.Unread("it has loops of more than %d pictures: split the recording", bounded.MaxFrames)
 		}
 	}
 	if last >= step {
 		if len(loops) > 0 && step > 1 {
-			return tiff.Unread("its loops make %d pictures and there are %d: export it as TIFF", step, last+1)
+			return tiff.Unread("its loops make %d pictures and there are %d in the file: export it as TIFF", step, last+1)
 		}
 		f.Times, f.Slices, f.stride = last+1, 1, [2]int{1, 0}
 	}
@@ -170,7 +170,7 @@ func readLoop(e level) (l loop, err error) {
 			}
 			n, _ := p.inside.whole("uiCount", bounded.MaxFrames)
 			if l.count += n; l.count > bounded.MaxFrames {
-				return l, tiff.Unread("more than %d times: split the recording", bounded.MaxFrames)
+				return l, tiff.Unread("it has more than %d times: split the recording", bounded.MaxFrames)
 			}
 			l.interval = period(p.inside)
 			phases++
@@ -187,7 +187,7 @@ func readLoop(e level) (l loop, err error) {
 			}
 		}
 	default:
-		return l, tiff.Unread("a loop of kind %d, time or slices expected: export it as TIFF", kind)
+		return l, tiff.Unread("it has a loop of kind %d, time or slices expected: export it as TIFF", kind)
 	}
 	return l, nil
 }

@@ -37,18 +37,18 @@ const (
 type Film struct {
 	Width, Height           int
 	Times, Channels, Slices int
-	Labels                  []string // of the channels; may be shorter or empty
+	Labels                  []string // names of the channels; may lack the last ones, or all
 	Interval                float64  // time step in seconds from the metadata; 0 if unknown
-	PixelUM                 float64  // side of a pixel; 0 if unknown
+	PixelUM                 float64  // side of a pixel in micrometres; 0 if unknown
 
 	file     bounded.File
 	chunks   map[string]int64 // offsets of metadata chunks
 	pictures map[int]int64    // offsets of pictures by number
 	format   format
-	stride   [2]int // picture number step per time and per slice
+	stride   [2]int // steps of the picture number per time and per slice
 	zlib     bounded.Zlib
 	raw      []byte // a picture as stored
-	plain    []byte // all its components, unpacked
+	plain    []byte // the picture with all its components, unpacked
 	head     []byte // head of a chunk, or time of a picture
 }
 
@@ -65,7 +65,7 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 		return nil, err
 	}
 	if len(f.pictures) == 0 {
-		return nil, errors.New("no picture in its map of chunks: its writer stopped before the first, record or copy it again")
+		return nil, errors.New("there is no picture in its map of chunks, because its writer stopped before the first: record or copy it again")
 	}
 	attributes, err := f.metadata("ImageAttributesLV!", "SLxImageAttributes")
 	if err != nil {
@@ -81,7 +81,7 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// checkVersion rejects other versions.
+// checkVersion rejects all versions except 3.
 func (f *Film) checkVersion() error {
 	const head = int64(headBytes + len(fileName) + 64)
 	b, err := f.file.Bytes(nil, 0, uint64(min(head, f.file.Size)))
@@ -89,7 +89,7 @@ func (f *Film) checkVersion() error {
 		return err
 	}
 	if bytes.HasPrefix(b, []byte("\x00\x00\x00\x0cjP  ")) {
-		return tiff.Unread("it is of version 1, a JPEG 2000, and 3 is expected: save it with a current NIS-Elements, or export it as TIFF")
+		return tiff.Unread("it is of version 1, a JPEG 2000, but version 3 is expected: save it with a current NIS-Elements, or export it as TIFF")
 	}
 	if int64(len(b)) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
 		return fmt.Errorf("it begins with %x, %x and %s expected: give an ND2 file", b[:min(len(b), 8)], Magic, fileName)
@@ -110,11 +110,11 @@ func (f *Film) chunk(at int64) (begin, n int64, err error) {
 	head := f.head
 	name, length := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint64(head[8:])
 	if string(head[:4]) != Magic || name > maxName {
-		return 0, 0, fmt.Errorf("no chunk begins at byte %d, where its map has one: the file is damaged, copy it again", at)
+		return 0, 0, fmt.Errorf("no chunk begins at byte %d, although its map lists one there: the file is damaged, copy it again", at)
 	}
 	begin = at + headBytes + int64(name)
 	if length > uint64(f.file.Size) || begin > f.file.Size-int64(length) {
-		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d, the file ends at %d", bounded.ErrTorn, length, at, f.file.Size)
+		return 0, 0, fmt.Errorf("%w: a chunk has %d bytes at byte %d, but the file ends at %d", bounded.ErrTorn, length, at, f.file.Size)
 	}
 	return begin, int64(length), nil
 }
@@ -126,7 +126,7 @@ func (f *Film) readMap() error {
 		return err
 	}
 	if string(end[:len(mapEnd)]) != mapEnd {
-		return fmt.Errorf("%w: it does not end in a map of chunks, its writer did not finish", bounded.ErrTorn)
+		return fmt.Errorf("%w: it does not end with a map of chunks, because its writer did not finish", bounded.ErrTorn)
 	}
 	at := int64(binary.LittleEndian.Uint64(end[len(mapEnd):]))
 	begin, n, err := f.chunk(at)
@@ -134,7 +134,7 @@ func (f *Film) readMap() error {
 		return err
 	}
 	if n > maxMap {
-		return tiff.Unread("a map of chunks of %d bytes, at most %d expected: split the recording", n, maxMap)
+		return tiff.Unread("its map of chunks has %d bytes, at most %d expected: split the recording", n, maxMap)
 	}
 	b, err := f.file.Bytes(nil, uint64(begin), uint64(n))
 	if err != nil {
@@ -146,7 +146,7 @@ func (f *Film) readMap() error {
 		case found && string(name) == mapEnd[:len(mapEnd)-1]:
 			return nil
 		case !found || len(rest) < 16 || len(name) >= maxName:
-			return fmt.Errorf("its map of chunks has no end (%s): the file is damaged, copy it again", mapName)
+			return fmt.Errorf("its map of chunks lacks its end mark (%s): the file is damaged, copy it again", mapName)
 		}
 		f.take(name, int64(binary.LittleEndian.Uint64(rest)))
 		b = rest[16:]
@@ -172,7 +172,7 @@ func (f *Film) take(name []byte, at int64) {
 func (f *Film) metadata(name, root string) (level, error) {
 	at, found := f.chunks[name]
 	if !found {
-		return nil, fmt.Errorf("no chunk %s in its map: the file is damaged, copy it again", name)
+		return nil, fmt.Errorf("there is no chunk %s in its map: the file is damaged, copy it again", name)
 	}
 	begin, n, err := f.chunk(at)
 	if err != nil {
@@ -198,8 +198,7 @@ func (f *Film) metadata(name, root string) (level, error) {
 // number returns the number of the picture at a time and slice, from 0.
 func (f *Film) number(time, slice int) int { return time*f.stride[0] + slice*f.stride[1] }
 
-// At returns when a picture was taken, in seconds since the beginning (the file stores milliseconds), or NaN if there is no
-// picture.
+// At returns the acquisition time of a picture, in seconds since the beginning (the file stores milliseconds), or NaN if the picture does not exist.
 func (f *Film) At(time, slice int) (float64, error) {
 	at, found := f.pictures[f.number(time, slice)]
 	if !found {
@@ -218,10 +217,10 @@ func (f *Film) At(time, slice int) (float64, error) {
 	return math.Float64frombits(binary.LittleEndian.Uint64(f.head)) / 1e3, nil
 }
 
-// stampBytes is the length of the time before a picture.
+// stampBytes is the length of the time stamp in front of a picture.
 const stampBytes = 8
 
-// Read reads the picture at a time, channel and slice, all from 0. found is false if the file has no such picture.
+// Read reads the picture at a time, channel and slice, all counted from 0. found is false if the file has no such picture.
 func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
 	at, found := f.pictures[f.number(time, slice)]
 	if !found {
@@ -233,7 +232,7 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	}
 	begin, n = begin+stampBytes, n-stampBytes
 	if n < 0 || n > maxPacked {
-		return true, tiff.Unread("a picture of %d bytes, at most %d expected: export it as TIFF", n, maxPacked)
+		return true, tiff.Unread("the picture has %d bytes, at most %d expected: export it as TIFF", n, maxPacked)
 	}
 	dst.Width, dst.Height, dst.Channels, dst.Depth = f.Width, f.Height, 1, f.format.depth
 	size, want := dst.Width*dst.Height*dst.Depth.Bytes(), f.Height*f.format.rowBytes
@@ -260,7 +259,7 @@ func (f *Film) rows(begin, n int64, want int) (_ []byte, err error) {
 		return f.plain, f.zlib.Fill(f.plain, f.raw)
 	}
 	if n < int64(want) {
-		return nil, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", bounded.ErrTorn, n, want)
+		return nil, fmt.Errorf("%w: the picture has %d bytes, %d expected from its size", bounded.ErrTorn, n, want)
 	}
 	f.raw, err = f.file.Bytes(f.raw, uint64(begin), uint64(want))
 	return f.raw, err

@@ -13,7 +13,7 @@ import (
 
 type entry = ingesttest.ND2Record
 
-// opened opens a file that has to be readable.
+// opened opens a file, and fails the test if it is not readable.
 func opened(t testing.TB, chunks ...ingesttest.ND2Chunk) *Film {
 	t.Helper()
 	b := ingesttest.ND2("Ver3.0", chunks...)
@@ -24,10 +24,10 @@ func opened(t testing.TB, chunks ...ingesttest.ND2Chunk) *Film {
 	return film
 }
 
-// axes are the sizes of a film.
+// axes returns the sizes of a film.
 func axes(f *Film) [3]int { return [3]int{f.Times, f.Channels, f.Slices} }
 
-// number is that of the picture, by its first pixel.
+// number returns the number of a picture, from its first pixel.
 func number(t *testing.T, f *Film, time, channel, slice int) int {
 	t.Helper()
 	var p tiff.Image
@@ -47,7 +47,7 @@ func number(t *testing.T, f *Film, time, channel, slice int) int {
 	return first / 1000
 }
 
-// TestFilm: every picture of every axis is where it belongs.
+// TestFilm: every picture along every axis is at its position.
 func TestFilm(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -93,7 +93,7 @@ func TestFilm(t *testing.T) {
 	}
 }
 
-// TestStored: rows with room behind them, zlib, bytes, floats.
+// TestStored reads padded rows, zlib, bytes and floats.
 func TestStored(t *testing.T) {
 	rows := func(pixels []byte) (b []byte) {
 		for y := range 3 {
@@ -127,7 +127,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// planes are the names of channels and the size of a pixel.
+// planes returns a chunk with the names of channels and the size of a pixel.
 func planes(names ...string) ingesttest.ND2Chunk {
 	var list []entry
 	for _, name := range names {
@@ -137,7 +137,7 @@ func planes(names ...string) ingesttest.ND2Chunk {
 		entry{"sPicturePlanes", []entry{{"uiCount", uint32(len(names))}, {"sPlaneNew", list}}})
 }
 
-// TestDescribed: names and the size of a pixel, from metadata that may be packed; what does not fit is left out.
+// TestDescribed: channel names and the pixel size are read from metadata, which may be packed. Invalid values are ignored.
 func TestDescribed(t *testing.T) {
 	film := opened(t, append(ingesttest.ND2Film(1, 2, 0), planes("DAPI", "GFP µ"))...)
 	if strings.Join(film.Labels, ",") != "DAPI,GFP µ" || film.PixelUM != 0.065 {
@@ -154,7 +154,7 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestGap: a picture that the map has not is not there.
+// TestGap: a picture that the map does not list is not found.
 func TestGap(t *testing.T) {
 	chunks := ingesttest.ND2Film(3, 1, 40)
 	film := opened(t, chunks[0], chunks[1], chunks[3])

@@ -32,7 +32,7 @@ const (
 	compressed = 76
 )
 
-// level is an ordered list of records. Records of a list have empty names.
+// level is an ordered list of records. The records of an unnamed list have empty names.
 type level []record
 
 // record is a name and its value.
@@ -44,7 +44,7 @@ type record struct {
 	inside level
 }
 
-// find returns the last record of a name, or nil.
+// find returns the last record with this name, or nil.
 func (l level) find(name string) *record {
 	for i := len(l) - 1; i >= 0; i-- {
 		if l[i].name == name {
@@ -54,7 +54,7 @@ func (l level) find(name string) *record {
 	return nil
 }
 
-// level returns the level of a name, or nil.
+// level returns the level with this name, or nil.
 func (l level) level(name string) level {
 	if r := l.find(name); r != nil {
 		return r.inside
@@ -62,7 +62,7 @@ func (l level) level(name string) level {
 	return nil
 }
 
-// number returns the number of a name, or standard.
+// number returns the number with this name, or standard if there is none.
 func (l level) number(name string, standard float64) float64 {
 	if r := l.find(name); r != nil {
 		return r.number
@@ -70,7 +70,7 @@ func (l level) number(name string, standard float64) float64 {
 	return standard
 }
 
-// whole returns an integer from 0 to most; ok is false for other values.
+// whole returns the integer with this name. ok is false if it is not within 0 to most.
 func (l level) whole(name string, most int) (int, bool) {
 	v := l.number(name, -1)
 	if !(v >= 0 && v <= float64(most)) || v != math.Trunc(v) {
@@ -80,7 +80,7 @@ func (l level) whole(name string, most int) (int, bool) {
 }
 
 // errLite reports damaged metadata.
-var errLite = errors.New("no whole metadata (lite variant)")
+var errLite = errors.New("incomplete metadata (lite variant)")
 
 // decoder reads a chunk's records.
 type decoder struct {
@@ -103,7 +103,7 @@ func decode(b []byte) (level, error) {
 			return nil, err
 		}
 		if len(b) > maxMetadata {
-			return nil, fmt.Errorf("more than %d bytes when unpacked", maxMetadata)
+			return nil, fmt.Errorf("they unpack to more than %d bytes", maxMetadata)
 		}
 	}
 	d := decoder{b: b}
@@ -125,7 +125,7 @@ func (d *decoder) take(count, depth int) (level, error) {
 			return nil, err
 		}
 		if d.records++; d.records > maxRecords {
-			return nil, fmt.Errorf("more than %d records", maxRecords)
+			return nil, fmt.Errorf("they have more than %d records", maxRecords)
 		}
 		l = append(l, r)
 	}
@@ -189,7 +189,7 @@ func (d *decoder) record(depth int) (r record, err error) {
 	return r, nil
 }
 
-// value64 returns the number of a record.
+// value64 decodes the number in a record of the given type.
 func value64(kind byte, b []byte) float64 {
 	little := binary.LittleEndian
 	switch kind {
@@ -207,8 +207,8 @@ func value64(kind byte, b []byte) float64 {
 	return float64(little.Uint64(b))
 }
 
-// level reads the contents of a record that began with begin bytes left: the number of records, the length from its beginning
-// to their end, the records, and one offset each.
+// level reads the contents of a record of type level: the number of its records, the length from the record's beginning to the end of its records, the records,
+// and one offset per record. begin is the number of bytes that were left at the record's beginning.
 func (d *decoder) level(r *record, begin, depth int) error {
 	head, err := d.bytes(12)
 	if err != nil {
@@ -240,7 +240,7 @@ func (d *decoder) level(r *record, begin, depth int) error {
 	return err
 }
 
-// characters decodes UTF-16 up to the first 0.
+// characters decodes UTF-16 text up to the first zero.
 func characters(b []byte) string {
 	var units []uint16
 	for ; len(b) > 1; b = b[2:] {

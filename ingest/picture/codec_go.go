@@ -13,8 +13,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Decode returns the same pixels as OpenCV for a PNG or BMP, bit for bit. It rejects JPEG, because no two decoders round
-// alike.
+// Decode returns the same pixels as OpenCV for a PNG or BMP, bit for bit. It rejects JPEG, because JPEG decoders round differently.
 func Decode(data []byte) (frame.Mat, error) {
 	mat, _, err := decodeListening(data)
 	return mat, err
@@ -27,7 +26,7 @@ func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
 		return frame.Mat{}, "", err
 	}
 	if format == "jpeg" {
-		return frame.Mat{}, "", fmt.Errorf("a JPEG: %w", ErrNoDecoder)
+		return frame.Mat{}, "", fmt.Errorf("the file is a JPEG: %w", ErrNoDecoder)
 	}
 	decoded, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -37,15 +36,14 @@ func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
 	return mat, "", err
 }
 
-// The place of the colour type in a PNG, and its value for grey without alpha. Such a picture with a transparent shade
-// decodes to colours.
+// The offset of the colour type in a PNG, and its value for grey without alpha. Go decodes such a picture to colours if it has a transparent shade.
 const (
 	pngColour = 25
 	pngGrey   = 0
 )
 
-// toMat copies a picture to a new Mat, which the caller owns. A grey picture has one channel; alpha is dropped. bitmap marks
-// a BMP: OpenCV turns its palette into colours unless all entries are grey. For a PNG palette it always does.
+// toMat copies a picture to a new Mat, which the caller owns. A grey picture has one channel; alpha is dropped. bitmap marks a BMP. OpenCV turns a BMP's
+// palette into colours unless all entries are grey, and a PNG's palette always.
 func toMat(decoded image.Image, bitmap, grey bool) (frame.Mat, error) {
 	size := decoded.Bounds().Size()
 	switch p := decoded.(type) {
@@ -70,10 +68,10 @@ func toMat(decoded image.Image, bitmap, grey bool) (frame.Mat, error) {
 	case *image.Paletted:
 		return fromPalette(size, p, !bitmap), nil
 	}
-	return frame.Mat{}, fmt.Errorf("pixels of %v, grey, colours or a palette expected: convert the picture", decoded.ColorModel())
+	return frame.Mat{}, fmt.Errorf("the picture has pixels of %v, grey, colours or a palette expected: convert it", decoded.ColorModel())
 }
 
-// bytesOf copies the 8-bit values at the given places of every pixel, in that order.
+// bytesOf copies 8-bit values of every pixel, at the given offsets in a pixel and in their order.
 func bytesOf(size image.Point, kind frame.MatType, pix []byte, step int, places ...int) frame.Mat {
 	mat := frame.NewMatWithSize(size.Y, size.X, kind)
 	to, _ := mat.DataPtrUint8() // 8-bit Mats always have it
@@ -98,7 +96,7 @@ func wordsOf(size image.Point, kind frame.MatType, pix []byte, step int, places 
 	return mat
 }
 
-// fromPalette copies the palette's colours, NRGBA or RGBA, without alpha. Grey ones give one channel unless coloured is true.
+// fromPalette copies the palette's colours, NRGBA or RGBA, without alpha. If all are grey and coloured is false, the Mat has one channel.
 func fromPalette(size image.Point, p *image.Paletted, coloured bool) frame.Mat {
 	var colours [256][3]byte
 	for i, c := range p.Palette {
@@ -146,7 +144,7 @@ func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
 		}
 		shown = deep(words, size, mat.Channels())
 	default:
-		return nil, fmt.Errorf("%s, 8 or 16 bits expected", TypeName(int(mat.Type())))
+		return nil, fmt.Errorf("the frame has %s, 8 or 16 bits expected", TypeName(int(mat.Type())))
 	}
 	b := bytes.NewBuffer(dst[:0])
 	fast := png.Encoder{CompressionLevel: png.BestSpeed}

@@ -17,7 +17,7 @@ func Decode(data []byte) (gocv.Mat, error) {
 	return mat, err
 }
 
-// decodeListening is Decode, and also returns what the library printed about a decoded picture.
+// decodeListening is like Decode, and also returns the first line that the library printed while decoding.
 func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
 	format, err := checkPicture(data)
 	if err != nil {
@@ -40,7 +40,7 @@ func DropAlpha(mat gocv.Mat) (gocv.Mat, error) {
 	depth := mat.Type() & 7
 	if depth != gocv.MatTypeCV8U && depth != gocv.MatTypeCV16U && depth != gocv.MatTypeCV32F {
 		defer mat.Close()
-		return gocv.Mat{}, fmt.Errorf("%s, 8 or 16 bits unsigned or float32 expected: convert the picture", TypeName(int(mat.Type())))
+		return gocv.Mat{}, fmt.Errorf("the picture has %s, 8 or 16 bits unsigned or float32 expected: convert it", TypeName(int(mat.Type())))
 	}
 	switch mat.Channels() {
 	case 1, 3:
@@ -52,7 +52,7 @@ func DropAlpha(mat gocv.Mat) (gocv.Mat, error) {
 		return opaque, nil
 	}
 	defer mat.Close()
-	return gocv.Mat{}, fmt.Errorf("a picture of %d channels, 1, 3 or 4 expected: convert it", mat.Channels())
+	return gocv.Mat{}, fmt.Errorf("the picture has %d channels, 1, 3 or 4 expected: convert it", mat.Channels())
 }
 
 // EncodePNG encodes a Mat of 8 or 16 bits as PNG into dst's memory.

@@ -20,10 +20,10 @@ import (
 
 const codecWidth, codecHeight = 5, 3
 
-// shade is a pixel's channel c, of so many bits: another one at each place.
+// shade returns channel c of a pixel, with the given bits. It differs between positions.
 func shade(x, y, c, bits int) int { return (x*7 + y*31 + c*101 + 13) * 977 % (1 << bits) }
 
-// painted draws shades through set, which gets a pixel's three values.
+// painted calls set with the three shades of every pixel.
 func painted(bits int, set func(x, y int, r, g, b int)) {
 	for y := range codecHeight {
 		for x := range codecWidth {
@@ -32,7 +32,7 @@ func painted(bits int, set func(x, y int, r, g, b int)) {
 	}
 }
 
-// encodedPNG is a PNG of a picture.
+// encodedPNG returns a picture as PNG.
 func encodedPNG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -42,7 +42,7 @@ func encodedPNG(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// pictures of each form that a PNG or BMP has here, with what a Mat of them holds: blue, green, red, without alpha.
+// pictures returns a picture in every tested form of PNG and BMP, with the expected Mat: blue, green, red, without alpha.
 func pictures(t *testing.T) map[string]struct {
 	data []byte
 	kind frame.MatType
@@ -87,7 +87,7 @@ func pictures(t *testing.T) map[string]struct {
 	}
 }
 
-// withChunk puts a chunk before a PNG's pixels.
+// withChunk inserts a chunk before a PNG's pixels.
 func withChunk(data []byte, name string, content []byte) []byte {
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
 	chunk = append(append(chunk, name...), content...)
@@ -95,7 +95,7 @@ func withChunk(data []byte, name string, content []byte) []byte {
 	return slices.Insert(bytes.Clone(data), bytes.Index(data, []byte("IDAT"))-4, chunk...)
 }
 
-// TestDecode: a picture's pixels are the same with OpenCV and without it, for both give what was painted.
+// TestDecode: builds with and without OpenCV decode the same pixels, because both decode the painted ones.
 func TestDecode(t *testing.T) {
 	for name, p := range pictures(t) {
 		mat, err := Decode(p.data)
@@ -112,7 +112,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// samePainted says whether a Mat holds the shades.
+// samePainted reports whether a Mat has the painted shades.
 func samePainted(t *testing.T, mat *frame.Mat) bool {
 	t.Helper()
 	data, err := mat.DataPtrUint8()
@@ -138,12 +138,12 @@ func samePainted(t *testing.T, mat *frame.Mat) bool {
 	return same
 }
 
-// TestDecodePalettes: a PNG's palette gives colours, also where they are grey; few bits of grey are spread over 8.
+// TestDecodePalettes: a PNG's palette gives colours, even if all are grey. Grey of fewer bits is scaled to 8 bits.
 func TestDecodePalettes(t *testing.T) {
 	area := image.Rect(0, 0, 3, 1)
 	for name, c := range map[string]struct {
 		palette color.Palette
-		want    []byte // blue, green, red of each
+		want    []byte // blue, green, red of each pixel
 	}{
 		"grey":      {color.Palette{color.RGBA{9, 9, 9, 255}, color.RGBA{80, 80, 80, 255}, color.RGBA{200, 200, 200, 255}}, []byte{9, 9, 9, 80, 80, 80, 200, 200, 200}},
 		"colours":   {color.Palette{color.RGBA{9, 8, 7, 255}, color.RGBA{80, 81, 82, 255}, color.RGBA{200, 0, 1, 255}}, []byte{7, 8, 9, 82, 81, 80, 1, 0, 200}},
@@ -162,7 +162,7 @@ func TestDecodePalettes(t *testing.T) {
 	}
 }
 
-// TestEncodePNG: what is written is read back the same, and by the standard library, too.
+// TestEncodePNG: Decode and the standard library read back the pixels that EncodePNG wrote.
 func TestEncodePNG(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for _, kind := range []frame.MatType{frame.MatTypeCV8UC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC1, frame.MatTypeCV16UC3} {
@@ -194,7 +194,7 @@ func TestEncodePNG(t *testing.T) {
 	}
 }
 
-// TestDecodeJPEG: a build that would give other pixels than the rest refuses a JPEG; a damaged picture is refused by each.
+// TestDecodeJPEG: a build that would decode different pixels rejects a JPEG. Every build rejects a damaged picture.
 func TestDecodeJPEG(t *testing.T) {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 16, 16)), nil); err != nil {

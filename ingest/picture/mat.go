@@ -27,7 +27,7 @@ func ToMat(page *tiff.Image) (frame.Mat, error) {
 	dst, err := mat.DataPtrUint8()
 	if err != nil || len(dst) != len(page.Pix) {
 		mat.Close()
-		return frame.Mat{}, fmt.Errorf("OpenCV gave %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
+		return frame.Mat{}, fmt.Errorf("OpenCV allocated %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
 	}
 	if page.Channels == 1 {
 		copy(dst, page.Pix)
@@ -46,10 +46,10 @@ func swapRedBlue(dst, src []byte, size int) {
 	}
 }
 
-// ToPage copies a frame's pixels to dst, reuses its memory, and swaps red and blue.
+// ToPage copies a frame's pixels to dst and swaps red and blue. It reuses the memory of dst.
 func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
-		return errors.New("a frame without pixels, or with gaps between its rows: this is an error of its source")
+		return errors.New("the frame has no pixels, or gaps between its rows: this is an error of its source")
 	}
 	switch kind := mat.Type(); kind {
 	case frame.MatTypeCV8UC1, frame.MatTypeCV8UC3:
@@ -59,7 +59,7 @@ func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	case frame.MatTypeCV32FC1, frame.MatTypeCV32FC3:
 		dst.Depth = tiff.Float32
 	default:
-		return fmt.Errorf("%s, 8 or 16 bits unsigned or float32 of 1 or 3 channels expected: convert the source's pictures", TypeName(int(kind)))
+		return fmt.Errorf("the frame has %s, 8 or 16 bits unsigned or float32 of 1 or 3 channels expected: convert the source's pictures", TypeName(int(kind)))
 	}
 	src, err := mat.DataPtrUint8()
 	if err != nil {

@@ -26,12 +26,12 @@ const (
 )
 
 // ErrNoDecoder reports that this build cannot decode the picture exactly as other builds do.
-var ErrNoDecoder = errors.New("this build is without OpenCV and does not decode it to the same pixels: record TIFF or PNG, or use a build with OpenCV (docs/howto/desk.md)")
+var ErrNoDecoder = errors.New("without OpenCV this build cannot decode it to the same pixels as other builds: record TIFF or PNG, or use a build with OpenCV (docs/howto/desk.md)")
 
 // Reader reads PNG, JPEG and BMP files, keeps 16 bits, and reuses its memory.
 type Reader struct {
 	file bytes.Buffer
-	Said string // library output about the last picture read
+	Said string // line that the library printed about the last picture read
 }
 
 // Read returns the picture at path with one or three channels. The caller owns the Mat.
@@ -62,11 +62,11 @@ func (p *Reader) load(path string) error {
 	return err
 }
 
-// checkPicture returns the format of the data before OpenCV sees them.
+// checkPicture checks the data and returns their format, before OpenCV sees them.
 func checkPicture(data []byte) (format string, err error) {
 	header, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return "", fmt.Errorf("not a readable PNG, JPEG or BMP (%w): copy or convert it again", err)
+		return "", fmt.Errorf("it is not a readable PNG, JPEG or BMP (%w): copy or convert it again", err)
 	}
 	if err := CheckSize(header.Width, header.Height, decodedBytes(header.ColorModel)); err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func checkPicture(data []byte) (format string, err error) {
 		}
 	}
 	if !endsWhole(data, format) {
-		return "", fmt.Errorf("the %s is torn, its end is missing: copy it again", strings.ToUpper(format))
+		return "", fmt.Errorf("the end of the %s is missing: copy it again", strings.ToUpper(format))
 	}
 	return format, nil
 }
@@ -85,7 +85,7 @@ func checkPicture(data []byte) (format string, err error) {
 // CheckSize bounds a picture by its size and bytes per pixel.
 func CheckSize(width, height, pixelBytes int) error {
 	if width > MaxSide || height > MaxSide {
-		return fmt.Errorf("a picture of %dx%d pixels, at most %d a side expected: crop it or bin it", width, height, MaxSide)
+		return fmt.Errorf("the picture has %dx%d pixels, at most %d per side expected: crop it or bin it", width, height, MaxSide)
 	}
 	return tiff.CheckSize(width, height, pixelBytes)
 }
@@ -97,7 +97,7 @@ func decodedBytes(model color.Model) int {
 		return 1
 	case color.Gray16Model:
 		return 2
-	case color.YCbCrModel, color.RGBAModel: // package png's model for no alpha
+	case color.YCbCrModel, color.RGBAModel: // RGBAModel is package png's model for pixels without alpha
 		return 3
 	case color.RGBA64Model:
 		return 6
@@ -107,9 +107,8 @@ func decodedBytes(model color.Model) int {
 	return 4
 }
 
-// endsWhole reports whether the data are complete. It follows a JPEG to its end marker, looks for the last chunk near the end
-// of a PNG, and compares the size of a BMP with its valid header. Otherwise the libraries fill missing parts with grey, or
-// print a complaint at each retry of a growing picture.
+// endsWhole reports whether the data are complete. It follows a JPEG to its end marker, looks for the last chunk near the end of a PNG, and compares the size
+// of a BMP with its valid header. Without this check the libraries would fill missing parts with grey, or print an error at each retry of a growing picture.
 func endsWhole(data []byte, format string) bool {
 	const trailer = 4096 // room for bytes that some cameras write after the end
 	switch format {
@@ -123,11 +122,11 @@ func endsWhole(data []byte, format string) bool {
 		row := (width*bits + 31) / 32 * 4
 		return int64(le.Uint32(data[10:]))+row*max(height, -height) <= int64(len(data))
 	}
-	return true // OpenCV decides: it knows more formats
+	return true // OpenCV decides, because it knows more variants of the formats
 }
 
-// endsJPEG skips segments and compressed data, in which FF precedes 0 or a restart marker (ITU-T T.81, B.1.1). It ignores the
-// end marker of a thumbnail in a segment.
+// endsJPEG looks for the end marker. It skips compressed data, in which FF precedes 0 or a restart marker (ITU-T T.81, B.1.1), and segments, because a
+// thumbnail in a segment has its own end marker.
 func endsJPEG(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data, 0xff)

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// withThumbnail puts a JPEG into its own header, as cameras do with a small one.
+// withThumbnail inserts a JPEG into its own header, like a camera's thumbnail.
 func withThumbnail(photo []byte) []byte {
 	header := binary.BigEndian.AppendUint16([]byte{0xff, 0xd8, 0xff, 0xe1}, uint16(2+len(photo)))
 	return slices.Concat(header, photo, photo[2:])
@@ -33,7 +33,7 @@ func encodeBMP(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// one is a picture of one colour.
+// one fills a picture with one colour.
 func one(img interface {
 	image.Image
 	Set(x, y int, c color.Color)
@@ -118,7 +118,7 @@ func TestPictureRefused(t *testing.T) {
 	}
 }
 
-// FuzzPicture: an OpenCV exception would end the process, so the guard has to hold for whatever bytes.
+// FuzzPicture: the checks must protect OpenCV from any bytes, because an exception would end the process.
 func FuzzPicture(f *testing.F) {
 	f.Add(ingesttest.EncodePNG(f, ingesttest.Grey(4, 3, 77)))
 	f.Add(ingesttest.EncodePNG(f, one(image.NewNRGBA64(image.Rect(0, 0, 4, 3)), color.NRGBA64{1, 2, 3, 4})))

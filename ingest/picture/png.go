@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// fewPacked bounds the unchecked image data for libpng: they unpack to at most 2 GiB, which takes 5 s.
+// fewPacked is the largest number of bytes of image data that libpng receives unchecked. They unpack to at most 2 GiB, which takes 5 s.
 const fewPacked = 2 << 20
 
 // imageData reads the contents of a PNG's IDAT chunks.
@@ -17,7 +17,7 @@ type imageData struct {
 	body []byte // rest of the current chunk
 }
 
-// Read reads on through the IDAT chunks.
+// Read reads the contents of the IDAT chunks in order.
 func (d *imageData) Read(p []byte) (int, error) {
 	for len(d.body) == 0 {
 		if len(d.data) < 12 {
@@ -47,8 +47,8 @@ func (d imageData) size() (n int) {
 	}
 }
 
-// checkPNG rejects a PNG whose image data unpack to far more than the given number of bytes: libpng unpacks everything before
-// it reports that.
+// checkPNG rejects a PNG whose image data unpack to far more than the given number of bytes, because libpng would unpack everything before it reports the
+// error.
 func checkPNG(data []byte, pixels int) error {
 	packed := imageData{data: data[min(8, len(data)):]}
 	if packed.size() <= fewPacked {
@@ -59,9 +59,9 @@ func checkPNG(data []byte, pixels int) error {
 		return nil // libpng reports the error
 	}
 	defer r.Close()
-	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have an extra byte each
+	most := 2*int64(pixels) + 64<<10 // an interlaced row of one pixel has an extra byte
 	if n, _ := io.CopyN(io.Discard, r, most+1); n > most {
-		return fmt.Errorf("the image data unpacks to more than %d bytes, its pixels have %d: the file is damaged, copy it again", most, pixels)
+		return fmt.Errorf("the image data unpacks to more than %d bytes, but its pixels have only %d: the file is damaged, copy it again", most, pixels)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// longer is a PNG whose image data goes on with so many zeros, in chunks of a size.
+// longer returns a PNG whose image data continue with more zeros, in chunks of the given size.
 func longer(t *testing.T, side, more, chunk int) []byte {
 	t.Helper()
 	grey := image.NewGray(image.Rect(0, 0, side, side))
@@ -49,7 +49,8 @@ func longer(t *testing.T, side, more, chunk int) []byte {
 	return data
 }
 
-// TestPNGUnpacks: image data of more than the pixels is refused before libpng unpacks it, in how many chunks ever; noise of a megapixel and more is read.
+// TestPNGUnpacks: image data that unpack to more than the pixels are rejected before libpng unpacks them, for any number of chunks. Noise of a megapixel and
+// more is read.
 func TestPNGUnpacks(t *testing.T) {
 	for name, c := range map[string]struct {
 		side, more, chunk int
@@ -66,7 +67,7 @@ func TestPNGUnpacks(t *testing.T) {
 		if refused := err != nil && strings.Contains(err.Error(), "the image data unpacks to more than"); refused != c.refused {
 			t.Errorf("%s: checkPNG: %v", name, err)
 		}
-		// libpng ignores surplus data, Go's decoder reports it: both read a picture without.
+		// libpng ignores surplus data, and Go's decoder reports them. Both read a picture without surplus.
 		mat, err := Decode(data)
 		if err == nil {
 			mat.Close()
@@ -75,7 +76,7 @@ func TestPNGUnpacks(t *testing.T) {
 			t.Errorf("%s: Decode: %v", name, err)
 		}
 		for n := range 200 {
-			checkPNG(data[:n], c.side*c.side) // a torn file ends the walk
+			checkPNG(data[:n], c.side*c.side) // the walk through the chunks ends in a torn file
 		}
 	}
 }

@@ -22,14 +22,14 @@ namespace {
 
 const size_t most = 256; // bytes of a line
 
-// Kept is the first line of many bytes.
+// Kept stores the first line of a text.
 struct Kept {
 	unsigned long count;
 	size_t length;
 	bool whole;
 	char line[most];
 
-	// add keeps what belongs to the first line. Control characters would reach a terminal.
+	// add appends text up to the end of the first line. It replaces control characters, which could otherwise reach a terminal.
 	void add(const char *text, size_t size) {
 		for (size_t i = 0; i < size && !whole; i++) {
 			if (text[i] == '\n')
@@ -53,7 +53,7 @@ std::mutex guard; // of said
 Kept said;        // by FFmpeg, in any thread
 thread_local Kept opening;
 
-// hear is FFmpeg's callback. It has a line come in pieces, of which those of the first error follow each other but where threads meet.
+// hear is FFmpeg's log callback. FFmpeg passes a line in pieces. The pieces of the first error are consecutive unless several threads report errors at once.
 void hear(void *, int level, const char *format, va_list values) {
 	const int error = 16; // AV_LOG_ERROR; below are graver ones
 	if (level < 0 || (level & 0xff) > error)
@@ -75,7 +75,7 @@ void hear(void *, int level, const char *format, va_list values) {
 void driftscope_keep_ffmpeg(void) {
 	typedef void (*callback)(void *, int, const char *, va_list);
 	typedef void (*setter)(callback);
-	// OpenCV's own library brings FFmpeg along; its headers need not be here. Where it was built without, there is nothing to keep.
+	// FFmpeg comes with OpenCV's library, so its headers need not be installed. If OpenCV was built without FFmpeg, there are no errors to store.
 	if (setter set = (setter)dlsym(RTLD_DEFAULT, "av_log_set_callback"))
 		set(hear);
 }
@@ -89,14 +89,14 @@ unsigned long driftscope_ffmpeg_said(int of_thread, char *line, size_t size) {
 	return said.take(line, size);
 }
 
-#ifdef __GLIBC__ // where stderr can be assigned to
+#ifdef __GLIBC__ // stderr can be assigned there
 
 namespace {
 
 thread_local bool listening;
 thread_local Kept heard;
 
-// pass keeps what a listening thread prints; all else goes where it would have gone.
+// pass stores the text of a listening thread, and forwards all other text to the original stderr.
 ssize_t pass(void *, const char *text, size_t size) {
 	if (!listening)
 		return write(STDERR_FILENO, text, size);
@@ -105,7 +105,7 @@ ssize_t pass(void *, const char *text, size_t size) {
 	return (ssize_t)size;
 }
 
-// Ear stands before cerr's buffer.
+// Ear is a stream buffer in front of cerr's own buffer.
 class Ear : public std::streambuf {
 public:
 	explicit Ear(std::streambuf *behind) : behind(behind) {}
@@ -132,7 +132,7 @@ FILE *usual, *ear;
 
 } // namespace
 
-// C's stderr is another only while somebody listens: its descriptor is -1, which libraries that ask for it do not expect.
+// C's stderr is replaced only while a thread listens, because the replacement has descriptor -1, which some libraries do not expect.
 void driftscope_listen(void) {
 	std::lock_guard<std::mutex> hold(door);
 	if (!ear) {
@@ -141,7 +141,7 @@ void driftscope_listen(void) {
 		if (!ear)
 			return;
 		setvbuf(ear, 0, _IONBF, 0);
-		std::cerr.rdbuf(new Ear(std::cerr.rdbuf())); // for as long as the process lives
+		std::cerr.rdbuf(new Ear(std::cerr.rdbuf())); // never freed
 	}
 	if (listeners++ == 0) {
 		usual = stderr;

@@ -20,14 +20,14 @@ import (
 	"sync/atomic"
 )
 
-// The variables that ask OpenCV and FFmpeg to print; then their output stays visible.
+// The environment variables that make OpenCV and FFmpeg print. If one is set, the output stays visible.
 const (
 	opencvLevel = "OPENCV_LOG_LEVEL"
 	ffmpegLevel = "OPENCV_FFMPEG_LOGLEVEL"
 	ffmpegDebug = "OPENCV_FFMPEG_DEBUG"
 )
 
-// keepPrinted keeps the output of OpenCV and FFmpeg off standard error, from its first call on.
+// keepPrinted captures the output of OpenCV and FFmpeg, from its first call on, instead of letting it reach standard error.
 var keepPrinted = sync.OnceFunc(func() {
 	if os.Getenv(opencvLevel) == "" {
 		C.driftscope_keep_opencv()
@@ -44,7 +44,7 @@ type printed [256]C.char
 
 func (p *printed) String() string { return C.GoString(&p[0]) }
 
-// opened calls open and returns the first FFmpeg error during it, from open's own thread.
+// opened calls open and returns the first FFmpeg error of the calling thread during this call.
 func opened(open func()) string {
 	keepPrinted()
 	runtime.LockOSThread()
@@ -56,16 +56,16 @@ func opened(open func()) string {
 	return line.String()
 }
 
-// watched counts the open videos, whose FFmpeg errors cannot be told apart.
+// watched counts the open videos. FFmpeg errors do not name their video.
 var watched atomic.Int32
 
-// Video collects FFmpeg's complaints while one video is open. The zero value is a closed video.
+// Video collects the errors that FFmpeg reports while a video is open. The zero value is a closed video.
 type Video struct {
 	open    bool // counted in watched
 	damaged bool // the warning was given
 }
 
-// Open calls open and returns the first FFmpeg error during it. Earlier errors belong to no open video.
+// Open calls open and returns the first FFmpeg error during the call. It discards earlier errors, which belong to no open video.
 func (p *Video) Open(open func()) string {
 	keepPrinted()
 	if watched.Add(1) == 1 {
@@ -75,7 +75,7 @@ func (p *Video) Open(open func()) string {
 	return opened(open)
 }
 
-// Damage returns the code and text of a warning about an FFmpeg complaint that does not stop the video, once per video.
+// Damage returns, once per video, the code and text of a warning about an FFmpeg error that did not stop the video.
 func (p *Video) Damage() (code, text string) {
 	if p.damaged {
 		return "", ""
@@ -89,7 +89,7 @@ func (p *Video) Damage() (code, text string) {
 	if watched.Load() > 1 {
 		whose = "this or another video that is read at the same time"
 	}
-	return "damaged_video", fmt.Sprintf("FFmpeg reported errors in %s, first: %s: pictures from here on may be wrong in part, record or copy it again", whose, line)
+	return "damaged_video", fmt.Sprintf("FFmpeg reported errors in %s, first: %s: parts of pictures from here on may be wrong, record or copy it again", whose, line)
 }
 
 // Close removes the video from the count. Safe to call at any time.
@@ -109,8 +109,7 @@ func Complained() string {
 	return line.String()
 }
 
-// Listened calls decode and returns the first line that C and C++ code printed during it: libpng and libjpeg complain that
-// way.
+// Listened calls decode and returns the first line that C and C++ code printed during the call. libpng and libjpeg report errors in this way.
 func Listened(decode func()) string {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -123,7 +122,7 @@ func Listened(decode func()) string {
 	return line.String()
 }
 
-// Bracketed formats library output for the middle of an error.
+// Bracketed returns library output in brackets, for the middle of an error text, or "" if there is none.
 func Bracketed(said string) string {
 	if said == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/zarr"
 )
 
-// Bounds on a TIFF file, unless one frame is larger.
+// Bounds on a TIFF file. A single frame may exceed them.
 const (
 	segmentBytes = 1 << 30
 	segmentPages = 1 << 14
@@ -93,7 +93,7 @@ func (p *zarrPages) append(page *tiff.Image, at time.Time) (string, int, error) 
 		p.first = at
 	}
 	var err error
-	if p.writer.Frames() == 2 { // a store whose writer is killed also has a time step
+	if p.writer.Frames() == 2 { // write the time step now, so that the store has one even if the writer is killed
 		err = p.end()
 	}
 	return zarr.LevelName, p.writer.Frames(), err

@@ -27,23 +27,22 @@ const (
 
 // pages writes the pictures of a recording in one format. A page is whole on disk when append returns.
 type pages interface {
-	// need returns the most bytes of disk that append uses.
+	// need returns the largest number of bytes that append writes to disk.
 	need(page *tiff.Image) int64
-	// append writes a page taken at a time. It returns its file and its page number there, from 1.
+	// append writes a page with its acquisition time. It returns the page's file and its number in the file, from 1.
 	append(page *tiff.Image, at time.Time) (file string, number int, err error)
 	// size returns the bytes of the whole pages.
 	size() int64
-	// end closes the open file after the last whole page; append may continue after it.
+	// end closes the open file after the last whole page. append may be called again afterwards.
 	end() error
 }
 
 // errFull stops a recording at its size bound.
-var errFull = errors.New("the recording has reached record.max_gb: give more, or record fewer frames")
+var errFull = errors.New("the recording has reached record.max_gb: raise it, or record fewer frames")
 
-// Recorder is a source that returns another source's frames and keeps a copy of each on disk, as read; the kind recording
-// replays them. A frame is whole on disk before Recorder returns it. When the recording reaches its bound or the disk fails,
-// the recording ends, the next frame reports it once (event recording_stopped), and the frames continue. After a disk failure
-// each further frame counts as not_recorded.
+// Recorder is a source that returns another source's frames and first writes a copy of each to disk. The source kind recording replays them. When the recording
+// reaches its size bound or the disk fails, the recording ends, and the next frame has the event recording_stopped; frames are still returned. After a disk
+// failure each further frame has the event not_recorded.
 type Recorder struct {
 	source pipeline.Source
 	folder string
@@ -55,16 +54,16 @@ type Recorder struct {
 	row   []byte
 
 	frames     int
-	missed     int    // frames since the recording ended
+	missed     int    // number of frames since the recording ended
 	indexed    int64  // bytes of the index
-	base, next uint64 // first number since the source was opened, and the next number, both counted over the recording
-	skipped    uint64 // frames that the source could not read since the last one
-	stopped    error  // why the recording ended
-	reported   bool   // a frame carried recording_stopped
+	base, next uint64 // recording's number of the first frame since the source was opened, and of the next frame
+	skipped    uint64 // number of frames that the source could not read since the last frame
+	stopped    error  // reason for the end of the recording
+	reported   bool   // a frame had the event recording_stopped
 }
 
-// New records source into folder, which must be new or empty, up to most bytes: as OME-Zarr if its name ends in .zarr,
-// otherwise as TIFF. Recorder takes ownership of the source. Nothing is opened before Open.
+// New returns a Recorder that writes at most most bytes into folder, which must be new or empty: as OME-Zarr if the folder's name ends in .zarr, otherwise as
+// TIFF. It takes ownership of source. It opens nothing; Open does.
 func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("recording: %w: give a folder that can be written", err)
@@ -74,7 +73,7 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 		return nil, fmt.Errorf("recording: %w: give a folder that can be read and written", err)
 	}
 	if len(entries) > 0 {
-		return nil, fmt.Errorf("recording: %s holds %s already: give a new folder, or move its content away", folder, entries[0].Name())
+		return nil, fmt.Errorf("recording: %s already contains %s: give a new folder, or move its content away", folder, entries[0].Name())
 	}
 	r := &Recorder{source: source, folder: folder, most: most, pages: &tiffPages{folder: folder}}
 	if format.Extension(folder) == ".zarr" {
@@ -86,7 +85,7 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 // Info returns the source's properties.
 func (r *Recorder) Info() pipeline.Info { return r.source.Info() }
 
-// Open opens the source and the recording. It starts the recording the first time and continues it after a lost source.
+// Open opens the source and the recording. The first Open starts the recording; later ones, after the source was lost, continue it.
 func (r *Recorder) Open(ctx context.Context) error {
 	if err := r.source.Open(ctx); err != nil {
 		return err
@@ -102,7 +101,7 @@ func (r *Recorder) Open(ctx context.Context) error {
 	index, err := os.OpenFile(filepath.Join(r.folder, indexName), flags|os.O_WRONLY, 0o644)
 	switch {
 	case err != nil && begun: // the source itself works again
-		r.stopped = fmt.Errorf("when the source returned: %w: keep the folder during the recording, or give another disk", err)
+		r.stopped = fmt.Errorf("when the source was opened again: %w: do not remove the folder during the recording, or use another disk", err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("recording: %w: give another folder", err)
@@ -137,13 +136,13 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 		r.reported = true
 		f.Notice(true, "recording_stopped", r.Account())
 	}
-	if !errors.Is(r.stopped, errFull) { // the disk failed, which the user did not ask for
+	if !errors.Is(r.stopped, errFull) { // the disk failed, which is unexpected
 		f.Notice(true, "not_recorded", "the frame is tracked but not recorded: see the event recording_stopped")
 	}
 	return f, nil
 }
 
-// record writes f, or as much as there is room for; end cuts off a partial page.
+// record writes f. If the disk is full it may write a part, which end cuts off.
 func (r *Recorder) record(f *frame.Frame) error {
 	if err := picture.ToPage(&r.page, f.Mat()); err != nil {
 		return err
@@ -160,7 +159,7 @@ func (r *Recorder) record(f *frame.Frame) error {
 	return nil
 }
 
-// write appends the page and then its row.
+// write appends the page of f and then its row in the index.
 func (r *Recorder) write(f *frame.Frame) error {
 	file, number, err := r.pages.append(&r.page, f.Time)
 	if err != nil {
@@ -169,7 +168,7 @@ func (r *Recorder) write(f *frame.Frame) error {
 	return r.list(r.describe(f, file, number))
 }
 
-// describe returns f's row of the index. Its dropped includes frames that the source could not read, as tracking counts them.
+// describe returns the row of f in the index. The column dropped includes frames that the source could not read, because tracking counts them, too.
 func (r *Recorder) describe(f *frame.Frame, file string, number int) []byte {
 	b := append(r.row[:0], file...)
 	b = strconv.AppendInt(append(b, ','), int64(number), 10)
@@ -215,7 +214,7 @@ func (r *Recorder) Close() error {
 // Size returns the bytes of the recording on disk.
 func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 
-// Account returns one line: the recorded frames, and why recording stopped.
+// Account returns one line with the number of recorded frames and the reason if recording stopped.
 func (r *Recorder) Account() string {
 	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
 	if r.stopped != nil {
@@ -224,7 +223,7 @@ func (r *Recorder) Account() string {
 	return text
 }
 
-// Failed returns the account as an error if the disk ended the recording. Reaching the size bound is not a failure.
+// Failed returns the account as an error if a failure of the disk ended the recording. Reaching the size bound is not a failure.
 func (r *Recorder) Failed() error {
 	if r.stopped == nil || errors.Is(r.stopped, errFull) {
 		return nil

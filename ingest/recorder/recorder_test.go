@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// camera is a live source of noisy frames: those in lost are missing, those in bad cannot be read. Opened again, it counts from 0.
+// camera is a live source of noisy frames. Frames in lost are missing, and frames in bad cannot be read. After another Open it counts from 0.
 type camera struct {
 	t         testing.TB
 	kind      frame.MatType
@@ -45,7 +45,7 @@ func (c *camera) Read(context.Context) (*frame.Frame, error) {
 
 func (c *camera) Close() error { c.closed++; return nil }
 
-// kept is all of a frame that a recording keeps.
+// kept has the properties of a frame that a recording preserves.
 type kept struct {
 	seq, trajectory, dropped uint64
 	ns                       int64
@@ -95,7 +95,7 @@ func recorder(t testing.TB, c *camera, most int64) (*Recorder, string) {
 	return r, folder
 }
 
-// again reads a recording to its end: the frames, and the causes of skips.
+// again reads a recording to its end and returns the frames and the causes of skips.
 func again(t testing.TB, folder string) (frames []kept, skipped []string) {
 	t.Helper()
 	if !IsRecording(folder) {
@@ -138,7 +138,7 @@ func same(t testing.TB, got, want []kept) {
 	}
 }
 
-// Frames of every type come back as they were: pixels, numbers, times to the nanosecond, trajectories and losses.
+// Frames of every type are read back unchanged: pixels, numbers, times to the nanosecond, trajectories and losses.
 func TestRecorder(t *testing.T) {
 	for _, kind := range []frame.MatType{
 		frame.MatTypeCV8UC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC1, frame.MatTypeCV16UC3, frame.MatTypeCV32FC1, frame.MatTypeCV32FC3,
@@ -160,7 +160,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// What the source could not read is a loss in the recording, as it was for tracking.
+// Frames that the source could not read are losses in the recording, as in tracking.
 func TestRecorderSkips(t *testing.T) {
 	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1, lost: map[uint64]bool{1: true}, bad: map[uint64]bool{2: true, 3: true}}, 1<<30)
 	take(t, r, 5)
@@ -173,7 +173,7 @@ func TestRecorderSkips(t *testing.T) {
 	}
 }
 
-// A source that is lost and opened again begins at 0; the recording counts on.
+// A source that is lost and opened again counts from 0, and the recording continues its numbers.
 func TestRecorderReopens(t *testing.T) {
 	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV16UC1}, 1<<30)
 	want, _ := take(t, r, 3)
@@ -196,7 +196,7 @@ func TestRecorderReopens(t *testing.T) {
 	same(t, got, append(want, more...))
 }
 
-// The disk that a recording takes stays within its bound; then frames go on and say so once, and what was recorded can be read.
+// A recording stays within its size bound. Then frames continue, one of them reports the end, and the recorded frames can be read.
 func TestRecorderBound(t *testing.T) {
 	const most = 2000
 	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, most)
@@ -231,14 +231,14 @@ func diskUse(t testing.TB, folder string) (n int64) {
 	return n
 }
 
-// When the disk fails the frames go on, and what was recorded before can be read.
+// When the disk fails, frames continue, and the frames recorded before can be read.
 func TestRecorderDiskFails(t *testing.T) {
 	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, 1<<30)
 	want, _ := take(t, r, 4)
 	path := r.index.Name()
 	r.index.Close()
 	var err error
-	if r.index, err = os.Open(path); err != nil { // that takes no writing
+	if r.index, err = os.Open(path); err != nil { // opened read-only, so writing fails
 		t.Fatal(err)
 	}
 	_, events := take(t, r, 3)
@@ -252,7 +252,7 @@ func TestRecorderDiskFails(t *testing.T) {
 	same(t, got, want)
 }
 
-// Where the folder is gone when the source is opened again, the recording ends and the source goes on.
+// If the folder is missing when the source is opened again, the recording ends and the source continues.
 func TestRecorderFolderGone(t *testing.T) {
 	for _, frames := range []int{0, 3} {
 		c := &camera{t: t, kind: frame.MatTypeCV8UC1}
@@ -267,7 +267,7 @@ func TestRecorderFolderGone(t *testing.T) {
 			}
 		}
 		_, events := take(t, r, 3)
-		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source returned: open "+folder) || strings.Contains(r.Account(), "\n") {
+		if fmt.Sprint(events) != "[recording_stopped not_recorded not_recorded not_recorded]" || !strings.Contains(r.Account(), "when the source was opened again: open "+folder) || strings.Contains(r.Account(), "\n") {
 			t.Errorf("after %d frames: events %v, %s", frames, events, r.Account())
 		}
 		if err := r.Close(); err != nil {
@@ -276,7 +276,7 @@ func TestRecorderFolderGone(t *testing.T) {
 	}
 }
 
-// A recording that is cut anywhere, as by a kill, is read up to its last whole frame.
+// A recording that is cut anywhere, for example because the process was killed, is read up to its last whole frame.
 func TestRecordingTorn(t *testing.T) {
 	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, 1<<30)
 	want, _ := take(t, r, 3)
@@ -310,7 +310,7 @@ func TestRecordingRefused(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"file,t\n": "the first line is",
-		indexHeader + "../raw/frames-0001.tif,1,0,0,0,0\n":                     "the name of a TIFF in this folder",
+		indexHeader + "../raw/frames-0001.tif,1,0,0,0,0\n":                     "the name of a TIFF or of the Zarr array in this folder",
 		indexHeader + "/etc/passwd,1,0,0,0,0\n":                                "recording.csv:2: found file",
 		indexHeader + "frames-0001.tif,1,0,0,0\n":                              "expected file,page,seq",
 		indexHeader + "frames-0001.tif,1,-1,0,0,0\n":                           `"-1"`,
@@ -318,7 +318,7 @@ func TestRecordingRefused(t *testing.T) {
 		indexHeader + "frames-0002.tif,1,0,0,0,0\n":                            "frames-0002.tif: ",
 		indexHeader + "frames-0001.tif,1,5,0,0,0\nframes-0001.tif,2,5,1,0,0\n": "recording.csv:3: seq is 5 after 5",
 		indexHeader + strings.Repeat("x", 2*maxRow) + "\n":                     "more than 4096 bytes",
-		indexHeader + rowsOf(3):                                                "2 pages, the index has a page 3",
+		indexHeader + rowsOf(3):                                                "has 2 pages, but the index lists page 3",
 	} {
 		ingesttest.Write(t, filepath.Join(folder, indexName), []byte(text))
 		s := &replay{folder: folder}
@@ -345,7 +345,7 @@ func TestRecordingRefused(t *testing.T) {
 	}
 }
 
-// rowsOf is an index of n frames in one file.
+// rowsOf returns the index rows of n frames in one file.
 func rowsOf(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -354,7 +354,7 @@ func rowsOf(n int) string {
 	return b.String()
 }
 
-// FuzzRow: whatever a line of the index says, a row names a TIFF in its own folder, or is refused in one line.
+// FuzzRow: for any line of the index, the row names a TIFF in the recording's folder, or the error is one line.
 func FuzzRow(f *testing.F) {
 	f.Add("frames-0001.tif,1,0,1700000000000000000,0,0")
 	f.Add("../frames-0001.tif,1,0,0,0,0")
@@ -370,7 +370,7 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-// A file that holds enough is followed by another.
+// When a file has reached its bound, the next file begins.
 func TestRecorderManyFiles(t *testing.T) {
 	f := ingesttest.Noisy(t, 0, 2, 1, frame.MatTypeCV8UC1)
 	folder := t.TempDir()
@@ -408,7 +408,7 @@ func TestRecorderManyFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkRecorder is what recording costs a frame: 512x512 pixels of 16 bits.
+// BenchmarkRecorder measures the cost of recording per frame of 512x512 16-bit pixels.
 func BenchmarkRecorder(b *testing.B) {
 	f := ingesttest.Noisy(b, 0, 512, 512, frame.MatTypeCV16UC1)
 	r, err := New(still{f}, b.TempDir(), 8<<30)
@@ -428,7 +428,7 @@ func BenchmarkRecorder(b *testing.B) {
 	}
 }
 
-// still gives one frame again and again.
+// still is a source that returns the same frame repeatedly.
 type still struct{ f *frame.Frame }
 
 func (s still) Open(context.Context) error                 { return nil }

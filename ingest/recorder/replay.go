@@ -35,7 +35,7 @@ type replay struct {
 	rows   *bufio.Reader
 	line   int
 
-	last  row // last row read; its file is open in stack or image
+	last  row // last row read; its file is the open stack or image
 	begun bool
 	stack picture.Stack
 	image *zarr.Image // for a recording in OME-Zarr
@@ -52,7 +52,7 @@ type row struct {
 	dropped    uint64
 }
 
-// NewReplay makes a source of a folder that a Recorder wrote.
+// NewReplay makes a source that reads a folder that a Recorder wrote.
 func NewReplay(decode func(dst any) error) (pipeline.Source, error) {
 	var o replayOptions
 	if err := decode(&o); err != nil {
@@ -64,13 +64,13 @@ func NewReplay(decode func(dst any) error) (pipeline.Source, error) {
 	return &replay{folder: o.Path}, nil
 }
 
-// IsRecording reports whether a folder holds the index of a recording.
+// IsRecording reports whether a folder contains the index of a recording.
 func IsRecording(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, indexName))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Info says that times are acquisition times.
+// Info reports that times are acquisition times.
 func (r *replay) Info() pipeline.Info { return pipeline.Info{Timed: true} }
 
 // Open reads the first line of the index.
@@ -87,12 +87,12 @@ func (r *replay) Open(context.Context) (err error) {
 	return nil
 }
 
-// next returns the next line; io.EOF comes with the rest of a torn line.
+// next returns the next line. At a torn line it returns the part of the line together with io.EOF.
 func (r *replay) next() (string, error) {
 	r.line++
 	text, err := r.rows.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", r.wrong("more than %d bytes, expected %s", maxRow, strings.TrimSpace(indexHeader))
+		return "", r.wrong("the line has more than %d bytes, expected %s", maxRow, strings.TrimSpace(indexHeader))
 	}
 	return strings.TrimSuffix(string(text), "\n"), err
 }
@@ -130,7 +130,7 @@ func (r *replay) Read(ctx context.Context) (*frame.Frame, error) {
 	return r.frame(now)
 }
 
-// turn opens the next file.
+// turn closes the current file and opens the given one.
 func (r *replay) turn(file string) (err error) {
 	r.stack.Close()
 	if file != zarr.LevelName {
@@ -147,7 +147,7 @@ func (r *replay) parse(text string) (now row, err error) {
 		return now, r.wrong("found %.80q, expected %s", text, strings.TrimSpace(indexHeader))
 	}
 	if now.file = fields[0]; filepath.Base(now.file) != now.file || !filepath.IsLocal(now.file) || filepath.Ext(now.file) != ".tif" && now.file != zarr.LevelName {
-		return now, r.wrong("found file %.80q, expected the name of a TIFF in this folder, or of its array", now.file)
+		return now, r.wrong("found file %.80q, expected the name of a TIFF or of the Zarr array in this folder", now.file)
 	}
 	var ns int64
 	now.page, err = strconv.Atoi(fields[1])
@@ -173,7 +173,7 @@ func (r *replay) follows(now row) error {
 		page = r.last.page + 1
 	}
 	if now.page != page {
-		return r.wrong("page %d of %s, page %d expected", now.page, now.file, page)
+		return r.wrong("found page %d of %s, page %d expected", now.page, now.file, page)
 	}
 	if r.begun && now.seq <= r.last.seq {
 		return r.wrong("seq is %d after %d", now.seq, r.last.seq)
@@ -192,7 +192,7 @@ func (r *replay) frame(now row) (*frame.Frame, error) {
 		err = r.stack.Pages.Next(page)
 	}
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s: %d pages, the index has a page %d: copy the recording again", path, r.stack.Pages.Pages(), now.page)
+		return nil, fmt.Errorf("%s has %d pages, but the index lists page %d: copy the recording again", path, r.stack.Pages.Pages(), now.page)
 	}
 	if err != nil {
 		return nil, &pipeline.ErrSkip{Cause: "unreadable_page", Err: fmt.Errorf("%s: %w", path, err)}

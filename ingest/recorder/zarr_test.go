@@ -29,7 +29,7 @@ func recordZarr(t *testing.T, c *camera, n int) (frames []kept, r *Recorder, fol
 	return frames, r, folder
 }
 
-// TestRecordZarr: frames of an OME-Zarr recording come back as they were, colours and losses too, and the store has their mean time step.
+// TestRecordZarr: frames of an OME-Zarr recording are read back unchanged, including colours and losses, and the store has their mean time step.
 func TestRecordZarr(t *testing.T) {
 	for _, kind := range []frame.MatType{frame.MatTypeCV8UC1, frame.MatTypeCV16UC1, frame.MatTypeCV32FC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC3} {
 		c := &camera{t: t, kind: kind, lost: map[uint64]bool{2: true}, bad: map[uint64]bool{4: true}}
@@ -37,7 +37,7 @@ func TestRecordZarr(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for i := range want { // what could not be read is dropped before the next, as tracking has it
+		for i := range want { // unreadable frames count in Dropped of the next frame, as in tracking
 			if want[i].seq == 5 {
 				want[i].dropped++
 			}
@@ -57,7 +57,7 @@ func TestRecordZarr(t *testing.T) {
 	}
 }
 
-// TestRecordZarrKilled: a recording that is not closed is read up to its last frame, by its index and as a store.
+// TestRecordZarrKilled: a recording that was not closed can be read up to its last frame, as a recording and as a store.
 func TestRecordZarrKilled(t *testing.T) {
 	want, r, folder := recordZarr(t, &camera{t: t, kind: frame.MatTypeCV16UC1}, 5)
 	defer r.Close()
@@ -83,7 +83,7 @@ func TestRecordZarrKilled(t *testing.T) {
 	}
 }
 
-// TestRecordZarrLost: a store goes on where the source was lost and came back, and ends where its bound is.
+// TestRecordZarrLost: a store continues after the source was lost and reopened, and ends at its size bound.
 func TestRecordZarrLost(t *testing.T) {
 	c := &camera{t: t, kind: frame.MatTypeCV8UC1}
 	first, r, folder := recordZarr(t, c, 3)

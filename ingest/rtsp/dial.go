@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// dialed holds a client's connections, so that they can be closed when Open is abandoned: the library waits for TLS without
-// limit.
+// dialed records a client's connections. Close closes them if Open is abandoned, because the library waits for TLS without limit.
 type dialed struct {
 	mu    sync.Mutex
 	all   []net.Conn

@@ -10,11 +10,11 @@ import (
 	"github.com/pion/rtp"
 )
 
-// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles plain packets only. jpegUnit makes other packets plain, and then
-// completes the file, from which the library omits intervals of restart markers, quantization tables of an earlier picture, and sizes above 2040 pixels.
+// jpegUnit builds a JPEG file from a picture's packets (RFC 2435). The library handles only packets without restart headers and with their tables. jpegUnit
+// converts other packets to this form. Then it completes the library's file, which lacks the restart interval and sizes above 2040 pixels.
 type jpegUnit struct {
-	told   size            // from the session; zero if absent
-	tables map[byte][]byte // by Q, as in the packets: later pictures may omit them
+	told   size            // picture size from the session description; zero if absent
+	tables map[byte][]byte // tables by the packets' value Q; later pictures may omit them
 
 	decoder rtpmjpeg.Decoder
 	restart uint16 // interval of restart markers; 0 for none
@@ -57,7 +57,7 @@ func (u *jpegUnit) plain(payload []byte) ([]byte, error) {
 	head, rest := slices.Clone(payload[:jpegHeader]), payload[jpegHeader:]
 	first, q := head[1]|head[2]|head[3] == 0, head[5]
 	if head[4]&^withRestart > 1 { // 0 is 4:2:2, 1 is 4:2:0
-		return nil, fmt.Errorf("pictures of type %d are not read", head[4])
+		return nil, fmt.Errorf("pictures of RTP type %d are not supported", head[4])
 	}
 	if head[4] >= withRestart {
 		if len(rest) < 4 {
@@ -95,7 +95,7 @@ func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err erro
 		return data[:n], n, nil
 	}
 	if u.tables[q] == nil {
-		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not arrived yet", q)
+		return nil, 0, fmt.Errorf("the quantization tables for Q %d have not arrived yet", q)
 	}
 	return u.tables[q], n, nil
 }
@@ -103,7 +103,7 @@ func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err erro
 // complete writes the size and the restart interval into a file.
 func (u *jpegUnit) complete(file []byte) ([]byte, error) {
 	const startOfFrame, restartInterval = 0xc0, 0xdd
-	at := 2 // after the first marker, every segment has a marker and a length
+	at := 2 // after the first marker; every segment has a marker and a length
 	for at+9 <= len(file) && file[at+1] != startOfFrame {
 		at += 2 + int(binary.BigEndian.Uint16(file[at+2:]))
 	}
@@ -123,14 +123,14 @@ func (u *jpegUnit) complete(file []byte) ([]byte, error) {
 	return file, nil
 }
 
-// fill sets a side to the session's value if the packets have none. Packets hold the side in eighths, rounded up, in one
-// byte, which is 0 if the side is too large for it.
+// fill sets a side to the session's value if the packets give none. In a packet a side is one byte, in units of 8 pixels and rounded up; it is 0 if the side is
+// too large.
 func fill(side []byte, told int) error {
 	eighths := byte(binary.BigEndian.Uint16(side) / 8)
 	if told > 0 && (eighths == 0 || eighths == byte((told+7)/8)) {
 		binary.BigEndian.PutUint16(side, uint16(told))
 	} else if eighths == 0 {
-		return errors.New("the camera does not state the size of its pictures, which have more than 2040 pixels a side: choose a smaller size, or H.264")
+		return errors.New("the camera does not give the size of its pictures, which have more than 2040 pixels on a side: choose a smaller size, or H.264")
 	}
 	return nil
 }

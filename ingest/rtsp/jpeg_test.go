@@ -13,7 +13,7 @@ import (
 	"github.com/pion/rtp"
 )
 
-// jpegPackets are a picture's, with tables, and the picture as it is decoded without a network.
+// jpegPackets returns the packets of a picture, with tables, and the picture decoded without a network.
 func jpegPackets(t *testing.T, seed byte) ([]*rtp.Packet, image.Image) {
 	t.Helper()
 	img := image.NewYCbCr(image.Rect(0, 0, 64, 48), image.YCbCrSubsampleRatio420)
@@ -40,7 +40,7 @@ func jpegPackets(t *testing.T, seed byte) ([]*rtp.Packet, image.Image) {
 	return packets, want
 }
 
-// received gives the packets, as change makes them, and decodes what comes of them.
+// received adds the packets, modified by change, and decodes the resulting file.
 func received(u *jpegUnit, packets []*rtp.Packet, change func(first bool, payload []byte) []byte) (image.Image, error) {
 	u.reset()
 	for i, p := range packets {
@@ -56,7 +56,7 @@ func received(u *jpegUnit, packets []*rtp.Packet, change func(first bool, payloa
 	return nil, errors.New("no picture")
 }
 
-// TestJPEG: what the library refuses or leaves out comes as the picture that was sent.
+// TestJPEG: packets that the library rejects or completes only in part give the picture that was sent.
 func TestJPEG(t *testing.T) {
 	const tables = jpegHeader + tablesHeader + 128
 	as := func(change func(p []byte)) func(bool, []byte) []byte {
@@ -66,12 +66,12 @@ func TestJPEG(t *testing.T) {
 		name   string
 		told   size
 		change func(first bool, payload []byte) []byte
-		want   string // of the error
+		want   string // text of the expected error
 	}{
 		{"plain", size{}, as(func([]byte) {}), ""},
 		{"of another size by the session, which counts for nothing", size{128, 128}, as(func([]byte) {}), ""},
 		{"large", size{64, 48}, as(func(p []byte) { p[6], p[7] = 0, 0 }), ""},
-		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not state the size of its pictures"},
+		{"large, by nobody told", size{}, as(func(p []byte) { p[6], p[7] = 0, 0 }), "does not give the size of its pictures"},
 		{"of an old Q without tables", size{}, func(first bool, p []byte) []byte {
 			p[5] = 200
 			if first {
@@ -80,7 +80,7 @@ func TestJPEG(t *testing.T) {
 			}
 			return p
 		}, "have not arrived yet"},
-		// With an interval of more blocks than there are the scan is that without one.
+		// With an interval longer than the picture, the scan is the same as without restart markers.
 		{"with restart markers", size{}, func(_ bool, p []byte) []byte {
 			p[4] += withRestart
 			return append(append(append([]byte{}, p[:jpegHeader]...), 100, 0, 0xff, 0xff), p[jpegHeader:]...)
@@ -107,7 +107,7 @@ func TestJPEG(t *testing.T) {
 	}
 }
 
-// TestJPEGTables: tables that came with a picture are those of later ones of the same Q; with restart markers the file says their interval.
+// TestJPEGTables: later pictures with the same Q use the tables of an earlier picture. With restart markers the file contains their interval.
 func TestJPEGTables(t *testing.T) {
 	var u jpegUnit
 	for i := range 3 {
@@ -135,7 +135,7 @@ func TestJPEGTables(t *testing.T) {
 	}
 }
 
-// TestFill: a side is the session's where the packets' byte can be of no other.
+// TestFill: a side is taken from the session if it agrees with the byte in the packets.
 func TestFill(t *testing.T) {
 	for _, c := range []struct{ packets, told, want int }{
 		{640, 0, 640}, {640, 640, 640}, {640, 638, 638}, {640, 320, 640}, {0, 2560, 2560}, {2560 % 2048, 2560, 2560}, {0, 0, -1},
@@ -148,7 +148,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestSizeTold: of several media, and of sizes that no picture has.
+// TestSizeTold reads sizes of several media, and rejects impossible sizes.
 func TestSizeTold(t *testing.T) {
 	const sdp = "v=0\r\na=control:*\r\nm=audio 0 RTP/AVP 8\r\na=control:stream=0\r\nm=video 0 RTP/AVP 26\r\na=x-dimensions:2560,1536\r\na=control:stream=1\r\nm=video 0 RTP/AVP 96\na=control:track2\na=framesize:96 4000-3000\n"
 	for control, want := range map[string]size{"stream=0": {}, "stream=1": {2560, 1536}, "track2": {4000, 3000}, "*": {}, "": {}} {

@@ -9,7 +9,7 @@ import (
 	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
 )
 
-// ending returns why the camera was lost.
+// ending returns the reason for the loss of the camera, from the library's error.
 func (s *Stream) ending(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -17,16 +17,16 @@ func (s *Stream) ending(err error) error {
 	_, tcp := errors.AsType[liberrors.ErrClientTCPTimeout](err)
 	switch {
 	case udp && !s.assembly.begun:
-		return fmt.Errorf("no packet came within %v by UDP, which a firewall may stop: leave transport out", silence)
+		return fmt.Errorf("no packet arrived within %v over UDP, which a firewall may block: leave transport out", silence)
 	case udp || tcp:
 		return fmt.Errorf("the camera has sent nothing for %v", silence)
 	}
 	return explained(err)
 }
 
-// explained rewords a library error for users of a camera.
+// explained translates a library error into advice for the camera's user.
 func explained(err error) error {
-	if errors.Is(err, io.EOF) { // readers of sources take io.EOF for the end of a recording
+	if errors.Is(err, io.EOF) { // hide io.EOF, which means the end of a recording to readers of sources
 		return errors.New("the camera ended the connection")
 	}
 	var status liberrors.ErrClientBadStatusCode
@@ -39,7 +39,7 @@ func explained(err error) error {
 	case base.StatusNotFound:
 		return errors.New("the camera has no such path (404)")
 	case base.StatusUnsupportedTransport:
-		return errors.New("the camera does not support this transport (461): set transport to udp, or leave it out if it is set")
+		return errors.New("the camera does not support this transport (461): set transport to udp, or leave it out if it is udp")
 	}
 	return fmt.Errorf("the camera answers %d (%s)", status.Code, status.Message)
 }

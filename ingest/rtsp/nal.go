@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// maxUnit bounds an access unit. A key frame of 16384 pixels a side at one bit per pixel has 32 MiB.
+// maxUnit bounds an access unit. A key frame of 16384 x 16384 pixels at one bit per pixel has 32 MiB.
 const maxUnit = 32 << 20
 
 // startCode begins a NAL unit (ITU-T H.264, Annex B).
@@ -19,13 +19,13 @@ type nalUnit struct {
 	data     []byte
 	begun    int  // offset of the incomplete NAL unit; 0 for none
 	pictures bool // the unit has a slice
-	begins   bool // the first slice is the first of its picture
+	begins   bool // the unit's first slice is the first of its picture
 	key      bool // decoding can begin here
-	refresh  int  // pictures until an intra refresh is complete
+	refresh  int  // number of pictures until an intra refresh is complete
 	sets     bool // the unit has a sequence parameter set
 }
 
-// reset empties the unit. Its memory belongs to the returned unit.
+// reset empties the unit without reusing its memory, which belongs to the unit returned before.
 func (u *nalUnit) reset() { *u = nalUnit{h265: u.h265} }
 
 // add splits a packet's payload: one NAL unit, several, or a part of one.
@@ -58,7 +58,7 @@ func (u *nalUnit) add(payload []byte) error {
 	case part:
 		return u.fragment(payload[:header], payload[header:])
 	}
-	return fmt.Errorf("packets of type %d are not read", kind)
+	return fmt.Errorf("packets of type %d are not supported", kind)
 }
 
 // nal adds a complete NAL unit.
@@ -67,7 +67,7 @@ func (u *nalUnit) nal(nal []byte) {
 	u.look(nal)
 }
 
-// aggregate adds the NAL units of a packet that holds several, each after its length.
+// aggregate adds the NAL units of a packet with several units, each preceded by its length.
 func (u *nalUnit) aggregate(rest []byte) error {
 	for len(rest) >= 2 {
 		n := int(binary.BigEndian.Uint16(rest))
@@ -76,7 +76,7 @@ func (u *nalUnit) aggregate(rest []byte) error {
 			break
 		}
 		if n > len(rest) {
-			return fmt.Errorf("a NAL unit of %d bytes in %d", n, len(rest))
+			return fmt.Errorf("a NAL unit of %d bytes in only %d bytes of packet", n, len(rest))
 		}
 		if n > 2 || !u.h265 {
 			u.nal(rest[:n])
@@ -110,8 +110,8 @@ func (u *nalUnit) fragment(header, rest []byte) error {
 	return nil
 }
 
-// look records the information of a NAL unit about its picture. A first bit of 1 (first_mb_in_slice, first_slice_segment_in_pic_flag)
-// marks the first slice of a picture.
+// look records what a NAL unit reveals about its picture. In a slice, a first bit of 1 (first_mb_in_slice, first_slice_segment_in_pic_flag) marks the first
+// slice of a picture.
 func (u *nalUnit) look(nal []byte) {
 	slice, set, body := false, false, 1
 	if u.h265 {
@@ -135,8 +135,8 @@ func (u *nalUnit) look(nal []byte) {
 	}
 }
 
-// recoveryPoint reports whether a supplemental information message, without its header, allows decoding to begin here (ITU-T
-// H.264, D.1.8). refresh is the number of further pictures until the picture is whole, its recovery_frame_cnt.
+// recoveryPoint reports whether a supplemental information message, without its header, allows decoding to begin here (ITU-T H.264, D.1.8). refresh is its
+// recovery_frame_cnt, the number of further pictures until a picture is whole.
 func recoveryPoint(sei []byte) (point bool, refresh int) {
 	const recovery = 6
 	for len(sei) > 2 {
@@ -160,8 +160,8 @@ func recoveryPoint(sei []byte) (point bool, refresh int) {
 	return false, 0
 }
 
-// expGolomb returns the number at the start of data (ITU-T H.264, 9.1): n zero bits, a one bit, n more bits. For n above 11
-// it returns the largest value, 4095: below 12 there are no two zero bytes, so no emulation prevention byte can occur.
+// expGolomb returns the number at the start of data (ITU-T H.264, 9.1), coded as n zero bits, a one bit and n more bits. For n above 11 it returns 4095. Up to
+// 11, data cannot contain two zero bytes, so no emulation prevention byte occurs.
 func expGolomb(data []byte) int {
 	var head [3]byte
 	copy(head[:], data)

@@ -6,14 +6,14 @@ import (
 	"github.com/pion/rtcp"
 )
 
-// ntpEpoch is the zero of a sender report's clock, 1900, in Unix seconds.
+// ntpEpoch is the start of a sender report's clock, the year 1900, in Unix seconds.
 const ntpEpoch = -2208988800
 
 // earliest is the earliest plausible camera time. An earlier clock was never set and counts from power-on.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// zero returns the camera's wall time at stamp 0 by a sender report (RFC 3550, 6.4.1). ticks is the report's stamp relative
-// to the first packet. zero returns false if the camera does not know the time.
+// zero computes the camera's wall time at stamp 0 from a sender report (RFC 3550, 6.4.1). ticks is the report's stamp relative to the first packet. It returns
+// false if the camera's clock was never set.
 func zero(report *rtcp.SenderReport, ticks int64, hertz float64) (time.Time, bool) {
 	seconds, fraction := int64(report.NTPTime>>32), report.NTPTime&0xffffffff
 	if seconds < 1<<31 { // the NTP era that begins in 2036

@@ -18,22 +18,22 @@ import (
 	"github.com/pion/rtp"
 )
 
-// Limits on a camera's silence, and on the whole setup of the stream.
+// Limits on the silence of a camera and on the time for setting up the stream.
 const (
 	silence = 10 * time.Second
 	opening = 15 * time.Second
 )
 
-// Bounds on the queue for a slow decoder: some seconds of a camera, or a few of the largest units.
+// Bounds on the queue of units for a slow decoder: some seconds of video, or a few of the largest units.
 const (
 	maxQueued      = 128
 	maxQueuedBytes = 2 * maxUnit
 )
 
-// Options says how to reach a camera.
+// Options describes the connection to a camera.
 type Options struct {
 	URL string // rtsp:// or rtsps://, with user and password if required
-	UDP bool   // packets over UDP, otherwise within the connection
+	UDP bool   // receive packets over UDP; otherwise inside the RTSP connection
 	TLS *tls.Config
 }
 
@@ -46,12 +46,12 @@ type Stream struct {
 	mu       sync.Mutex
 	assembly *assembly
 	zero     time.Time
-	early    *rtcp.SenderReport // report from before the first packet
+	early    *rtcp.SenderReport // report that arrived before the first packet
 	queue    []Unit
 	bytes    int
 	came     chan struct{} // signals a queued unit
 	source   uint32        // SSRC of the camera's packets
-	over     chan struct{} // closed when the camera started another source or ended its own
+	over     chan struct{} // closed when the camera changed its packet source or ended it
 	ended    chan struct{} // closed after err is set
 	err      error
 }
@@ -60,7 +60,7 @@ type Stream struct {
 func Open(ctx context.Context, o Options) (*Stream, error) {
 	u, err := base.ParseURL(o.URL)
 	if err != nil {
-		return nil, errors.New("that is no address of RTSP's") // the parse error would show the password
+		return nil, errors.New("the address is not a valid RTSP address") // the parse error would show the password
 	}
 	protocol := gortsplib.ProtocolTCP
 	if o.UDP {
@@ -81,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 	s.client = &gortsplib.Client{
 		Scheme: u.Scheme, Host: u.Host, Protocol: &protocol, TLSConfig: trust, ReadTimeout: silence, WriteTimeout: silence,
 		InitialUDPReadTimeout: silence, UserAgent: "driftscope", DisableRTCPSenderReports: true, DialContext: d.dial,
-		OnDecodeError: func(error) {}, OnPacketsLost: func(uint64) {}, // units.go counts
+		OnDecodeError: func(error) {}, OnPacketsLost: func(uint64) {}, // units.go counts lost packets
 	}
 	if err := s.client.Start(); err != nil {
 		return nil, err
@@ -155,9 +155,9 @@ func (s *Stream) choose(session *description.Session) (*description.Media, forma
 		}
 	}
 	if len(offered) == 0 {
-		return nil, nil, errors.New("the camera offers no stream")
+		return nil, nil, errors.New("the camera offers no video stream")
 	}
-	return nil, nil, fmt.Errorf("the camera sends %s, expected H.264, H.265 or MJPEG: choose one on its page", strings.Join(offered, ", "))
+	return nil, nil, fmt.Errorf("the camera sends %s, expected H.264, H.265 or MJPEG: choose one of these on the camera's web page", strings.Join(offered, ", "))
 }
 
 // annexB joins NAL units with start codes.
@@ -184,7 +184,7 @@ func (s *Stream) packet(p *rtp.Packet) {
 	if !s.assembly.begun {
 		s.source = p.SSRC
 	}
-	if s.source != p.SSRC { // numbers and stamps of another source begin anywhere (RFC 3550, 8)
+	if s.source != p.SSRC { // numbers and stamps of a new source start at random (RFC 3550, 8)
 		s.finish()
 		return
 	}
@@ -224,7 +224,7 @@ func (s *Stream) report(r *rtcp.SenderReport) {
 	s.tie(r)
 }
 
-// leave handles the announced end of packet sources; the client calls it.
+// leave handles a message that packet sources have ended; the client calls it.
 func (s *Stream) leave(sources []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *Stream) finish() {
 	}
 }
 
-// tie sets the camera's wall clock. The caller holds the lock.
+// tie sets the camera's wall time at stamp 0 from a report. The caller holds the lock.
 func (s *Stream) tie(r *rtcp.SenderReport) {
 	a := s.assembly
 	if at, ok := zero(r, a.ticks+int64(int32(r.RTPTime-a.stamp)), a.hertz); ok {
@@ -250,7 +250,7 @@ func (s *Stream) tie(r *rtcp.SenderReport) {
 	}
 }
 
-// Next waits for the next unit. After the loss of the camera it returns the reason.
+// Next waits for the next unit. If the camera is lost it returns the reason.
 func (s *Stream) Next(ctx context.Context) (Unit, error) {
 	for {
 		if u, ok := s.take(); ok {
@@ -284,7 +284,7 @@ func (s *Stream) take() (Unit, bool) {
 	return u, true
 }
 
-// Refused returns why the packets of the last unreadable unit were rejected, or nil. It explains why no unit is complete.
+// Refused returns the reason why the packets of the last unreadable unit were rejected, or nil. Use it to explain why no complete unit arrives.
 func (s *Stream) Refused() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

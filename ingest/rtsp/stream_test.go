@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/rtsp"
 )
 
-// TestStream: units of every codec come with what a decoder needs, and who gives up is let go.
+// TestStream: units of every codec arrive with the parameter sets that a decoder needs, and Next returns when its context ends.
 func TestStream(t *testing.T) {
 	for want, o := range map[rtsp.Codec]ingesttest.CameraOptions{
 		rtsp.H264: {Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true}, rtsp.H265: {Codec: avcodec.H265, UDP: true}, rtsp.MJPEG: {},
@@ -54,13 +54,13 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamRefused: what is wrong is said without the password, and a server that says nothing is given up with its context.
+// TestStreamRefused: errors do not contain the password, and Open of a silent server ends with its context.
 func TestStreamRefused(t *testing.T) {
 	camera := ingesttest.StartCamera(t, ingesttest.CameraOptions{User: "guest", Password: "secret"})
 	for address, want := range map[string]string{
 		strings.Replace(camera.URL(), "secret", "s3cret", 1): "(401)",
 		camera.URL() + "/else":                               "(404)",
-		"http://guest:secret@127.0.0.1/":                     "no address of RTSP's",
+		"http://guest:secret@127.0.0.1/":                     "not a valid RTSP address",
 		"rtsp://guest:secret@127.0.0.1:1/x":                  "refused",
 		"rtsps://" + camera.URL()[7:] + "?x=1":               "",
 	} {

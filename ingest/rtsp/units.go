@@ -22,11 +22,11 @@ const (
 type Unit struct {
 	Data    []byte          // NAL units with start codes, or a JPEG file
 	Key     bool            // decoding can begin here
-	Refresh int             // for a key unit: how many further units complete an intra refresh
-	Gap     bool            // something is missing before this unit
-	Lost    []time.Duration // known stamps of the missing units
+	Refresh int             // for a key unit: number of further units until an intra refresh is complete
+	Gap     bool            // units are missing before this one
+	Lost    []time.Duration // stamps of the missing units, as far as known
 	Stamp   time.Duration   // camera clock since its first packet; later units may have earlier stamps
-	Zero    time.Time       // camera wall time at stamp 0 by its last sender report; zero if there was none
+	Zero    time.Time       // camera wall time at stamp 0, from the last sender report; zero before the first
 	Arrived time.Time       // arrival of its last packet
 }
 
@@ -37,32 +37,32 @@ type assembly struct {
 	nals    nalUnit
 	jpeg    jpegUnit
 	picture []byte // a complete JPEG
-	ahead   []byte // parameter sets that arrived under their own stamp
+	ahead   []byte // parameter sets that arrived with their own stamp, for the next unit
 
 	begun bool   // a packet arrived
 	next  uint16 // next packet number
 	stamp uint32 // stamp of the last packet
-	ticks int64  // its ticks since the first packet
+	ticks int64  // ticks from the first packet to the last
 
 	open   bool // a unit is under construction
-	torn   bool // a packet of it is missing
-	unsure bool // a packet at its beginning may be missing
+	torn   bool // a packet of the unit is missing
+	unsure bool // a packet at the unit's beginning may be missing
 	sets   bool // key units contain parameter sets
 
 	gap  bool
 	lost []time.Duration
 
-	refused error // why the last unreadable unit was rejected
+	refused error // reason for rejecting the last unreadable unit
 }
 
-// maxLost bounds the list of lost units, to hours.
+// maxLost bounds the list of lost units, which then covers hours.
 const maxLost = 1 << 20
 
 func newAssembly(codec Codec, hertz int) *assembly {
 	return &assembly{codec: codec, hertz: float64(hertz), nals: nalUnit{h265: codec == H265}}
 }
 
-// add takes a packet and returns the units that it completes: the previous unit, if it was still open, and its own.
+// add takes a packet and returns the units that it completes: the previous unit, if still open, and the packet's own unit.
 func (a *assembly) add(p *rtp.Packet, arrived time.Time) (units []Unit) {
 	missing := int16(p.SequenceNumber - a.next)
 	switch {
@@ -112,7 +112,7 @@ func (a *assembly) payload(p *rtp.Packet) (err error) {
 	return err
 }
 
-// finish ends the unit under construction, and appends it if it is whole.
+// finish ends the unit under construction, and appends it to units if it is whole.
 func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 	whole, alone := !a.torn && a.nals.begun == 0, false
 	data, key := a.nals.data, a.nals.key
@@ -125,7 +125,7 @@ func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 	}
 	a.open, a.unsure = false, false
 	switch {
-	case alone: // parameter sets of the next unit
+	case alone: // these are only parameter sets, for the next unit
 		if len(a.ahead)+len(data) <= maxUnit {
 			a.ahead = append(a.ahead, data...)
 		}

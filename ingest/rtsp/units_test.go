@@ -14,20 +14,20 @@ import (
 	"github.com/pion/rtp"
 )
 
-// stream are packets of units of one codec, and the units.
+// stream has the packets of units of one codec, and the units.
 type stream struct {
 	codec   Codec
 	packets []*rtp.Packet
-	of      []int // which unit each is of
+	of      []int // index of each packet's unit
 	units   [][]byte
 }
 
-// nal makes one of n bytes that begins with header.
+// nal returns a NAL unit of n bytes that begins with header.
 func nal(n int, header ...byte) []byte {
 	return append(header, bytes.Repeat([]byte{0xa5}, n)...)
 }
 
-// sent packs units of a codec, of which the first and fourth are key frames, each of several NAL units, with a library's packer.
+// sent packs units of a codec with a library's packer. The first and the fourth unit are key frames. Each unit has several NAL units.
 func sent(t *testing.T, codec Codec, marked bool) stream {
 	t.Helper()
 	s := stream{codec: codec}
@@ -66,17 +66,17 @@ func sent(t *testing.T, codec Codec, marked bool) stream {
 	return s
 }
 
-// TestUnits: whichever packet is lost, every unit that is whole is given, and no other; what is missing is told with its stamp.
+// TestUnits: whichever packet is lost, exactly the whole units are returned, and the stamps of the missing ones are reported.
 func TestUnits(t *testing.T) {
 	for _, codec := range []Codec{H264, H265} {
 		for _, marked := range []bool{true, false} {
 			s := sent(t, codec, marked)
 			units := len(s.units)
 			if !marked {
-				units-- // the last one's end is not known
+				units-- // the end of the last unit is unknown
 			}
 			for lost := -1; lost < len(s.packets); lost++ {
-				// Parameter sets alone, which nobody knows of yet; and the packet that would show that the unit before is complete.
+				// The lost packet had only the first parameter sets, or would have shown that the previous unit is complete.
 				if lost == 0 || lost > 0 && !marked && s.of[lost] != s.of[lost-1] {
 					continue
 				}
@@ -88,7 +88,7 @@ func TestUnits(t *testing.T) {
 					}
 					got = append(got, a.add(p, time.Now())...)
 					if i%7 == 3 {
-						got = append(got, a.add(p, time.Now())...) // it came twice
+						got = append(got, a.add(p, time.Now())...) // the packet arrives twice
 					}
 				}
 				n := 0
@@ -96,7 +96,8 @@ func TestUnits(t *testing.T) {
 					if lost >= 0 && s.of[lost] == i {
 						continue
 					}
-					// Where no packet is marked and the last of a unit is lost, the next one may have lost its first: its beginning shows that it has not.
+					// If no packet is marked and the last one of a unit is lost, the first packet of the next unit might be missing, too; the unit's beginning
+					// shows that it is not.
 					if n >= len(got) || !bytes.Equal(got[n].Data, s.units[i]) || got[n].Key != (i%3 == 0) {
 						t.Fatalf("codec %d, marked %v, packet %d lost: unit %d of %d did not come", codec, marked, lost, i, len(s.units))
 					}
@@ -121,7 +122,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestUnitsAhead: parameter sets that have a time of their own are the next unit's.
+// TestUnitsAhead: parameter sets with their own time belong to the next unit.
 func TestUnitsAhead(t *testing.T) {
 	a := newAssembly(H264, 90000)
 	packet := func(n uint16, stamp uint32, payload []byte) []Unit {
@@ -137,7 +138,7 @@ func TestUnitsAhead(t *testing.T) {
 	}
 }
 
-// TestStreamOver: what a camera says after its goodbye, or under another name, is not of the same stream; what came before is given.
+// TestStreamOver: packets after the camera's BYE, or from another source, do not belong to the stream. Earlier units are returned.
 func TestStreamOver(t *testing.T) {
 	packet := func(source uint32, n uint16) *rtp.Packet {
 		return &rtp.Packet{Header: rtp.Header{SSRC: source, SequenceNumber: n, Marker: true}, Payload: nal(100, 5, 0x80)}
@@ -147,7 +148,7 @@ func TestStreamOver(t *testing.T) {
 		"another": func(s *Stream) { s.packet(packet(9, 2)); s.packet(packet(9, 3)) },
 	} {
 		s := &Stream{assembly: newAssembly(H264, 90000), came: make(chan struct{}, 1), over: make(chan struct{})}
-		s.leave([]uint32{0}) // before a packet came: of none that is known
+		s.leave([]uint32{0}) // before the first packet, from an unknown source
 		s.packet(packet(7, 1))
 		s.leave([]uint32{8})
 		end(s)
@@ -160,7 +161,7 @@ func TestStreamOver(t *testing.T) {
 	}
 }
 
-// TestStreamSilent: why a camera sends nothing is told by whether it ever did.
+// TestStreamSilent: the error about a silent camera depends on whether it has sent anything before.
 func TestStreamSilent(t *testing.T) {
 	s := &Stream{assembly: newAssembly(H264, 90000)}
 	for _, begun := range []bool{false, true} {
@@ -182,7 +183,7 @@ func TestStreamSilent(t *testing.T) {
 	}
 }
 
-// TestUnitsRefused: packets that are wrong spoil their unit, and no more.
+// TestUnitsRefused: invalid packets spoil only their unit.
 func TestUnitsRefused(t *testing.T) {
 	for name, payload := range map[string][]byte{
 		"empty":             {},
@@ -227,7 +228,7 @@ func TestRecoveryPoint(t *testing.T) {
 	}
 }
 
-// TestZero: a report's time, and those that tell none.
+// TestZero: a report gives the time, and reports of an unset clock are ignored.
 func TestZero(t *testing.T) {
 	wall := time.Date(2026, 3, 1, 12, 0, 0, 500_000_000, time.UTC)
 	ntp := uint64(wall.Unix()-ntpEpoch)<<32 | 1<<31
@@ -245,7 +246,7 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// FuzzUnits: whatever comes, units are bounded and nothing breaks.
+// FuzzUnits: for any packets, units are bounded and nothing panics.
 func FuzzUnits(f *testing.F) {
 	f.Add(byte(1), []byte{5, 0x80, 1, 2, 3})
 	f.Add(byte(2), []byte{49 << 1, 1, 0x93, 0x80, 4})

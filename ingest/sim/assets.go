@@ -13,7 +13,7 @@ import (
 // assetFolders returns the possible folders of assets: the given folder, or the named folder in it.
 func assetFolders(assets, name string) []string { return []string{assets, filepath.Join(assets, name)} }
 
-// checkAssets returns an error unless assets is a folder.
+// checkAssets returns an error if assets is not a folder.
 func checkAssets(assets string) error {
 	info, err := os.Stat(assets)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -23,13 +23,13 @@ func checkAssets(assets string) error {
 		return fmt.Errorf("assets: %w: give a folder that can be read", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("assets: %s is not a folder: give the folder that holds it", assets)
+		return fmt.Errorf("assets: %s is not a folder: give the folder that contains this file", assets)
 	}
 	return nil
 }
 
-// shrink scales width x height grey values 0 .. top to n x n values in [0, 1]. Each new pixel is the mean over its area of
-// the old pixels, of which there are at least n along each axis.
+// shrink scales width x height grey values 0 .. top to n x n values in [0, 1]. Each new pixel is the mean of the old pixels over its area. width and height
+// must be at least n.
 func shrink[T uint8 | uint16](grey []T, width, height, n int, top float64) []float64 {
 	across, down := overlaps(width, n), overlaps(height, n)
 	small := make([]float64, n*n)
@@ -51,7 +51,7 @@ type overlap struct {
 	share float64
 }
 
-// overlaps divides a line of from pixels into n equal ones.
+// overlaps divides a line of from pixels into n equal new pixels.
 func overlaps(from, n int) [][]overlap {
 	cut := make([][]overlap, n)
 	width := float64(from) / float64(n)
@@ -85,17 +85,17 @@ type idxPictures struct {
 func newIDXPictures(r io.Reader) (*idxPictures, error) {
 	var header [4]uint32
 	if err := binary.Read(r, binary.BigEndian, &header); err != nil {
-		return nil, fmt.Errorf("no IDX header of 16 bytes (%w): give MNIST's own file of pictures", err)
+		return nil, fmt.Errorf("the file has no IDX header of 16 bytes (%w): give MNIST's own file of pictures", err)
 	}
 	magic, count, rows, columns := header[0], header[1], header[2], header[3]
 	if magic != 0x803 {
-		return nil, fmt.Errorf("begins with %#08x, an IDX file of pictures with 0x00000803: give MNIST's own", magic)
+		return nil, fmt.Errorf("the file begins with %#08x, 0x00000803 expected for an IDX file of pictures: give MNIST's own file", magic)
 	}
 	if count < 2 || count > maxIDXPictures {
-		return nil, fmt.Errorf("announces %d pictures, expected 2 to %d: give MNIST's own file", count, maxIDXPictures)
+		return nil, fmt.Errorf("the file's header announces %d pictures, expected 2 to %d: give MNIST's own file", count, maxIDXPictures)
 	}
 	if min(rows, columns) < minIDXSide || max(rows, columns) > maxIDXSide {
-		return nil, fmt.Errorf("announces pictures of %dx%d, expected sides of %d to %d: give MNIST's own file", columns, rows, minIDXSide, maxIDXSide)
+		return nil, fmt.Errorf("the file's header announces pictures of %dx%d, expected sides of %d to %d: give MNIST's own file", columns, rows, minIDXSide, maxIDXSide)
 	}
 	return &idxPictures{r: r, count: int(count), width: int(columns), height: int(rows)}, nil
 }
@@ -104,11 +104,11 @@ func newIDXPictures(r io.Reader) (*idxPictures, error) {
 func (p *idxPictures) picture(i int) ([]uint8, error) {
 	size := p.width * p.height
 	if _, err := io.CopyN(io.Discard, p.r, int64(i-p.next)*int64(size)); err != nil {
-		return nil, fmt.Errorf("ends before picture %d of %d (%w): fetch the file again", i, p.count, err)
+		return nil, fmt.Errorf("the file ends before picture %d of %d (%w): download it again", i, p.count, err)
 	}
 	grey := make([]uint8, size)
 	if _, err := io.ReadFull(p.r, grey); err != nil {
-		return nil, fmt.Errorf("ends within picture %d of %d (%w): fetch the file again", i, p.count, err)
+		return nil, fmt.Errorf("the file ends within picture %d of %d (%w): download it again", i, p.count, err)
 	}
 	p.next = i + 1
 	return grey, nil

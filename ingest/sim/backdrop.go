@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 )
 
-// An EMCCD's picture of an unevenly lit solution.
+// Parameters of an EMCCD's picture of an unevenly lit solution.
 const (
 	cameraSide = 512 // px, width and height
 
 	backgroundLow  = 6.0 // photoelectrons per frame far from the centre of the illumination
 	backgroundHigh = 10.0
 	backgroundSD   = 230.0 // px, width of the illumination
-	backgroundX    = 230.0 // px, its centre: no microscope is perfectly aligned
+	backgroundX    = 230.0 // px, centre of the illumination: off the picture's centre, as in any real microscope
 	backgroundY    = 285.0
-	levels         = 64 // steps of the background, each 1.3 counts of 80 counts of noise
+	levels         = 64 // steps of the background; a step is 1.3 counts, the noise 80 counts
 )
 
 // backdrop is the camera's picture behind a molecule, as 16-bit counts. Each pixel follows one of a few fixed distributions,
@@ -27,12 +27,12 @@ type backdrop struct {
 	level  []uint8             // level of every pixel
 	bits   *rand.PCG
 	rng    *rand.Rand // draws from bits
-	kept   []float64  // information at geometric steps of photoelectrons; see information
+	kept   []float64  // cached Fisher information at geometric steps of photoelectrons; see information
 }
 
 func newBackdrop(o Options, pixels *rand.PCG) (*backdrop, error) {
 	if o.Render != Subpixel {
-		return nil, fmt.Errorf("render is %q: this scene draws %s only", o.Render, Subpixel)
+		return nil, fmt.Errorf("render is %q, but this scene supports only %s", o.Render, Subpixel)
 	}
 	b := &backdrop{
 		camera: emccd{offset: 480, gain: 20, read: 6},

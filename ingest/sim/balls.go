@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	ballRadius = 7.0 // px; gives a centre the 48 px range of the published pictures
+	ballRadius = 7.0 // px; leaves centres a range of 48 px, as in the published pictures
 	ballMargin = ballRadius + 1
 )
 
@@ -41,8 +41,8 @@ func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
 	})
 }
 
-// disc visits the pixels of a disc around (x, y). A pixel on the rim is covered by the part inside the tangent to the circle,
-// 1/2 + radius - distance from the centre, limited to [0, 1].
+// disc visits the pixels of a disc around (x, y). cover is the covered fraction of a pixel. On the rim it is the part inside the tangent to the circle: 1/2 +
+// radius - distance from the centre, limited to [0, 1].
 func disc(dst *Picture, x, y, radius float64, paint func(pixel []float32, cover float32)) {
 	reach := radius + 1
 	left, right := max(0, int(x-reach)), min(dst.Width, int(x+reach)+1)
@@ -66,8 +66,8 @@ var blue = [3]float32{1, 0.5, 0}
 // balls draws a blue disc on black, 64x64 in [0, 1], at each pair (z₁, z₂), (z₃, z₄), ... of one plane. The light of
 // overlapping discs adds up, to 1 at most.
 //
-// The published pictures show the columns 1 and 2 of z, then 2 and 3, 3 and 4, up to 5 and 6, so the last four never appear.
-// balls does not repeat that mistake. The published light also exceeds 1, which no sigmoid reaches.
+// By mistake, the published pictures show columns 1 and 2 of z, then 2 and 3, up to 5 and 6, so the last four never appear. Their light also exceeds 1, which a
+// decoder that ends in a sigmoid cannot reach. balls avoids both.
 type balls struct{ plane plane }
 
 func newBalls(o Options, shown extent, _ *rand.PCG) (renderer, error) {

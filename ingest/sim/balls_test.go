@@ -15,7 +15,7 @@ func alone(b *balls, dst *Picture, z []float64, ball int) {
 	addDisc(dst, x, y, ballRadius, blue)
 }
 
-// A picture is the sum of its five balls, each at its own pair of coordinates, all at one scale, to 1 at most: no coordinate is lost.
+// A picture is the sum of its five balls, limited to 1. Each ball is at its own pair of coordinates, all with one scale, so no coordinate is lost.
 func TestFiveBallsAreAllThere(t *testing.T) {
 	s := mustNew(t, "multiple-balls-ou", Options{Frames: 1000, Seed: 3})
 	b := s.draw.(*balls)
@@ -38,7 +38,7 @@ func TestFiveBallsAreAllThere(t *testing.T) {
 			alone(b, &one, truth.Z, ball)
 			x, y := centroid(&one, 0)
 			wantX, wantY := b.plane.scale*truth.Z[2*ball]+b.plane.shift[0], b.plane.scale*truth.Z[2*ball+1]+b.plane.shift[1]
-			if math.Abs(x-wantX) > 0.02 || math.Abs(y-wantY) > 0.02 { // as TestSubpixelCentroid
+			if math.Abs(x-wantX) > 0.02 || math.Abs(y-wantY) > 0.02 { // tolerance as in TestSubpixelCentroid
 				t.Fatalf("frame %d: ball %d is at (%g, %g); want (%g, %g)", frame, ball+1, x, y, wantX, wantY)
 			}
 			for i, v := range one.F32 {
@@ -63,7 +63,7 @@ func TestFiveBallsAreBlue(t *testing.T) {
 	}
 }
 
-// Every ball settles around its own place with the law's spread. Over 10⁴ time units, or 2·10⁴ independent looks, a mean is good to
+// Every ball settles around its own position with the law's spread. Over 10⁴ time units, or 2·10⁴ independent values, a mean has an error of at most
 // 5·0.5/√(10⁴) = 0.025.
 func TestFiveBallsGoHome(t *testing.T) {
 	k, _ := find("multiple-balls-ou")
@@ -98,7 +98,7 @@ func TestFiveIntegerBalls(t *testing.T) {
 		for ball := range ballPlaces {
 			alone(b, &one, truth.Z, ball)
 			x, y := centroid(&one, 0)
-			if math.Abs(x-math.Round(x)) > 1e-4 || math.Abs(y-math.Round(y)) > 1e-4 { // as TestIntegerCentres
+			if math.Abs(x-math.Round(x)) > 1e-4 || math.Abs(y-math.Round(y)) > 1e-4 { // tolerance as in TestIntegerCentres
 				t.Fatalf("ball %d is at (%g, %g); want whole pixels", ball+1, x, y)
 			}
 		}

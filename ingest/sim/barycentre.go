@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	wander    = 8.0      // px², variance ε that the path between the pictures adds to a straight line
-	softness  = 2.0      // px², variance of the pictures' blur: the published barycentres have 8
-	stops     = 65       // pictures kept along the path
-	wayMargin = 1.0 / 32 // fraction of the path left out at each end, where the wander is narrower than a pixel resolves
+	wander    = 8.0      // px², variance ε of the bridge's random paths between the pictures
+	softness  = 2.0      // px², variance of the pictures' blur, which is 8 in the published barycentres
+	stops     = 65       // number of pictures stored along the path
+	wayMargin = 1.0 / 32 // fraction of the path left out at each end, where the kernel would be too narrow for the pixel grid
 	maxSweeps = 1000
-	wayError  = 1e-3 // fraction of the mass that may be misplaced
+	wayError  = 1e-3 // largest accepted fraction of misplaced mass
 )
 
-// barycentres are pictures on the path from one grey picture, as a distribution of mass, to another, near their geodesic in
-// Wasserstein-2 distance. With G_v the Gaussian kernel of variance v on the pixel grid, they are the Schrödinger bridge
+// barycentres are pictures on a path between two grey pictures, taken as distributions of mass. The path is close to their geodesic in Wasserstein-2 distance.
+// With G_v the Gaussian kernel of variance v on the pixel grid, they are the Schrödinger bridge
 //
 //	p_t = (G_tε f) (G_(1-t)ε g),   f G_ε g = p_0,   g G_ε f = p_1,
 //
@@ -38,7 +38,7 @@ func newBarycentres(a, b []float64) (*barycentres, error) {
 		off = w.sweep()
 	}
 	if !(off <= wayError) {
-		return nil, fmt.Errorf("no path was found between the two pictures (%.2g of the mass does not arrive): give pictures that are more alike", off)
+		return nil, fmt.Errorf("no path was found between the two pictures (the fraction %.2g of the mass does not arrive): give two pictures that are more similar", off)
 	}
 	table := new(barycentres)
 	for i := range table {
@@ -61,7 +61,7 @@ func (p *barycentres) draw(grey []float64, t float64) {
 // bridge solves a Schrödinger bridge.
 type bridge struct {
 	kernel     *mat.Dense // G_ε along one axis
-	p0, p1     *mat.Dense // the blurred ends, with mass 1
+	p0, p1     *mat.Dense // the blurred first and last pictures, with mass 1
 	f, g       *mat.Dense
 	toP0, toP1 *mat.Dense // G_ε g and G_ε f
 	scratch    *mat.Dense
@@ -83,7 +83,7 @@ func newBridge(a, b []float64) *bridge {
 	return w
 }
 
-// sweep runs one Sinkhorn iteration: it fits p_0, then p_1. It returns the mass misplaced in p_0 before.
+// sweep runs one Sinkhorn iteration: it fits p_0, then p_1. It returns the misplaced mass in p_0 before this iteration.
 func (w *bridge) sweep() (astray float64) {
 	w.convolve(w.toP0, w.kernel, w.g)
 	f, p0, toP0 := w.f.RawMatrix().Data, w.p0.RawMatrix().Data, w.toP0.RawMatrix().Data
@@ -112,8 +112,7 @@ func (w *bridge) convolve(dst, kernel, x *mat.Dense) {
 	dst.Mul(w.scratch, kernel)
 }
 
-// gaussian returns exp(-(i-j)²/2v), a convolution along one axis of a picture. Its scale is arbitrary: every picture is
-// scaled later.
+// gaussian returns the matrix exp(-(i-j)²/2v), which convolves along one axis of a picture. It is not normalised, because every picture is scaled later.
 func gaussian(v float64) *mat.Dense {
 	k := mat.NewDense(side, side, nil)
 	for i := range side {

@@ -19,11 +19,10 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// digitSide is the width and height of a digit, px. The published digits have this size, which leaves their centres 48 px.
+// digitSide is the width and height of a digit, px. The published digits have this size; it leaves centres a range of 48 px.
 const digitSide = 16
 
-// digits draws two red digits on black, 64x64 in [0, 1], the first around (z₁, z₂) and the second around (z₃, z₄) of one
-// plane. Overlapping light adds up, to 1 at most.
+// digits draws two red digits on black, 64x64 in [0, 1]. Their centres are (z₁, z₂) and (z₃, z₄). Overlapping light adds up, to 1 at most.
 type digits struct {
 	plane plane
 	ink   [2][]float64 // digitSide², in [0, 1]
@@ -65,8 +64,8 @@ func (d *digits) render(dst *Picture, z []float64, _ float64) bool {
 	return inside
 }
 
-// addRed adds a digit to the red of dst with its corner at (x, y), which must leave room for it. It distributes the light
-// bilinearly over pixels, so the picture is continuous in x and y.
+// addRed adds a digit with its corner at (x, y) to the red channel of dst. The digit must lie inside the picture. addRed distributes the light bilinearly over
+// pixels, so the picture is continuous in x and y.
 func addRed(dst *Picture, ink []float64, x, y float64) {
 	left, top := int(math.Floor(x)), int(math.Floor(y))
 	right, down := x-float64(left), y-float64(top)
@@ -121,14 +120,14 @@ func findMNIST(assets string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("assets: %s holds no digits: give a folder with MNIST's t10k-images-idx3-ubyte or train-images-idx3-ubyte, as it is or .gz, there or in its folder mnist", assets)
+	return "", fmt.Errorf("assets: %s holds no digits: give a folder with MNIST's file t10k-images-idx3-ubyte or train-images-idx3-ubyte, plain or .gz, or with such a file in its subfolder mnist", assets)
 }
 
 // readDigits draws two different pictures of an IDX file at random.
 func readDigits(r io.Reader, zipped bool, rng *rand.Rand) (ink [2][]float64, err error) {
 	if zipped {
 		if r, err = gzip.NewReader(r); err != nil {
-			return ink, fmt.Errorf("%w: fetch the file again", err)
+			return ink, fmt.Errorf("%w: download the file again", err)
 		}
 	}
 	pictures, err := newIDXPictures(r)

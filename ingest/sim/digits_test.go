@@ -20,8 +20,8 @@ func mustDigits(t *testing.T, name string, o Options) (*Scene, *digits) {
 	return s, s.draw.(*digits)
 }
 
-// The centroid of each digit moves with its own two coordinates, all four at one scale. Sharing light bilinearly moves a centroid
-// exactly; float32 leaves 1e-5 px.
+// The centroid of each digit moves with its own two coordinates, all four with one scale. Distributing light bilinearly moves a centroid exactly, except for
+// rounding of 1e-5 px in float32.
 func TestDigitsKeepDistances(t *testing.T) {
 	for _, name := range []string{"digits-constant", "digits-ou", "digits-circle"} {
 		for shown := range 2 {
@@ -52,7 +52,7 @@ func TestDigitsKeepDistances(t *testing.T) {
 	}
 }
 
-// The path fills the plane: the widest of its axes takes the 48 px that a digit's centre has.
+// The path fills the picture: its widest axis covers the 48 px range of a digit's centre.
 func TestDigitsFillThePicture(t *testing.T) {
 	s, d := mustDigits(t, "digits-ou", Options{Frames: 1000, Seed: 7})
 	e := newPath(&s.kind.law, s.kind.length, 7).extent(1000)
@@ -62,7 +62,7 @@ func TestDigitsFillThePicture(t *testing.T) {
 	}
 }
 
-// A step of δ px along an axis changes no pixel by more than δ, wherever the pixels' borders are: a bilinear share has slope 1.
+// A step of δ px along an axis changes no pixel by more than δ, at any position relative to the pixels, because a bilinear share has slope 1.
 func TestDigitsMoveSmoothly(t *testing.T) {
 	_, d := mustDigits(t, "digits-ou", Options{Frames: 100, Seed: 2})
 	p, q := Picture{}, Picture{}
@@ -109,7 +109,7 @@ func TestDigitsAddUpToOne(t *testing.T) {
 	}
 }
 
-// At the very edges, and beyond, where it says so, a digit is drawn whole.
+// At the edges a digit is drawn whole, also beyond them, where render returns false.
 func TestDigitsAtTheEdges(t *testing.T) {
 	for _, render := range []string{Subpixel, Integer} {
 		s, d := mustDigits(t, "digits-ou", Options{Frames: 100, Seed: 2, Render: render})
@@ -200,7 +200,7 @@ func folder(t testing.TB, files map[string][]byte) string {
 	return dir
 }
 
-// The same two digits come from the file as it is and zipped, in the folder and in its folder mnist; others with another seed.
+// The plain and the zipped file, in the folder or in its subfolder mnist, give the same two digits. Another seed gives other digits.
 func TestMNISTFiles(t *testing.T) {
 	file := idx(20, 28, 28)
 	var first [2][]float64
@@ -240,7 +240,7 @@ func TestMNISTFiles(t *testing.T) {
 	}
 }
 
-// The digits do not change the path.
+// The choice of digits does not change the path.
 func TestAssetsLeaveThePathAlone(t *testing.T) {
 	dir := put(t, "t10k-images-idx3-ubyte", idx(20, 28, 28))
 	plain, borrowed := mustNew(t, "digits-ou", Options{Frames: 5, Seed: 5}), mustNew(t, "digits-ou", Options{Frames: 5, Seed: 5, Assets: dir})
@@ -266,15 +266,15 @@ func TestMNISTRefuses(t *testing.T) {
 	for _, c := range []struct{ what, assets, want string }{
 		{"no folder", filepath.Join(t.TempDir(), "none"), "none does not exist: give a folder"},
 		{"a file", filepath.Join(put(t, name, whole), name), name + " is not a folder"},
-		{"an empty folder", t.TempDir(), "holds no digits: give a folder with MNIST's t10k-images-idx3-ubyte"},
+		{"an empty folder", t.TempDir(), "holds no digits: give a folder with MNIST's file t10k-images-idx3-ubyte"},
 		{"an empty file", put(t, name, nil), name + ": no IDX header of 16 bytes"},
-		{"labels", put(t, name, turned), name + ": begins with 0x00000801"},
-		{"one picture", put(t, name, idx(1, 28, 28)), name + ": announces 1 pictures, expected 2 to 100000"},
+		{"labels", put(t, name, turned), name + ": the file begins with 0x00000801"},
+		{"one picture", put(t, name, idx(1, 28, 28)), name + ": the file's header announces 1 pictures, expected 2 to 100000"},
 		{"too many", put(t, name, []byte("\x00\x00\x08\x03\xff\xff\xff\xff\x00\x00\x00\x1c\x00\x00\x00\x1c")), "announces 4294967295 pictures"},
-		{"large pictures", put(t, name, idx(2, 65, 28)), name + ": announces pictures of 65x28, expected sides of 16 to 64"},
+		{"large pictures", put(t, name, idx(2, 65, 28)), name + ": the file's header announces pictures of 65x28, expected sides of 16 to 64"},
 		{"small pictures", put(t, name, idx(2, 28, 15)), "announces pictures of 28x15"},
-		{"a torn file", put(t, name, whole[:len(whole)-1]), name + ": ends within picture 1 of 2"},
-		{"no zip", put(t, name+".gz", whole), name + ".gz: gzip: invalid header: fetch the file again"},
+		{"a torn file", put(t, name, whole[:len(whole)-1]), name + ": the file ends within picture 1 of 2"},
+		{"no zip", put(t, name+".gz", whole), name + ".gz: gzip: invalid header: download the file again"},
 		{"a torn zip", put(t, name+".gz", zip[:len(zip)/2]), name + ".gz: "},
 		{"a folder of that name", put(t, name+"/x", nil), name},
 	} {
@@ -305,7 +305,7 @@ func FuzzIDX(f *testing.F) {
 	})
 }
 
-// The glyphs lie whole in the middle of their box, and ten seeds choose different ones.
+// The glyphs lie completely inside their box and in its middle, and ten seeds choose different ones.
 func TestGlyphs(t *testing.T) {
 	seen := map[float64]bool{}
 	for seed := range uint64(10) {
@@ -372,7 +372,7 @@ func TestRealDigits(t *testing.T) {
 			for _, v := range ink {
 				sum += v
 			}
-			// A digit of MNIST has 100 full pixels of 28x28 on average, a third of them here; a thin 1 has 20.
+			// A digit of MNIST has 100 full pixels of 28x28 on average, which become a third here; a thin 1 has 20.
 			if sum < 5 || sum > 90 || slices.Max(ink) < 0.5 {
 				t.Errorf("seed %d: ink %g, darkest %g; want a digit", seed, sum, slices.Max(ink))
 			}

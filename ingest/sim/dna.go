@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// A DNA molecule of some 10,000 base pairs in a solution 18 times as viscous as water, seen in flashes by an EMCCD. The
-// squared extents of its coil have a correlation of 0.04 between frames, so a film can only follow the centre of mass.
+// Parameters of a DNA molecule of some 10,000 base pairs, in a solution 18 times as viscous as water. Light flashes, and an EMCCD records it. The squared
+// extents of its coil have a correlation of only 0.04 between frames, so a film shows only the motion of the centre of mass.
 const (
-	dnaFrames = 100 // frames per film, as published; then another molecule follows
+	dnaFrames = 100 // frames per molecule, as in the published films
 	dnaDT     = 0.5 // s, the published loader's time axis
 
 	dnaDiffusion = 0.06   // um²/s: a step has sd 2.4 px
@@ -17,29 +17,28 @@ const (
 	spotSD       = 0.2    // um: the point spread function
 	dnaPhotons   = 3000.0 // photoelectrons per flash from the whole molecule
 
-	patchSide = 64   // px, side of the square around the centre of mass that the molecule may light
-	spotReach = 10   // px: 2e-6 of a segment's light lies beyond
-	dimmest   = 0.01 // photoelectrons below which a pixel keeps the background's table
+	patchSide = 64   // px, side of the square around the centre of mass in which the molecule's light is drawn
+	spotReach = 10   // px, within which a segment's light is drawn; 2e-6 of it lies beyond
+	dimmest   = 0.01 // photoelectrons; a pixel with less light from the molecule is drawn from the background's table
 )
 
 // drivenDNA is free diffusion, dz = diag(√2D, √(2D (1 + 1.2 V²))) dW in um, from the picture's centre. A noisy voltage along the second axis pulls every
-// segment equally. It adds to the diffusion in proportion to its squared strength, and does not
-// change coil or drift (Lameh, Ding and Stein, Phys. Rev. Applied 14, 2020). The gain comes from the published errors of
-// image registration, 2.6, 4.3 and 8.3 for V = 0, 1 and 2, read as mean squared steps, which grow as 2 + 1.2 V².
+// segment equally. It adds to the diffusion in proportion to its squared strength, and does not change coil or drift (Lameh, Ding and Stein, Phys. Rev. Applied
+// 14, 2020). The gain comes from the published errors of image registration, 2.6, 4.3 and 8.3 for V = 0, 1 and 2. As mean squared steps they grow as 2 + 1.2
+// V².
 func drivenDNA(volts float64) SDE {
 	law := brownian(dnaDT, 0, 0)
 	law.Sigma = []float64{math.Sqrt(2 * dnaDiffusion), math.Sqrt(2 * dnaDiffusion * (1 + fieldGain*volts*volts))}
 	return law
 }
 
-// dna draws a Rouse chain of equally bright segments around its centre of mass, z₁ to the right of and z₂ down from the
-// picture's centre.
+// dna draws a Rouse chain of equally bright segments. Its centre of mass is z₁ to the right of and z₂ below the picture's centre.
 type dna struct {
 	backdrop *backdrop
 	chain    *rouse
-	corner   [2]int                         // last corner of the patch
-	glow     [patchSide * patchSide]float64 // photoelectrons of the molecule
-	across   [2 * spotReach]float64         // a segment's light along each axis
+	corner   [2]int                         // corner of the patch drawn last
+	glow     [patchSide * patchSide]float64 // photoelectrons from the molecule in the patch
+	across   [2 * spotReach]float64         // a segment's light along one axis
 	down     [2 * spotReach]float64
 }
 
@@ -68,7 +67,7 @@ func (d *dna) render(dst *Picture, z []float64, age float64) bool {
 	return inside
 }
 
-// flash lights the pixels of the picture within reach of the chain around (x, y).
+// flash draws the molecule's light in the patch around its centre of mass (x, y).
 func (d *dna) flash(dst []uint16, x, y float64) {
 	left, top := int(x)-patchSide/2, int(y)-patchSide/2
 	d.corner = [2]int{left, top}
@@ -100,8 +99,8 @@ func (d *dna) expose(x, y float64, mode *[modes][2]float64) {
 	}
 }
 
-// spot computes a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. It cuts off
-// light beyond the patch, 7 radii of gyration away.
+// spot computes a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. It cuts off light beyond the patch, 7 radii of
+// gyration from its centre.
 func spot(light *[2 * spotReach]float64, centre, sd float64) (first int) {
 	first = min(max(int(math.Round(centre))-spotReach, 0), patchSide-2*spotReach)
 	for i := range light {
@@ -111,7 +110,7 @@ func spot(light *[2 * spotReach]float64, centre, sd float64) (first int) {
 	return first
 }
 
-// The chain's resolution. The 16 modes contain 0.96 of the squared radius of gyration.
+// The number of segments and modes of the chain. The 16 modes contain 0.96 of the squared radius of gyration.
 const (
 	segments = 64
 	modes    = 16

@@ -53,8 +53,8 @@ func TestDNADiffuses(t *testing.T) {
 	}
 }
 
-// The chain's centre of mass is its origin, to rounding; its radius of gyration in the plane is √(2/3) of that in space, the modes
-// left out aside; its slowest mode decays with τ₁ = 2 R_g²/(π² D).
+// The chain's centre of mass is its origin, up to rounding. Its radius of gyration in the plane is √(2/3) of the one in space, except for the modes left out.
+// Its slowest mode decays with τ₁ = 2 R_g²/(π² D).
 func TestRouseChain(t *testing.T) {
 	const (
 		gyration, diffusion, dt = 0.5, 0.2, 0.05
@@ -84,7 +84,7 @@ func TestRouseChain(t *testing.T) {
 	for p := 1; p <= modes; p++ {
 		held += 6 / (math.Pi * math.Pi * float64(p*p))
 	}
-	// The slowest mode holds 0.6 of the square and is independent every τ₁ = 5 dt or so: 5 standard errors are 5 %.
+	// The slowest mode has 0.6 of the squared radius and is independent every τ₁ = 5 dt or so, so 5 standard errors are 5 %.
 	if want := gyration * gyration * held * 2 / 3; math.Abs(square/want-1) > 0.05 {
 		t.Errorf("squared radius of gyration %g um²; want %g", square, want)
 	}
@@ -95,8 +95,8 @@ func TestRouseChain(t *testing.T) {
 	}
 }
 
-// The light's centroid is the centre of mass, and the light is all there: sampling a spot of 2 px at the
-// pixels' centres errs by less than 1e-30 of it, and 2e-6 lies beyond its reach.
+// The light's centroid is the centre of mass, and no light is missing. Sampling a spot of 2 px at the pixels' centres has a relative error below 1e-30, and
+// 2e-6 of the light lies beyond its reach.
 func TestDNAShinesAroundItsCentre(t *testing.T) {
 	s := mustNew(t, "dna-1", Options{Frames: 20, Seed: 5})
 	d := s.draw.(*dna)
@@ -116,8 +116,8 @@ func TestDNAShinesAroundItsCentre(t *testing.T) {
 	}
 }
 
-// In the picture the molecule is where the truth says: 3000 photoelectrons on 1700 pixels of 4.5 electrons' noise, 12 px from the
-// middle on average, give a centroid an sd of 0.75 px, and its mean over 200 frames of two axes one of 0.04 px.
+// In the picture the molecule is at its true position. With 3000 photoelectrons on 1700 pixels with a noise of 4.5 electrons, 12 px from the middle on average,
+// a centroid has an sd of 0.75 px, and its mean over two axes of 200 frames 0.04 px.
 func TestDNAIsWhereItIs(t *testing.T) {
 	suite.Calculation(t)
 	s := mustNew(t, "dna-0", Options{Frames: 200, Seed: 2})
@@ -144,7 +144,7 @@ func TestDNAIsWhereItIs(t *testing.T) {
 	}
 }
 
-// At an edge the molecule is drawn as far as the picture goes, beyond it not at all.
+// At an edge only the molecule's part inside the picture is drawn, and far beyond the edge nothing.
 func TestDNAOutside(t *testing.T) {
 	s := mustNew(t, "dna-2", Options{Frames: 2, Seed: 1})
 	p := Picture{}

@@ -7,19 +7,18 @@ import (
 
 // emccd is an electron-multiplying camera. A pixel with λ expected photoelectrons reads
 //
-//	offset + gain·Gamma(n, 1) + N(0, read²) counts,   n ~ Poisson(λ):
+//	offset + gain·Gamma(n, 1) + N(0, read²) counts,   n ~ Poisson(λ).
 //
-// the multiplication register turns n electrons into a sum of n exponentials, which doubles the shot noise's variance (the
-// excess noise factor 2; Basden, Haniff and Mackay, MNRAS 345, 2003). The mean is offset + gain·λ, the variance 2 gain² λ +
-// read².
+// The multiplication register turns n electrons into a sum of n exponentials, which doubles the variance of the shot noise (the excess noise factor 2; Basden,
+// Haniff and Mackay, MNRAS 345, 2003). The mean is offset + gain·λ, the variance 2 gain² λ + read².
 type emccd struct {
 	offset float64 // counts in the dark
 	gain   float64 // counts per photoelectron: the register's gain divided by the converter's electrons per count
 	read   float64 // counts, standard deviation of the readout noise
 }
 
-// sample draws one pixel with the given expected photoelectrons. Its time is proportional to them: it walks the arrivals of
-// the Poisson process.
+// sample draws one pixel with the given expected photoelectrons. It simulates the arrivals of the Poisson process, so its time is proportional to the
+// photoelectrons.
 func (c emccd) sample(rng *rand.Rand, electrons float64) uint16 {
 	multiplied := 0.0
 	for t := rng.ExpFloat64(); t < electrons; t += rng.ExpFloat64() {
@@ -33,7 +32,7 @@ func digitise(counts float64) uint16 {
 	return uint16(min(max(math.Round(counts), 0), math.MaxUint16))
 }
 
-// table returns the distribution of sample at the given photoelectrons, for draws in constant time.
+// table returns a table of sample's distribution at the given photoelectrons, from which values are drawn in constant time.
 func (c emccd) table(electrons float64) *NoiseTable {
 	first, counts := c.law(electrons, noiseValues)
 	return newNoiseTable(first, counts)
@@ -61,12 +60,12 @@ func (c emccd) law(electrons float64, n int) (first int, counts []float64) {
 //
 //	Σ_k (∂p_k/∂λ)²/p_k,
 //
-// with the derivative by central differences. It exceeds the inverse variance of the count, which is the information of a
-// normal law, because the law is skewed. It is less than the 1/λ of a camera that counts electrons.
+// with the derivative by central differences. A normal law would have the inverse variance as its information; the information is larger here because the law
+// is skewed. It is less than 1/λ, the information of a camera that counts electrons.
 func (c emccd) information(electrons float64) float64 {
 	const (
-		step  = 0.01  // relative to λ: the error of the differences is 1e-4 of the third derivative
-		least = 1e-10 // probabilities below it: their differences are rounding errors
+		step  = 0.01  // step relative to λ, small enough that the error of the differences is 1e-4 of the third derivative
+		least = 1e-10 // smaller probabilities are left out, because their differences are rounding errors
 	)
 	n := int(c.gain*(electrons+10*math.Sqrt(2*electrons+1))) + int(20*c.read)
 	_, below := c.law(electrons-step, n)
@@ -98,7 +97,7 @@ func (c emccd) multiplied(electrons float64, n int) []float64 {
 		return sum
 	}
 	p := make([]float64, n)
-	above := 1.0 // m = 0 includes exactly 0, no electrons
+	above := 1.0 // m = 0 includes exactly 0, the case of no electrons
 	for m := range p {
 		next := exceeds(float64(m) + 0.5)
 		p[m] = above - next

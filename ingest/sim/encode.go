@@ -15,8 +15,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// extension returns the file type that preserves a depth: 16-bit PNG for Counts, 8-bit PNG for Unit values (1 becomes 255),
-// float32 TIFF for Real ones.
+// extension returns the extension of the file type for a depth: 16-bit PNG for Counts, 8-bit PNG for Unit values (1 becomes 255), float32 TIFF for Real values.
 func extension(d Depth) string {
 	if d == Real {
 		return ".tif"
@@ -65,7 +64,7 @@ func (e *pictureEncoder) encode(w io.Writer, p *Picture) error {
 	case p.Depth == Real:
 		return tiff.Encode(w, e.float32Page(p))
 	}
-	return fmt.Errorf("%d channels of depth %d: there is no file format for them", p.Channels, p.Depth)
+	return fmt.Errorf("no file format can store %d channels of depth %d", p.Channels, p.Depth)
 }
 
 func (e *pictureEncoder) grey16(p *Picture) image.Image {

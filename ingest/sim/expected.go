@@ -2,7 +2,7 @@ package sim
 
 import "math"
 
-// expecter is a renderer that knows the distribution of its values.
+// expecter is a renderer that can compute the distribution of its values.
 type expecter interface {
 	// expect implements Scene.Expect for the shown latents.
 	expect(dst, z, shape []float64, age float64) (mean []float64, inside bool)
@@ -10,15 +10,14 @@ type expecter interface {
 	information(dst, mean []float64)
 }
 
-// shaped is a renderer of something that changes shape.
+// shaped is a renderer of an object that changes shape.
 type shaped interface {
 	shape() (now, sd []float64)
 }
 
-// Expect returns the expected values of the frame that Next returned last, if z were its latents and shape its shape. It
-// returns the values that either may change, in an order independent of both, in units of the picture, or in photoelectrons.
-// Other frame-to-frame differences, such as a molecule's brightness, stay. Expect overwrites dst if that is long enough, and
-// reports false if z lies beyond the picture.
+// Expect returns the expected values of the frame that Next returned last, as if its latents were z and its shape were shape. It returns only the values that z
+// or shape can change, in an order that depends on neither, in units of the picture or in photoelectrons. Other properties of the frame, such as a molecule's
+// brightness, stay the same. Expect overwrites dst if that is long enough, and reports false if z lies beyond the picture.
 func (s *Scene) Expect(dst, z, shape []float64) (mean []float64, inside bool) {
 	if shows := s.kind.law.Shows; shows != nil {
 		s.shown = resize(s.shown, len(z))
@@ -31,7 +30,7 @@ func (s *Scene) Expect(dst, z, shape []float64) (mean []float64, inside bool) {
 	return s.still.expect(dst, s.draw, z, s.path.age)
 }
 
-// Information returns the Fisher information of each value about its mean: its inverse variance if it is normal.
+// Information returns the Fisher information of each value about its mean, which is the inverse variance for a normal value.
 func (s *Scene) Information(dst, mean []float64) []float64 {
 	dst = resize(dst, len(mean))
 	if e, knows := s.draw.(expecter); knows {
@@ -42,8 +41,8 @@ func (s *Scene) Information(dst, mean []float64) []float64 {
 	return dst
 }
 
-// Shape returns the shape in the frame that Next returned last: a priori independent normal numbers of mean 0 and standard
-// deviations sd. Most scenes have none.
+// Shape returns the shape in the frame that Next returned last. It consists of numbers that are a priori independent and normal, with mean 0 and standard
+// deviations sd. Most scenes have no shape.
 func (s *Scene) Shape() (now, sd []float64) {
 	if m, changes := s.draw.(shaped); changes {
 		return m.shape()
@@ -60,7 +59,7 @@ func (s *Scene) Strides() []float64 {
 	return strides
 }
 
-// expect draws with a renderer that draws without noise.
+// expect returns the values that a renderer without noise draws.
 func (p *Picture) expect(dst []float64, draw renderer, z []float64, age float64) (mean []float64, inside bool) {
 	p.reset(draw.format())
 	inside = draw.render(p, z, age)
@@ -71,8 +70,8 @@ func (p *Picture) expect(dst []float64, draw renderer, z []float64, age float64)
 	return dst, inside
 }
 
-// rounded computes the information of Unit values written with 8 bits. Rounding counts as noise with a variance of 1/12 of a
-// level squared. Equal channels of a pixel are rounded alike and count once.
+// rounded computes the information of Unit values stored in 8 bits. Rounding counts as noise with a variance of 1/12 of a squared level. The channels of a
+// pixel are equal, so they count once.
 func rounded(dst, mean []float64, channels int) {
 	const levels = 255
 	for i, v := range mean {
@@ -107,7 +106,7 @@ func (m *molecule) expect(dst, z, _ []float64, age float64) ([]float64, bool) {
 
 func (m *molecule) information(dst, mean []float64) { m.backdrop.information(dst, mean) }
 
-// expect returns the values of the molecule's patch. It includes the light below dimmest, which is not drawn: 3e-5 of all.
+// expect returns the values of the molecule's patch. It includes the light below dimmest, which is not drawn, 3e-5 of the total.
 func (d *dna) expect(dst, z, shape []float64, _ float64) ([]float64, bool) {
 	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
 	d.expose(x-float64(d.corner[0]), y-float64(d.corner[1]), modesOf(shape))
@@ -133,8 +132,8 @@ func modesOf(shape []float64) *[modes][2]float64 {
 	return &mode
 }
 
-// expect returns the values of a square of the picture, where light(i, j) photoelectrons add to the background. Pixels beyond
-// the picture are 0, which no real pixel expects.
+// expect returns the values of a square of the picture. light(i, j) is the number of photoelectrons on top of the background. Pixels beyond the picture are 0,
+// which no pixel inside can be.
 func (b *backdrop) expect(dst []float64, corner [2]int, width int, light func(i, j int) float64) []float64 {
 	dst = resize(dst, width*width)
 	for k := range dst {
@@ -147,14 +146,14 @@ func (b *backdrop) expect(dst []float64, corner [2]int, width int, light func(i,
 	return dst
 }
 
-// The information of a count is kept at leastKept · 2^(k/keptAn) photoelectrons, k = 0, 1, ...
+// The information of a count is cached at leastKept · 2^(k/keptAn) photoelectrons, k = 0, 1, ...
 const (
 	leastKept = 4.0
 	keptAn    = 4 // steps per octave
 )
 
-// information interpolates the camera's information between kept values. Multiplied by λ, it lies between a half and 1 and
-// changes slowly.
+// information interpolates the camera's information between cached values. Interpolation is accurate because the information times λ lies between a half and 1
+// and changes slowly.
 func (b *backdrop) information(dst, mean []float64) {
 	for i, electrons := range mean {
 		if dst[i] = 0; electrons == 0 {

@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// What a frame is expected to show is, at its own latents, what it shows without chance; and asking, here or beside, leaves the film as it is.
+// At a frame's own latents, Expect returns the frame without noise. Calling Expect, at these latents or others, does not change the film.
 func TestExpectIsThePicture(t *testing.T) {
 	suite.Calculation(t)
 	for _, name := range Names() {
@@ -71,7 +71,7 @@ func scene(t *testing.T, name string, o Options) *Scene {
 	return s
 }
 
-// bits tell NaNs apart, too.
+// bits returns the bytes of values, which also distinguish NaNs.
 func bits(values []float32) []byte {
 	out := make([]byte, 0, 4*len(values))
 	for _, v := range values {
@@ -80,8 +80,8 @@ func bits(values []float32) []byte {
 	return out
 }
 
-// Molecules light the pixels by as many photoelectrons as are expected. The mean over many exposures of a patch is off by its noise alone: the sum
-// of squares over variances is the number of pixels, ± 6 of its standard deviations √(2 pixels).
+// Molecules light the pixels with the expected number of photoelectrons. The mean over many exposures of a patch differs only by noise: the sum of squares over
+// variances is the number of pixels, within 6 of its standard deviations √(2 pixels).
 func TestExpectedPhotoelectrons(t *testing.T) {
 	suite.Long(t)
 	const exposures = 400
@@ -125,7 +125,7 @@ func TestExpectedPhotoelectrons(t *testing.T) {
 	}
 }
 
-// The information that noise leaves is ∫ f'²/f of its density f, here by sums over steps so fine that they add 1e-6.
+// The information about the mean under noise of density f is ∫ f'²/f, here computed by sums with an error of 1e-6.
 func TestNoiseInformation(t *testing.T) {
 	densities := map[string]func(x float64) float64{
 		"normal":  func(x float64) float64 { return math.Exp(-x*x/8) / math.Sqrt(8*math.Pi) },
@@ -148,7 +148,7 @@ func TestNoiseInformation(t *testing.T) {
 //
 //	f(y) = exp(-λ-y) √(λ/y) I₁(2√(λy))
 //
-// (Basden, Haniff and Mackay 2003). The camera's readout noise, a hundredth of its gain here, hides a little of whether there was an electron.
+// (Basden, Haniff and Mackay 2003). The camera's readout noise, here a hundredth of its gain, hides some of the information whether there was an electron.
 func TestCameraInformation(t *testing.T) {
 	density := func(y, lambda float64) float64 {
 		sum, term := 0.0, lambda*math.Exp(-lambda-y) // λᵏ⁺¹yᵏ/(k!(k+1)!)
@@ -173,12 +173,12 @@ func TestCameraInformation(t *testing.T) {
 			t.Errorf("%g photoelectrons: readout noise of 60 counts leaves %.5f, of 1 count %.5f", lambda, noisier, got)
 		}
 	}
-	// Far above the readout noise the law is nearly normal of variance 2λ, and its width tells the rest: 1/(2λ) and no more than 2 % beyond.
+	// Far above the readout noise the law is nearly normal with variance 2λ. Its width, which depends on λ, adds at most 2 % to the information 1/(2λ).
 	const many = 150.0
 	if got := (emccd{offset: 480, gain: 20, read: 6}).information(many) * 2 * many; got < 1 || got > 1.02 {
 		t.Errorf("%g photoelectrons hold %g times what a normal law of their variance does", many, got)
 	}
-	// What is kept between is what the camera has there, to 1 %.
+	// Interpolated values agree with the camera's information to 1 %.
 	b := &backdrop{camera: emccd{offset: 480, gain: 20, read: 6}}
 	means := []float64{6, 7.3, 11, 57, 0}
 	kept := make([]float64, len(means))
@@ -193,7 +193,7 @@ func TestCameraInformation(t *testing.T) {
 	}
 }
 
-// Of three channels rounded to 8 bits those that are equal count once.
+// Among three channels rounded to 8 bits, equal ones count once.
 func TestRounded(t *testing.T) {
 	const once = 12 * 255 * 255
 	got := make([]float64, 9)

@@ -12,13 +12,12 @@ type kind struct {
 	length int  // frames per trajectory; 0: endless
 	paced  bool // simulates a running camera
 	noisy  bool // also available with pixel noise, as name-normal and name-student
-	// renderer makes the renderer. shown is the part of latent space that the picture has to cover.
+	// renderer makes the renderer. shown is the part of latent space that the picture must show.
 	renderer func(o Options, shown extent, pixels *rand.PCG) (renderer, error)
 	noise    *pixelNoise // nil for none
 }
 
-// kinds is the only list of scenes. A new scene needs its renderer, its test and one line here. noises adds variants of the
-// noisy ones.
+// kinds is the only list of scenes. A new scene needs its renderer, its test and one line here. noises adds variants of the rows with noisy set.
 var kinds = []kind{
 	{name: "molecule", law: trappedMolecule(), length: moleculeLife(), paced: true, renderer: newMolecule},
 	{name: "balls-constant", law: constantDrift(0.01, -0.25, 0.25), renderer: newBall},

@@ -50,8 +50,8 @@ func reverting(dt float64, kappa, c, x0 []float64) SDE {
 	}
 }
 
-// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from x0, in one plane per pair of coordinates of x0.
-// The paper prints (-x-3y, y-3x) for the ball, a saddle that explodes; the circle it shows is (-x-3y, 3x-y): κ = 1, ω = 3.
+// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from x0, in one plane per pair of coordinates of x0. For the ball the paper prints the
+// drift (-x-3y, y-3x), a saddle that explodes. Its figure shows the drift (-x-3y, 3x-y): κ = 1, ω = 3.
 func circle(kappa, omega, dt float64, x0 ...float64) SDE {
 	return SDE{
 		Drift: func(dst, z []float64) {
@@ -111,8 +111,8 @@ func cauchy(dt float64, kappa, x0 []float64) SDE {
 //
 //	d(x, y) = (-x, -2y) dt + S dW,   dv = (0.6 - 0.3v) dt + √v dW₃,   S = (1, 2; 2.5, 3),
 //
-// in its Lamperti coordinates (z₁, z₂) = S⁻¹(x, y) and z₃ = 2√v, where σ = I (the drift the paper prints for them keeps x and
-// y):
+// in its Lamperti coordinates (z₁, z₂) = S⁻¹(x, y) and z₃ = 2√v, where σ = I. (The drift that the paper prints for these coordinates still contains x and y.)
+// The drift is
 //
 //	μ₁,₂ = S⁻¹ diag(-1, -2) S z = (-3.5 z₁ - 3 z₂, 1.25 z₁ + 0.5 z₂),   μ₃ = (1.4 - 0.3 z₃²) / (2 z₃).
 //

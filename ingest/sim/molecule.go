@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// One fluorescent DNA molecule in solution, held by a weak trap and seen by an EMCCD at 56 frames/s.
+// Parameters of one fluorescent DNA molecule in solution, held by a weak trap and recorded by an EMCCD at 56 frames/s.
 const (
 	pxPerUM    = 10 // 0.1 um per pixel in the sample
 	moleculeDT = 1.0 / 56
@@ -13,24 +13,23 @@ const (
 	diffusion  = 2.0   // um²/s: a step has sd 2.7 px
 	stiffness  = 1.0   // 1/s: the position has sd 14 px
 	coilSD     = 6.0   // px: the coil, including the point spread function
-	coilReach  = 25    // px: beyond, the coil adds less than 0.01 photoelectrons
+	coilReach  = 25    // px, within which the coil is drawn; beyond, it adds less than 0.01 photoelectrons
 	coilPeak   = 40.0  // photoelectrons per frame in the brightest pixel of a fresh molecule, 10 times the background's sd
 	bleachTime = 600.0 // s in which the fluorescence falls to 1/e
 	bleachedTo = 1.0 / 3
 )
 
-// trappedMolecule is dz = -κ z dt + √(2D) dW in um, from the place of capture.
+// trappedMolecule is the law dz = -κ z dt + √(2D) dW in um, from the position of capture.
 func trappedMolecule() SDE {
 	law := ornsteinUhlenbeck(2, stiffness, math.Sqrt(2*diffusion), moleculeDT)
 	law.X0 = nil
 	return law
 }
 
-// moleculeLife returns the number of frames until the fluorescence has bleached to bleachedTo; then a fresh molecule is
-// caught.
+// moleculeLife returns the number of frames until the fluorescence has bleached to bleachedTo. Then a fresh molecule starts.
 func moleculeLife() int { return int(math.Ceil(bleachTime * math.Log(1/bleachedTo) / moleculeDT)) }
 
-// molecule draws a Gaussian coil at 10 px/um, z₁ to the right of and z₂ down from the picture's centre.
+// molecule draws a Gaussian coil at 10 px/um, z₁ to the right of and z₂ below the picture's centre.
 type molecule struct {
 	backdrop *backdrop
 	corner   [2]int // of the square lit last
@@ -80,11 +79,10 @@ func profile(centre float64) (first int, light [2 * coilReach]float64) {
 	return first, light
 }
 
-// Painter draws the scene molecule along the caller's path: a fresh molecule in front of the scene's camera. Not safe for
-// concurrent use.
+// Painter draws the scene molecule along a path that the caller gives. The molecule does not bleach. Not safe for concurrent use.
 type Painter struct{ draw renderer }
 
-// NewPainter starts the noise of a seed.
+// NewPainter returns a Painter whose camera noise starts from seed.
 func NewPainter(seed uint64) (*Painter, error) {
 	draw, err := newMolecule(Options{Render: Subpixel}, extent{}, rand.NewPCG(seed, pixelStream))
 	return &Painter{draw}, err

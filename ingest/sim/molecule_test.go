@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// The photon transfer curve: mean = offset + gain λ, variance = 2 gain² λ + read² + 1/12, by walking the arrivals and by table.
-// Tolerances are 5 standard errors; the kurtosis of the multiplied signal, 3 + 6/λ, enters the variance's.
+// The photon transfer curve is mean = offset + gain λ, variance = 2 gain² λ + read² + 1/12, for simulated arrivals and for tables. Tolerances are 5 standard
+// errors. The standard error of the variance includes the kurtosis of the multiplied signal, 3 + 6/λ.
 func TestPhotonTransfer(t *testing.T) {
 	const n = 100_000
 	camera := emccd{offset: 480, gain: 20, read: 6}
@@ -45,8 +45,8 @@ func TestPhotonTransfer(t *testing.T) {
 	}
 }
 
-// A table and the walk it stands for are one law: the largest gap between their distribution functions stays below the
-// Kolmogorov-Smirnov bound of 2 samples at 1e-4, 2.23 √(2/n).
+// A table has the same law as the simulated arrivals: the largest gap between their distribution functions stays below the Kolmogorov-Smirnov bound of two
+// samples at 1e-4, 2.23 √(2/n).
 func TestTableIsTheWalkedLaw(t *testing.T) {
 	const n = 100_000
 	camera := emccd{offset: 480, gain: 20, read: 6}
@@ -67,7 +67,7 @@ func TestTableIsTheWalkedLaw(t *testing.T) {
 	}
 }
 
-// Walker's cells, added up, are the law they were built from.
+// The cells of a table add up to the law from which it was built.
 func TestNoiseTableIsExact(t *testing.T) {
 	p := make([]float64, noiseValues)
 	for i := range p {
@@ -86,7 +86,7 @@ func TestNoiseTableIsExact(t *testing.T) {
 		got[cell&(noiseValues-1)] += (1 - cut) / noiseValues
 	}
 	for i := range p {
-		// A cut is good to 2⁻²¹ of a cell; a value is the alias of at most noiseValues cells.
+		// A cut has an error of 2⁻²¹ of a cell, and a value is the alias of at most noiseValues cells.
 		if limit := math.Ldexp(1, -cutBits); math.Abs(got[i]-p[i]/total) > limit {
 			t.Fatalf("value %d has probability %g; want %g", i, got[i], p[i]/total)
 		}
@@ -107,7 +107,7 @@ func TestDigitiseSaturates(t *testing.T) {
 	}
 }
 
-// light is the picture's signal above the known background within 20 px of (x, y), in photoelectrons, with its centroid.
+// light returns the picture's signal above the known background within 20 px of (x, y), in photoelectrons, and its centroid.
 func light(m *backdrop, p *Picture, x, y float64) (sum, cx, cy float64) {
 	for j := int(y) - 20; j <= int(y)+20; j++ {
 		for i := int(x) - 20; i <= int(x)+20; i++ {
@@ -121,8 +121,8 @@ func light(m *backdrop, p *Picture, x, y float64) (sum, cx, cy float64) {
 	return sum, cx / sum, cy / sum
 }
 
-// The molecule is where the truth says. Shot noise on 9000 photoelectrons and 1700 background pixels of 4.5 electrons' noise
-// gives a centroid a standard error near 0.25 px; its mean over 60 frames is good to 0.03 px.
+// The molecule is at its true position. Shot noise on 9000 photoelectrons, and 1700 background pixels with a noise of 4.5 electrons, give a centroid a standard
+// error near 0.25 px, and its mean over 60 frames 0.03 px.
 func TestMoleculeIsWhereItIs(t *testing.T) {
 	s := mustNew(t, "molecule", Options{Seed: 2})
 	m := s.draw.(*molecule)
@@ -145,7 +145,7 @@ func TestMoleculeIsWhereItIs(t *testing.T) {
 	}
 }
 
-// The light falls as exp(-t/600 s). Its standard error is near 200 of 9000 photoelectrons a frame.
+// The light falls as exp(-t/600 s). Its standard error is about 200 of 9000 photoelectrons per frame.
 func TestBleaching(t *testing.T) {
 	suite.Calculation(t)
 	s := mustNew(t, "molecule", Options{Seed: 1})
@@ -168,7 +168,7 @@ func TestBleaching(t *testing.T) {
 	}
 }
 
-// At a third of its brightness a molecule makes place for a fresh one, elsewhere, on a new trajectory; time runs on.
+// At a third of its brightness a molecule is replaced by a fresh one at another position, on a new trajectory, while time continues.
 func TestFreshMolecule(t *testing.T) {
 	k, _ := find("molecule")
 	if left := math.Exp(-float64(k.length-1) * k.law.DT / 600); left < 1.0/3 || left > 1.0/3+1e-4 {
@@ -191,7 +191,7 @@ func TestFreshMolecule(t *testing.T) {
 	}
 }
 
-// The start is drawn from the stationary law: over 400 seeds the second moment is good to 5·√(2/800) of itself.
+// The start is drawn from the stationary law. Over 400 seeds the second moment has a relative error of at most 5·√(2/800).
 func TestMoleculeIsCaughtAnywhere(t *testing.T) {
 	k, _ := find("molecule")
 	square := 0.0
@@ -206,7 +206,7 @@ func TestMoleculeIsCaughtAnywhere(t *testing.T) {
 	}
 }
 
-// A molecule far outside leaves the background alone and does not reach over the picture's edges.
+// A molecule far outside changes no pixel of the background, and its light does not wrap around the picture's edges.
 func TestMoleculeOutside(t *testing.T) {
 	s := mustNew(t, "molecule", Options{Seed: 1})
 	p := Picture{}

@@ -66,7 +66,7 @@ func findCOIL(assets string) (map[string][]string, error) {
 		}
 	}
 	if len(views) < 2 {
-		return nil, fmt.Errorf("assets: %s holds %d objects, two are needed: give a folder with COIL-20's obj1__0.png and so on, there or in its folder coil20", assets, len(views))
+		return nil, fmt.Errorf("assets: %s holds %d objects, two are needed: give a folder with COIL-20's files obj1__0.png and so on, or with these files in its subfolder coil20", assets, len(views))
 	}
 	return views, nil
 }
@@ -87,14 +87,14 @@ func decodeObject(r io.ReadSeeker) ([]float64, error) {
 		return nil, fmt.Errorf("%w: give a PNG", err)
 	}
 	if min(config.Width, config.Height) < side || max(config.Width, config.Height) > maxObjectSide {
-		return nil, fmt.Errorf("is %dx%d, expected sides of %d to %d: give COIL-20's own picture", config.Width, config.Height, side, maxObjectSide)
+		return nil, fmt.Errorf("the picture is %dx%d, expected sides of %d to %d: give COIL-20's own picture", config.Width, config.Height, side, maxObjectSide)
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
 	picture, err := png.Decode(r)
 	if err != nil {
-		return nil, fmt.Errorf("%w: fetch the file again", err)
+		return nil, fmt.Errorf("%w: download the file again", err)
 	}
 	grey := make([]uint16, 0, config.Width*config.Height)
 	for y := range config.Height {
@@ -103,13 +103,12 @@ func decodeObject(r io.ReadSeeker) ([]float64, error) {
 		}
 	}
 	if slices.Max(grey) == 0 {
-		return nil, errors.New("is all black: give a picture that shows something")
+		return nil, errors.New("the picture is all black: give a picture of an object")
 	}
 	return shrink(grey, config.Width, config.Height, side, math.MaxUint16), nil
 }
 
-// ring and pebble replace COIL-20's objects if those are missing: a ring and a slanted oval, lit from the left and from
-// below.
+// ring and pebble are substitutes if COIL-20's objects are missing: a ring lit from the left and a slanted oval lit from below.
 func ring() []float64 {
 	return shape(func(x, y float64) float64 {
 		across := (math.Hypot(x, y) - 20) / 6
@@ -125,7 +124,7 @@ func pebble() []float64 {
 	})
 }
 
-// shape evaluates a brightness at each pixel's offset from the picture's centre, px.
+// shape evaluates brightness at every pixel. x and y are the pixel's offset from the picture's centre, px.
 func shape(brightness func(x, y float64) float64) []float64 {
 	grey := make([]float64, 0, side*side)
 	for j := range side {

@@ -10,9 +10,9 @@ type Depth int
 const (
 	// Counts are uint16 camera counts, in Picture.U16.
 	Counts Depth = iota
-	// Unit values are float32 within [0, 1], in Picture.F32.
+	// Unit values are float32 in [0, 1], in Picture.F32.
 	Unit
-	// Real values are float32 that noise may move out of [0, 1], in Picture.F32.
+	// Real values are float32 in Picture.F32; noise may move them out of [0, 1].
 	Real
 )
 
@@ -29,7 +29,7 @@ func (f Format) Values() int { return f.Width * f.Height * f.Channels }
 // Picture holds row-major pixels, top row first. Pixel (i, j) covers [i, i+1) × [j, j+1): the picture's centre is (Width/2,
 // Height/2).
 //
-// Next reuses the memory of U16 or F32 if it is large enough, so the caller may supply it.
+// Next reuses the memory of U16 or F32 if it is large enough. The caller may supply such memory.
 type Picture struct {
 	Format
 	U16 []uint16
@@ -59,24 +59,24 @@ const side = 64
 // colour returns the format of the paper's pictures.
 func colour() Format { return Format{Width: side, Height: side, Channels: 3, Depth: Unit} }
 
-// plane maps two latent coordinates to the picture, px = scale·z + shift, so that a box fills it except for a margin.
+// plane maps two latent coordinates to the picture, px = scale·z + shift. A given box of latent space then fills the picture except for a margin.
 //
 // Both axes have the same scale: distances in the picture are distances in latent space, so a strict isometry can map an
 // encoder's latents to the truth. The first axis points right, the second down.
 type plane struct {
 	margin   float64    // px between a centre and every edge
 	scale    float64    // px per latent unit
-	shift    [2]float64 // round centres down to whole pixels
-	truncate bool       // newPlane returns the plane that shows the box lo ≤ z ≤ hi.
+	shift    [2]float64 // px, where z = 0 lies
+	truncate bool       // round centres down to whole pixels
 }
 
-// a single frame has no extent
+// newPlane returns the plane that shows the box lo ≤ z ≤ hi.
 func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 	p := plane{margin: margin, scale: math.Inf(1), truncate: o.Render == Integer}
 	for i := range p.shift {
 		p.scale = min(p.scale, (side-2*margin)/(hi[i]-lo[i]))
 	}
-	if math.IsInf(p.scale, 1) { // rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
+	if math.IsInf(p.scale, 1) { // a single frame has no extent
 		p.scale = 1
 	}
 	for i := range p.shift {
@@ -85,10 +85,10 @@ func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
 	return p
 }
 
-// rounding is how far beyond its range a coordinate may lie by the rounding of its scaling, px or parts of the range.
+// rounding is the tolerance for a scaled coordinate beyond its range, px or fractions of the range.
 const rounding = 1e-9
 
-// centre maps one coordinate to pixels. It moves a centre beyond the margin to the margin and reports it as not inside.
+// centre maps one coordinate to pixels. It moves a centre that lies in the margin to the margin's edge, and then returns inside = false.
 func (p *plane) centre(axis int, z float64) (px float64, inside bool) {
 	want := p.scale*z + p.shift[axis]
 	px = min(max(want, p.margin), side-p.margin)

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// pixelNoise is noise added to one value of one channel.
+// pixelNoise is noise added independently to each value of each channel.
 type pixelNoise struct {
 	name        string
 	draw        func(rng *rand.Rand) float64
 	information float64 // Fisher information about the mean
 }
 
-// noises are the noises of the paper's noisy rows. The information of N(m, s²) is 1/s². For Student's t with ν degrees of
-// freedom it is (ν+1)/(ν+3) (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989).
+// noises are the kinds of noise in the paper's noisy experiments. The information of N(m, s²) is 1/s². For Student's t with ν degrees of freedom it is
+// (ν+1)/(ν+3) (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989).
 var noises = []pixelNoise{
 	{"normal", normalNoise, 1.0 / 4},
 	{"student", studentNoise, 4.0 / 6},
@@ -28,8 +28,8 @@ func studentNoise(rng *rand.Rand) float64 {
 	return rng.NormFloat64() / math.Sqrt((a*a+b*b+c*c)/3)
 }
 
-// noisy adds independent noise to every value of a renderer without clipping, as in the published pictures. The scene without
-// noise and with the same seed shows the clean picture.
+// noisy adds independent noise to every value of a renderer without clipping, as in the published pictures. The same scene without noise and with the same seed
+// shows the clean picture.
 type noisy struct {
 	clean renderer
 	noise *pixelNoise
@@ -58,9 +58,9 @@ const (
 	noiseValues = 1 << cellBits
 )
 
-// NoiseTable draws from a distribution on the integers first .. first + noiseValues - 1 by the alias method (Walker 1977,
-// built as by Vose 1991). Each cell is split in two, its own value below the cut and its alias above. A cell packs cut and
-// alias into a word, so a table takes 8 KiB. Probabilities are exact to 2⁻³².
+// NoiseTable draws from a distribution on the integers first .. first + noiseValues - 1 by the alias method (Walker 1977, built as by Vose 1991). Each cell has
+// two values: its own value below the cut, and its alias above. Cut and alias are packed into one word, so a table takes 8 KiB. Probabilities are exact to
+// 2⁻³².
 type NoiseTable struct {
 	first uint16
 	cells [noiseValues]uint32 // cut << cellBits | alias
@@ -94,7 +94,7 @@ func newNoiseTable(first int, p []float64) *NoiseTable {
 			small = append(small, high)
 		}
 	}
-	for _, i := range append(small, large...) { // whole cells, up to rounding, are their own alias
+	for _, i := range append(small, large...) { // a cell that is full up to rounding is its own alias
 		t.cells[i] = uint32(i)
 	}
 	return t
@@ -120,7 +120,7 @@ func PoissonTable(mean float64) *NoiseTable {
 	return newNoiseTable(0, p)
 }
 
-// MostPoisson is a mean for which a table's last value lies 33 standard deviations above.
+// MostPoisson is the largest mean of a PoissonTable. The table's last value is then 33 standard deviations above the mean.
 const MostPoisson = 1000
 
 // Fill draws every value, two per random word.

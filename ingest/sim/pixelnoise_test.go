@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The scenes with noise are the paper's, and those of the other laws of ball and background.
+// Noisy variants exist for the paper's scenes and for the other laws of ball and background.
 func TestNoisyScenes(t *testing.T) {
 	var got []string
 	for _, name := range Names() {
@@ -28,8 +28,8 @@ func TestNoisyScenes(t *testing.T) {
 	}
 }
 
-// Under the noise lies the scene without it, path and picture, and the difference has the law's quantiles. Of n = 3·10⁵ values the
-// share below a quantile q is good to 5 √(q (1-q)/n), which is 0.0046 at most.
+// A noisy scene has the path and picture of the scene without noise, and the difference has the quantiles of the noise law. Among n = 3·10⁵ values the share
+// below a quantile q has an error of at most 5 √(q (1-q)/n), which is at most 0.0046.
 func TestNoiseLiesOnTheCleanScene(t *testing.T) {
 	const frames = 25
 	// t₃: P(t < x) = 1/2 + (x/√3 / (1 + x²/3) + atan(x/√3)) / π.
@@ -85,7 +85,7 @@ func TestNoiseLiesOnTheCleanScene(t *testing.T) {
 	}
 }
 
-// The draws of neighbouring values have nothing in common: a correlation over 10⁵ pairs of N(0, 4) is good to 5/√(10⁵).
+// The noise of neighbouring values is uncorrelated: a correlation over 10⁵ pairs of N(0, 4) has an error of at most 5/√(10⁵).
 func TestNoiseIsWhite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, noiseStream))
 	const n = 100_000
@@ -100,7 +100,7 @@ func TestNoiseIsWhite(t *testing.T) {
 	}
 }
 
-// A table's cells, added up, are Poisson's law, which the recurrence p(n) = p(n-1) mean/n gives, too; and Fill draws every value from it.
+// The cells of a table add up to the Poisson law, here computed by the recurrence p(n) = p(n-1) mean/n, and Fill draws every value from it.
 func TestPoissonTable(t *testing.T) {
 	for _, mean := range []float64{0.5, 10, 300} {
 		table := PoissonTable(mean)
@@ -118,7 +118,7 @@ func TestPoissonTable(t *testing.T) {
 			}
 			p *= mean / float64(n+1)
 		}
-		const values = 200_001 // odd: the last takes a word of its own
+		const values = 200_001 // odd, so the last value uses a word alone
 		dst := slices.Repeat([]uint16{math.MaxUint16}, values)
 		table.Fill(dst, rand.NewPCG(1, 2))
 		var sum, square float64

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// Film returns pictures in order, at least one. Next draws the next picture into dst, whose memory it may reuse, and returns
-// its truth; Mu is nil if there is no drift. io.EOF follows the last picture.
+// Film returns one or more pictures in order. Next draws the next picture into dst, whose memory it may reuse, and returns its truth. Mu is nil if the film has
+// no drift. io.EOF follows the last picture.
 type Film interface {
 	Next(dst *Picture) (Truth, error)
 }
@@ -29,7 +29,7 @@ type Tracked interface {
 // Record writes all of a finite scene with the function Record.
 func (s *Scene) Record(ctx context.Context, dir string) error {
 	if s.frames == 0 {
-		return fmt.Errorf("scene %s is endless and cannot be written whole: give frames (1 to %d)", s.Name(), MaxFrames)
+		return fmt.Errorf("scene %s is endless, and only a finite scene can be recorded: give frames (1 to %d)", s.Name(), MaxFrames)
 	}
 	return Record(ctx, s, dir)
 }
@@ -41,8 +41,7 @@ func (s *Scene) Record(ctx context.Context, dir string) error {
 //	truth.csv              t,z1..zd,mu1..mud, in the law's own units and seconds; every number reads back to the same bits
 //	tracks.csv             instead of truth.csv, for a film of many objects: frame,particle, then its columns: x,y,...
 //
-// It works in dir.partial and renames that at the end, so dir is complete or missing. If ctx ends or a write fails, it
-// removes dir.partial.
+// It writes into dir.partial and renames this folder to dir at the end, so dir is complete or missing. If ctx ends or a write fails, it removes dir.partial.
 func Record(ctx context.Context, film Film, dir string) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -56,7 +55,7 @@ func Record(ctx context.Context, film Film, dir string) (err error) {
 		return err
 	}
 	if err := os.Mkdir(partial, 0o777); errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists: another run is writing it, or was killed; if no run is writing it, remove it", partial)
+		return fmt.Errorf("%s exists, because another run is writing it or was killed: wait for that run, or remove the folder if there is none", partial)
 	} else if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func Record(ctx context.Context, film Film, dir string) (err error) {
 	if err := recordInto(ctx, film, partial); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removes only an empty folder
+	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // Remove fails unless the folder is empty
 		return err
 	}
 	return os.Rename(partial, dir)
@@ -189,7 +188,7 @@ func createTable(path string) (*table, error) {
 	return &table{file: file, rows: csv.NewWriter(file)}, nil
 }
 
-func (t *table) write(row ...string) { _ = t.rows.Write(row) } // close reports it
+func (t *table) write(row ...string) { _ = t.rows.Write(row) } // close reports the error
 
 func (t *table) close() error {
 	t.rows.Flush()

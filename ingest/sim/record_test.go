@@ -81,7 +81,7 @@ func TestRecordTwiceIsByteIdentical(t *testing.T) {
 	}
 }
 
-// The tables read back to the bits that Next gave, and the pictures to its values.
+// The tables read back to the same bits as from Next, and the pictures to the same values.
 func TestRecordTellsTheTruth(t *testing.T) {
 	suite.Calculation(t)
 	for _, name := range Names() {
@@ -152,7 +152,7 @@ func samePicture(t *testing.T, got image.Image, want *Picture) {
 	}
 }
 
-// sameFloats wants a float32 TIFF with the picture's values, red first, to the bit.
+// sameFloats fails the test unless the file is a float32 TIFF with exactly the picture's values, red first.
 func sameFloats(t *testing.T, path string, want *Picture) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -178,7 +178,7 @@ func sameFloats(t *testing.T, path string, want *Picture) {
 	}
 }
 
-// Values that noise took out of [0, 1] survive, red first.
+// Values that noise moved out of [0, 1] are preserved, red first.
 func TestRealPicturesAreFloatTIFF(t *testing.T) {
 	p := Picture{}
 	p.reset(Format{Width: 2, Height: 1, Channels: 3, Depth: Real})
@@ -262,7 +262,7 @@ func TestRecordBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := mustNew(t, "balls-ou", Options{Frames: 2}).Record(context.Background(), out)
-	if err == nil || !strings.Contains(err.Error(), "remove it") {
+	if err == nil || !strings.Contains(err.Error(), "or remove the folder") {
 		t.Errorf("error %v; want one about the .partial folder", err)
 	}
 	if _, err := os.Stat(out + ".partial"); err != nil {
@@ -270,7 +270,7 @@ func TestRecordBesideAnother(t *testing.T) {
 	}
 }
 
-// grey is a film of somebody else's: two grey pictures, without a drift.
+// grey is a film from outside the package: two grey pictures without a drift.
 type grey struct{ frame int }
 
 func (g *grey) Next(dst *Picture) (Truth, error) {

@@ -11,8 +11,8 @@ import (
 // picture.
 const MaxFrames = 10_000_000
 
-// The second words of PCG seeds. Separate streams make the path independent of the pixels' random numbers and of the assets.
-// A noisy scene therefore shows its clean scene under the noise.
+// The second words of PCG seeds. Separate streams make the path independent of the pixels' random numbers and of the assets. A noisy scene is therefore its
+// clean scene plus noise.
 const (
 	pathStream  = 1
 	pixelStream = 2
@@ -20,7 +20,7 @@ const (
 	noiseStream = 4
 )
 
-// How a renderer places objects. The published balls and digits were drawn at truncated centres.
+// Ways to position objects. The published balls and digits were drawn at centres truncated to whole pixels.
 const (
 	Subpixel = "subpixel"
 	Integer  = "integer"
@@ -29,9 +29,9 @@ const (
 // Options selects a realisation of a scene.
 type Options struct {
 	Frames int    // 0 is endless
-	Seed   uint64 // of path, pixel noise and choice among Assets
+	Seed   uint64 // seed of the path, the pixel noise and the choice from Assets
 	Render string // Subpixel (default) or Integer
-	Assets string // a folder with MNIST or COIL-20 pictures, or with mnist and coil20 in it; "" draws substitutes
+	Assets string // a folder with MNIST or COIL-20 pictures, or with subfolders mnist and coil20; "" draws substitutes
 }
 
 func (o *Options) validate() error {
@@ -48,26 +48,26 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// Truth is the known state in a picture. Z and Mu are valid until the next call of Next.
+// Truth is the true state of the scene in a picture. Z and Mu are valid until the next call of Next.
 type Truth struct {
 	T          float64   // s since the first frame
-	Trajectory uint64    // increments never cross two trajectories
+	Trajectory uint64    // number of the trajectory; increments of z must not cross trajectories
 	Z          []float64 // latent point, in the SDE's own units, before any scaling to the picture
-	Mu         []float64 // the drift μ(z) there, the same units per second
+	Mu         []float64 // the drift μ(z), in units of Z per second
 	Inside     bool      // false if z lies beyond the picture's range and was drawn at its edge
 }
 
 // renderer draws one point and owns its noise.
 type renderer interface {
 	format() Format
-	// render draws the shown values of z, age seconds after the start of its trajectory, into dst, which has the renderer's
-	// format. It reports false if z lies beyond the picture and was drawn at the edge.
+	// render draws the shown values of z, age seconds after the start of its trajectory, into dst, which has the renderer's format. It returns false if z lies
+	// beyond the picture and was drawn at the edge.
 	render(dst *Picture, z []float64, age float64) bool
 }
 
-// borrower is a renderer of existing pictures or their substitutes.
+// borrower is a renderer that uses existing pictures, or substitutes for them.
 type borrower interface {
-	// pictures names them briefly.
+	// pictures returns a short name of the pictures.
 	pictures() string
 }
 
@@ -77,7 +77,7 @@ type Scene struct {
 	frames int
 	path   *path
 	draw   renderer
-	from   string // origin of the pictures; "" for none
+	from   string // name of the pictures that the scene draws; "" if it uses none
 
 	still Picture   // used by Expect
 	shown []float64 // shown values of the latents
@@ -105,7 +105,7 @@ func New(name string, o Options) (*Scene, error) {
 	if b, borrows := draw.(borrower); borrows {
 		s.from = b.pictures()
 	} else if o.Assets != "" {
-		return nil, fmt.Errorf("scene %s: assets is %q: this scene draws no digits and no objects; leave assets out", name, o.Assets)
+		return nil, fmt.Errorf("scene %s: assets is %q, but this scene draws no digits and no objects: leave assets out", name, o.Assets)
 	}
 	if k.noise != nil {
 		s.draw = &noisy{clean: draw, noise: k.noise, rng: rand.New(rand.NewPCG(o.Seed, noiseStream))}
@@ -113,7 +113,7 @@ func New(name string, o Options) (*Scene, error) {
 	return s, nil
 }
 
-// shown returns the part of latent space that the picture has to cover: a finite path, or the spread of an endless one.
+// shown returns the part of latent space that the picture must show: the extent of a finite path, or the stationary spread of an endless path.
 func (k *kind) shown(o Options) (extent, error) {
 	if o.Frames > 0 {
 		return newPath(&k.law, k.length, o.Seed).extent(o.Frames), nil
@@ -151,9 +151,9 @@ func (s *Scene) DT() float64 { return s.kind.law.DT }
 // Format returns the format of every picture.
 func (s *Scene) Format() Format { return s.draw.format() }
 
-// Pictures names the pictures that the scene draws, such as "digits from MNIST", and how to replace substitutes, or returns
-// "".
+// Pictures names the pictures that the scene draws, such as "digits from MNIST". For substitutes the text tells how to replace them. It is "" if the scene uses
+// no pictures.
 func (s *Scene) Pictures() string { return s.from }
 
-// Paced reports that the scene simulates a running camera: live, its frames come every DT.
+// Paced reports that the scene simulates a running camera. As a live source it returns a frame every DT.
 func (s *Scene) Paced() bool { return s.kind.paced }

@@ -20,7 +20,7 @@ func mustNew(t testing.TB, name string, o Options) *Scene {
 	return s
 }
 
-// centroid is the intensity centroid of a picture's first lit channel, in px.
+// centroid returns the intensity centroid of a picture's channel, in px.
 func centroid(p *Picture, channel int) (x, y float64) {
 	var sum float64
 	for j := range p.Height {
@@ -58,7 +58,7 @@ func TestNewRefuses(t *testing.T) {
 		{"digits-ou-normal", Options{}, `scene "digits-ou-normal" is not known`},
 		{"molecule", Options{Render: Integer}, "draws subpixel only"},
 		{"wasserstein-ou", Options{Render: Integer}, "draws subpixel only"},
-		{"balls-ou", Options{Assets: "mine"}, `assets is "mine": this scene draws no digits and no objects`},
+		{"balls-ou", Options{Assets: "mine"}, `assets is "mine", but this scene draws no digits and no objects`},
 	} {
 		_, err := New(c.scene, c.options)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.scene) {
@@ -113,7 +113,7 @@ func TestSameSeedSamePictures(t *testing.T) {
 	}
 }
 
-// The realisation fills the picture, stays in it, and has one scale for both axes, the sign included.
+// The path fills the picture, stays inside it, and has one scale, with the same sign, for both axes.
 func TestBallsKeepDistances(t *testing.T) {
 	for _, name := range []string{"balls-constant", "balls-ou", "balls-circle"} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestBallsKeepDistances(t *testing.T) {
 				scale[i] = pr / zr
 				widest = max(widest, pr)
 			}
-			// A centroid is good to 0.01 px, a range of some 30 px or more to 0.001 of itself.
+			// A centroid has an error of 0.01 px, so a range of 30 px or more has a relative error of 0.001.
 			if math.Abs(scale[0]/scale[1]-1) > 1e-3 {
 				t.Errorf("scales are %g and %g px a unit; want the same", scale[0], scale[1])
 			}
@@ -191,7 +191,7 @@ func TestIntegerCentres(t *testing.T) {
 	}
 }
 
-// A frame costs no memory once its picture is there.
+// A frame allocates no memory once the picture exists.
 func TestNoAllocationAFrame(t *testing.T) {
 	suite.Calculation(t)
 	for _, name := range Names() {
@@ -209,7 +209,7 @@ func TestNoAllocationAFrame(t *testing.T) {
 	}
 }
 
-// An endless ball that strays is drawn at the edge and says so.
+// A ball of an endless scene that leaves the picture is drawn at the edge, with Inside false.
 func TestBallAtTheEdge(t *testing.T) {
 	s := mustNew(t, "balls-ou", Options{Seed: 1})
 	sd := s.kind.law.Stationary.SD[0]

@@ -9,12 +9,12 @@ import (
 
 // SDE is the law of motion dz = μ(z) dt + diag(σ) dW. Times are in seconds; each scene defines the unit of z.
 type SDE struct {
-	Drift      func(dst, z []float64) // writes μ(z) into dst; dst and z have Dim entries and never overlap
+	Drift      func(dst, z []float64) // writes μ(z) into dst; dst and z have Dim entries and do not overlap
 	Sigma      []float64              // σ, one entry per coordinate
-	X0         []float64              // start of every trajectory; nil draws it from Stationary
+	X0         []float64              // start of every trajectory; if nil, the start is drawn from Stationary
 	DT         float64                // time step, s
-	Stationary *Gaussian              // stationary law; nil if it is not normal or missing
-	Shows      func(dst, z []float64) // writes the shown values of z, also Dim entries; nil shows z itself
+	Stationary *Gaussian              // stationary law; nil if there is none or it is not normal
+	Shows      func(dst, z []float64) // writes the values to draw into dst, Dim entries; if nil, z itself is drawn
 }
 
 // Gaussian is a normal law with independent coordinates.
@@ -30,7 +30,7 @@ type extent struct{ lo, hi []float64 }
 //
 //	z ← z + μ(z) Δt + σ √Δt ξ,   ξ ~ N(0, I),
 //
-// and restarts every length frames (0: never). A new path stands before its first frame.
+// and restarts every length frames (0: never). The first call of next returns a new path's first frame.
 type path struct {
 	law    *SDE
 	length int
@@ -92,8 +92,8 @@ func (p *path) step() {
 	}
 }
 
-// extent walks the first frames of the path and returns the box of their shown values: O(frames) time, no memory. The path is
-// used up afterwards; a new one with the same seed repeats it.
+// extent walks the first frames of the path and returns the box of their shown values: O(frames) time, no memory. Afterwards the path is at its end. A new path
+// with the same seed repeats it.
 func (p *path) extent(frames int) extent {
 	p.next()
 	e := extent{lo: append([]float64(nil), p.shown...), hi: append([]float64(nil), p.shown...)}
@@ -107,8 +107,8 @@ func (p *path) extent(frames int) extent {
 	return e
 }
 
-// spread is the range of an endless picture in standard deviations of the stationary law, on each side. A coordinate is
-// beyond 4.5 of them for 7e-6 of the time.
+// spread is half the range of an endless picture, in standard deviations of the stationary law. A coordinate is beyond 4.5 standard deviations for 7e-6 of the
+// time.
 const spread = 4.5
 
 // extent returns the box mean ± spread sd.
@@ -121,7 +121,7 @@ func (g *Gaussian) extent() extent {
 	return e
 }
 
-// Walk is a scene's path without its pictures. Not safe for concurrent use.
+// Walk is the path of a scene without its pictures. Not safe for concurrent use.
 type Walk struct{ path *path }
 
 // NewWalk starts the path that New uses for the same name and seed. It returns an error for an unknown name.

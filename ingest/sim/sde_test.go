@@ -29,22 +29,22 @@ func TestDrifts(t *testing.T) {
 		k, _ := find(c.scene)
 		got := make([]float64, k.law.Dim())
 		k.law.Drift(got, c.z)
-		// 1.4 - 0.3·4 is not 0.2 to the last bit.
+		// 1.4 - 0.3·4 differs from 0.2 in the last bit.
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 			t.Errorf("%s: drift at %v is %v; want %v", c.scene, c.z, got, c.want)
 		}
 	}
 }
 
-// Long paths against the law's own figures. Tolerances are 4.5 standard errors: of the increments' residual, n steps each
-// independent; of mean and variance, T/τ independent pieces, τ = 2/κ and 1/κ the integrated correlation times.
+// Long paths have the drift, mean and variance of their law. Tolerances are 4.5 standard errors. For residuals of increments, n steps are independent. For mean
+// and variance, T/τ pieces are independent, with the integrated correlation times τ = 2/κ and 1/κ.
 func TestPathStatistics(t *testing.T) {
 	const n = 400_000
 	for _, c := range []struct {
 		scene string
 		sigma float64
 		rate  float64 // κ; 0: not stationary
-		sd    float64 // of the Euler-Maruyama chain
+		sd    float64 // stationary sd of the Euler-Maruyama chain
 	}{
 		{scene: "balls-constant", sigma: 1},
 		{scene: "balls-ou", sigma: 1, rate: 4, sd: 1 / math.Sqrt(4*(2-0.04))},
@@ -129,9 +129,8 @@ func TestExtentHoldsThePath(t *testing.T) {
 	}
 }
 
-// E|μ|² along 1000 frames, the loss L_mu of the zero drift, against the NumPy reference's means over 48 realisations. The relative
-// sd of one realisation was measured over 400; 4.5 standard errors of our mean and the reference's together are sd·4.5·√(2/48) of
-// the value. The reference gives two digits.
+// E|μ|² along 1000 frames, which is the loss L_mu of the zero drift, agrees with the means of the NumPy reference over 48 realisations. The relative sd of one
+// realisation was measured over 400. 4.5 standard errors of both means together are sd·4.5·√(2/48) of the value. The reference gives two digits.
 func TestReferenceDrift(t *testing.T) {
 	const realisations, frames = 48, 1000
 	for _, c := range []struct {
@@ -168,9 +167,8 @@ func TestReferenceDrift(t *testing.T) {
 	}
 }
 
-// What the picture shows of a Lamperti coordinate obeys the published law: by Itô's formula y = φ(z) has the drift
-// Σⱼ (∂φ/∂zⱼ μⱼ + ½ ∂²φ/∂zⱼ²) and the diffusion ∂φ/∂z. The derivatives are central differences over 1e-3: their own error is
-// 1e-6/6 times a third derivative of 8 at most, and 1e-9 by rounding.
+// The values that a picture shows for Lamperti coordinates obey the published law: by Itô's formula y = φ(z) has the drift Σⱼ (∂φ/∂zⱼ μⱼ + ½ ∂²φ/∂zⱼ²) and the
+// diffusion ∂φ/∂z. The derivatives are central differences over 1e-3. Their error is 1e-6/6 times a third derivative of at most 8, and 1e-9 from rounding.
 func TestShownLaws(t *testing.T) {
 	const h, tolerance = 1e-3, 1e-5
 	for _, c := range []struct {
@@ -220,7 +218,7 @@ func publishedAnisotropic(y []float64) (drift []float64, diffusion [][]float64) 
 	return []float64{-y[0], -2 * y[1], 0.6 - 0.3*y[2]}, [][]float64{{1, 2, 0}, {2.5, 3, 0}, {0, 0, math.Sqrt(y[2])}}
 }
 
-// The truth of the anisotropic law stays a function of the picture where a step takes z₃ below 0, and its drift stays bounded.
+// In the anisotropic law, the picture still determines the truth if a step takes z₃ below 0, and the drift stays bounded.
 func TestAnisotropicBelowZero(t *testing.T) {
 	k, _ := find("ball-wasserstein-anisotropic")
 	before, mu, y := math.Inf(-1), make([]float64, 3), make([]float64, 3)
@@ -235,7 +233,7 @@ func TestAnisotropicBelowZero(t *testing.T) {
 	}
 }
 
-// Where the walk x ← x - κ (x - c) Δt + √Δt ξ settles: mean c, variance Δt / (1 - (1-κΔt)²).
+// The chain x ← x - κ (x - c) Δt + √Δt ξ has the stationary mean c and variance Δt / (1 - (1-κΔt)²).
 func TestRevertingSettles(t *testing.T) {
 	for scene, want := range map[string]Gaussian{
 		"digits-ou":           {Mean: []float64{-1, -1, 1, 1}, SD: []float64{0.70888, 0.70888, 0.70888, 0.70888}},
@@ -244,7 +242,7 @@ func TestRevertingSettles(t *testing.T) {
 		"ball-wasserstein-ou": {Mean: []float64{0, 0, 0}, SD: []float64{0.70888, 0.50252, 0.41135}},
 	} {
 		k, _ := find(scene)
-		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-5 } // the figures have five digits
+		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-5 } // the expected values have five digits
 		if got := k.law.Stationary; !slices.EqualFunc(got.Mean, want.Mean, near) || !slices.EqualFunc(got.SD, want.SD, near) {
 			t.Errorf("%s settles to %+v; want %+v", scene, *got, want)
 		}

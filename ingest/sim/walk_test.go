@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A walk is the truth of the pictures, which are drawn of it.
+// A walk returns the same truth as the scene with pictures.
 func TestWalkIsTheScenesPath(t *testing.T) {
-	const name = "digits-circle" // starts anew every 100 frames
+	const name = "digits-circle" // restarts every 100 frames
 	scene, err := New(name, Options{Frames: 120, Seed: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// wasserstein draws a grey picture between two, 64x64 in three equal channels in [0, 1]. The range of its coordinate is the
-// path from one to the other.
+// wasserstein draws a grey picture between two given pictures, 64x64 in three equal channels in [0, 1]. Its coordinate runs along the path from the first to
+// the second picture.
 type wasserstein struct {
 	between *barycentres
 	lo, hi  float64
@@ -16,7 +16,7 @@ type wasserstein struct {
 
 func newWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
 	if o.Render != Subpixel {
-		return nil, fmt.Errorf("render is %q: this scene draws %s only", o.Render, Subpixel)
+		return nil, fmt.Errorf("render is %q, but this scene supports only %s", o.Render, Subpixel)
 	}
 	return newInterpolation(o, shown.lo[0], shown.hi[0])
 }
@@ -43,7 +43,7 @@ func (w *wasserstein) pictures() string { return w.from }
 
 func (w *wasserstein) render(dst *Picture, z []float64, _ float64) bool { return w.draw(dst, z[0]) }
 
-// draw fills dst with the picture of one coordinate.
+// draw fills dst with the picture at coordinate z.
 func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 	want := 0.0
 	if w.hi > w.lo { // a single frame has no extent
@@ -56,8 +56,7 @@ func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 	return want > -rounding && want < 1+rounding
 }
 
-// ballWasserstein draws the ball at (z₁, z₂) over a background between two pictures, set by z₃. Ball and background have
-// independent scales.
+// ballWasserstein draws the ball at (z₁, z₂) over a background between two pictures, which z₃ selects. Ball and background are scaled independently.
 type ballWasserstein struct {
 	behind *wasserstein
 	ball   *ball

@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// blob is a Gaussian of variance v around (x, y), side² values.
+// blob returns a Gaussian of variance v around (x, y), side² values.
 func blob(x, y, v float64) []float64 {
 	return shape(func(i, j float64) float64 {
 		return math.Exp(-(math.Pow(i+side/2-x, 2) + math.Pow(j+side/2-y, 2)) / (2 * v))
 	})
 }
 
-// moments are a picture's centroid and variance along x and y.
+// moments returns a picture's centroid and variance along x and y.
 func moments(grey []float64) (mean, variance [2]float64) {
 	sum := 0.0
 	for i, v := range grey {
@@ -46,10 +46,9 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// Between two Gaussians that differ by a shift the way is known: the Gaussian moves along the straight line, as the Wasserstein-2
-// geodesic has it, with the variance s² (1 - 2t(1-t)) + 2t(1-t) c + ε t(1-t), c = (√(ε² + 4s⁴) - ε)/2, which ε → 0 makes s²
-// (Mallasto, Gerolin and Minh, Inf. Geom. 5, 2022). Tolerances: the stopping rule leaves 1e-3 of the mass astray, which over the
-// 20 px of the way is 0.02 px, and 0.4 px² if it were all at 20 px.
+// Between two Gaussians that differ by a shift the path is known. The Gaussian moves along the straight line, like the Wasserstein-2 geodesic, with the
+// variance s² (1 - 2t(1-t)) + 2t(1-t) c + ε t(1-t), c = (√(ε² + 4s⁴) - ε)/2, which tends to s² as ε → 0 (Mallasto, Gerolin and Minh, Inf. Geom. 5, 2022).
+// Tolerances: the stopping rule allows 1e-3 of misplaced mass, which means 0.02 px over a path of 20 px, and 0.4 px² if all of it is 20 px away.
 func TestBarycentresOfGaussians(t *testing.T) {
 	const v = 9.0
 	way, err := newBarycentres(blob(22, 30, v), blob(42, 36, v))
@@ -76,7 +75,7 @@ func TestBarycentresOfGaussians(t *testing.T) {
 	}
 }
 
-// Any picture that only shifts keeps its shape on the way, but for the wander: its variance grows by ε t(1-t) ≤ 2 px² at most.
+// A picture that only shifts keeps its shape along the path except for the variance ε of the bridge: its variance grows by at most ε t(1-t) ≤ 2 px².
 func TestBarycentresOfAShiftedShape(t *testing.T) {
 	shifted := func(by float64) []float64 {
 		return shape(func(x, y float64) float64 {
@@ -99,8 +98,8 @@ func TestBarycentresOfAShiftedShape(t *testing.T) {
 	}
 }
 
-// Pictures at even steps of t are at even distances, and a finer step is a smaller change: the way has no jumps. Measured over the
-// stand-ins: 0.60 to 0.81.
+// Pictures at even steps of t have even distances, and a finer step gives a smaller change, so the path has no jumps. Measured with the substitutes: 0.60 to
+// 0.81.
 func TestBarycentresMoveSmoothly(t *testing.T) {
 	way, err := newBarycentres(ring(), pebble())
 	if err != nil {
@@ -128,7 +127,7 @@ func TestBarycentresMoveSmoothly(t *testing.T) {
 	}
 }
 
-// Where a hundredth of the mass would have to cross 60 px of darkness, the iteration says that it did not end.
+// If a hundredth of the mass would have to cross 60 px of darkness, the iteration reports that it did not converge.
 func TestBarycentresTooFarApart(t *testing.T) {
 	pair := func(share float64) []float64 {
 		a, b := blob(8, 8, 2), blob(56, 56, 2)
@@ -137,12 +136,12 @@ func TestBarycentresTooFarApart(t *testing.T) {
 		}
 		return a
 	}
-	if _, err := newBarycentres(pair(0.5), pair(0.49)); err == nil || !strings.Contains(err.Error(), "give pictures that are more alike") {
+	if _, err := newBarycentres(pair(0.5), pair(0.49)); err == nil || !strings.Contains(err.Error(), "give two pictures that are more similar") {
 		t.Errorf("error %v; want one that says so", err)
 	}
 }
 
-// z's range over the path is the way from the first object to the second, linearly; beyond it the ends are drawn.
+// z maps linearly from its range over the path to the way from the first object to the second. Beyond the range the first or last picture is drawn.
 func TestWassersteinRange(t *testing.T) {
 	s := mustNew(t, "wasserstein-ou", Options{Frames: 500, Seed: 3})
 	w := s.draw.(*wasserstein)
@@ -197,7 +196,7 @@ func TestGBMShowsTheExponential(t *testing.T) {
 	}
 }
 
-// The ball hides what is behind it, its colour unmixed; away from it the background is the picture of z₃ alone.
+// The ball covers the background without mixing colours. Elsewhere the background is the picture of z₃ alone.
 func TestBallOverBackground(t *testing.T) {
 	s := mustNew(t, "ball-wasserstein-ou", Options{Frames: 500, Seed: 3})
 	b := s.draw.(*ballWasserstein)
@@ -242,7 +241,7 @@ func view(t *testing.T, width, height, x, y int) []byte {
 	return buffer.Bytes()
 }
 
-// Two different objects are chosen, the same with the same seed, from the folder or its folder coil20.
+// Two different objects are chosen from the folder or its subfolder coil20. The same seed gives the same objects.
 func TestCOILFiles(t *testing.T) {
 	files := map[string][]byte{
 		"obj1__0.png": view(t, 128, 128, 40, 40), "obj1__1.png": view(t, 128, 128, 44, 40),
@@ -263,7 +262,7 @@ func TestCOILFiles(t *testing.T) {
 		way := s.draw.(*wasserstein).between
 		a, _ := moments(way[0])
 		b, _ := moments(way[stops-1])
-		// Squares around 40 or 44 and around 90 of 128 px lie at 20 or 22 and at 45 of 64, moved on by a 32nd of the way.
+		// Squares around 40 or 44 and around 90 of 128 px lie at 20 or 22 and at 45 of 64 px, shifted by 1/32 of the path.
 		if left, right := min(a[0], b[0]), max(a[0], b[0]); left < 20 || left > 23.5 || math.Abs(right-44.2) > 0.2 {
 			t.Errorf("the ends lie at x = %g and %g; want 20 to 23.5 and 44.2", left, right)
 		}
@@ -288,14 +287,14 @@ func TestCOILRefuses(t *testing.T) {
 		what, want string
 		files      map[string][]byte
 	}{
-		{"nothing", "holds 0 objects, two are needed: give a folder with COIL-20's obj1__0.png", nil},
+		{"nothing", "holds 0 objects, two are needed: give a folder with COIL-20's files obj1__0.png", nil},
 		{"one object", "holds 1 objects, two are needed", map[string][]byte{"obj1__0.png": whole, "obj1__1.png": whole}},
 		{"no PNG", "__0.png: png: invalid format: not a PNG file: give a PNG", both([]byte("GIF89a, if anything"))},
 		{"an empty file", "__0.png: unexpected EOF: give a PNG", both(nil)},
-		{"a torn PNG", "__0.png: png: invalid format: unexpected EOF: fetch the file again", both(whole[:len(whole)-20])},
-		{"a small one", "__0.png: is 63x128, expected sides of 64 to 1024", both(view(t, 63, 128, 30, 30))},
+		{"a torn PNG", "__0.png: png: invalid format: unexpected EOF: download the file again", both(whole[:len(whole)-20])},
+		{"a small one", "__0.png: the picture is 63x128, expected sides of 64 to 1024", both(view(t, 63, 128, 30, 30))},
 		{"a large one", "__0.png: is 1025x128", both(view(t, 1025, 128, 30, 30))},
-		{"a black one", "__0.png: is all black", both(black.Bytes())},
+		{"a black one", "__0.png: the picture is all black", both(black.Bytes())},
 		{"a file named coil20", "make the folder readable", map[string][]byte{"coil20": nil}},
 	} {
 		_, err := New("wasserstein-ou", Options{Frames: 3, Seed: 1, Assets: folder(t, c.files)})
@@ -309,7 +308,7 @@ func TestCOILRefuses(t *testing.T) {
 	}
 }
 
-// Every pair of real objects has its way, even within a factor of 3.
+// A path exists between every pair of real objects, and its steps are even within a factor of 3.
 func TestRealObjects(t *testing.T) {
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkNext is what a page of 512x512 samples costs, as cameras' programs store it.
+// BenchmarkNext measures the time to read a page of 512x512 samples, in the formats that cameras' programs write.
 func BenchmarkNext(b *testing.B) {
 	for _, c := range []struct {
 		name  string

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// recipe describes one page for the tests' own writer, which can write what Encode does not.
+// recipe describes one page for the tests' own writer, which can write formats that Encode cannot.
 type recipe struct {
 	width, height, samples int
 	bits                   int
@@ -20,18 +20,18 @@ type recipe struct {
 	compression            uint64
 	predictor              uint64
 	fill                   uint64
-	rows                   int // of a strip; 0 is all
-	tile                   int // side; 0 is strips
+	rows                   int // rows per strip; 0 puts all rows into one strip
+	tile                   int // side of a tile; 0 for strips
 	separate               bool
 	colours                []uint64
 	description            string
 	value                  func(x, y, c int) float64
 }
 
-// ramp is a picture in which every pixel and channel differs from its neighbours.
+// ramp is the value of a picture in which every pixel and channel differs from its neighbours.
 func ramp(x, y, c int) float64 { return float64(7*x + 31*y + 57*c) }
 
-// field is a directory entry before its values are placed.
+// field is a directory entry before its values have an offset.
 type field struct {
 	tag    uint16
 	kind   uint16
@@ -66,7 +66,7 @@ func build(t testing.TB, order binary.ByteOrder, big bool, pages ...recipe) []by
 	return file
 }
 
-// appendDirectory writes a directory and points the link at it; it returns where the next link is.
+// appendDirectory writes a directory and sets link to it. It returns the offset of the link to the next directory.
 func appendDirectory(file []byte, order binary.ByteOrder, big bool, link int, fields []field) (out []byte, next int) {
 	inline, word := 4, func(b []byte, v uint64) []byte { return appendUint(b, order, 4, v) }
 	if big {
@@ -192,7 +192,7 @@ func (r recipe) chunks(t testing.TB, order binary.ByteOrder) (chunks [][]byte) {
 	return chunks
 }
 
-// row writes the samples of one chunk row, predicted.
+// row returns the samples of one row of a chunk, after the predictor.
 func (r recipe) row(order binary.ByteOrder, x, y, w int, plane []int) (row []byte) {
 	var last [4]uint64
 	held, have := uint64(0), 0
@@ -281,7 +281,7 @@ func (r recipe) compress(t testing.TB, chunk []byte) []byte {
 				}
 			}
 		}
-		if b.Bytes()[b.Len()-1] == 0x80 { // a trailing no-op is legal but proves nothing
+		if b.Bytes()[b.Len()-1] == 0x80 { // a no-op at the end is legal but tests nothing
 			b.Truncate(b.Len() - 1)
 		}
 	default:
@@ -290,7 +290,7 @@ func (r recipe) compress(t testing.TB, chunk []byte) []byte {
 	return b.Bytes()
 }
 
-// packLZW writes 9-bit literals with a clear code before the width would grow: valid LZW, though it compresses nothing.
+// packLZW writes 9-bit literals, with a clear code before the width would grow. This is valid LZW, although it does not compress.
 func packLZW(chunk []byte) (out []byte) {
 	const clearCode, endCode = 256, 257
 	held, have := uint32(0), 0
@@ -313,7 +313,7 @@ func packLZW(chunk []byte) (out []byte) {
 	return out
 }
 
-// TestPackLZW keeps the tests' writer honest against another reader.
+// TestPackLZW checks the tests' writer with another reader.
 func TestPackLZW(t *testing.T) {
 	want := make([]byte, 1000)
 	for i := range want {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// listed is one line of the corpus' MANIFEST.tsv: what tifffile made of the file.
+// listed is one line of the corpus' MANIFEST.tsv, which describes a file as tifffile read it.
 type listed struct {
 	file        string
 	pages       int
@@ -31,15 +31,15 @@ type listed struct {
 
 var decodedBy = regexp.MustCompile(`^decoded \(([0-9, ]*)\) \w+ (.+)\.\.(.+)$`)
 
-// readable says whether tifffile's result is one that this package promises too.
+// readable reports whether this package must read the file, too.
 func (l listed) readable() bool {
 	dtypes := []string{"bool", "uint8", "uint16", "uint32", "int8", "int16", "int32", "float32", "float64"}
 	codings := []string{"1", "5", "8", "32946", "32773"}
-	unread := regexp.MustCompile(`cmyk|separated|palette-16|invalid-palette|fuzz_images`) // colours refused by name; files that are damaged on purpose
+	unread := regexp.MustCompile(`cmyk|separated|palette-16|invalid-palette|fuzz_images`) // unsupported colours; files damaged on purpose
 	return decodedBy.MatchString(l.result) && slices.Contains(dtypes, l.dtype) && slices.Contains(codings, l.compression) && !unread.MatchString(l.file)
 }
 
-// extremes are the least and greatest value that tifffile found.
+// extremes returns the smallest and the largest value that tifffile found.
 func (l listed) extremes(t *testing.T) (low, high float64) {
 	found := decodedBy.FindStringSubmatch(l.result)
 	number := func(s string) float64 {
@@ -77,7 +77,7 @@ func corpus(t *testing.T) (folder string, files []listed) {
 	}
 	for _, row := range rows[1:] {
 		l := listed{file: row[0], dtype: row[5], compression: row[6], result: row[9]}
-		l.pages, _ = strconv.Atoi(row[3]) // empty where tifffile could not open the file
+		l.pages, _ = strconv.Atoi(row[3]) // empty if tifffile could not open the file
 		l.first = numbers(row[4])
 		files = append(files, l)
 	}
@@ -92,11 +92,11 @@ func numbers(s string) (n []int) {
 	return n
 }
 
-// TestCorpus: every file ends in pixels or in an error of one line, soon and in bounded memory; what tifffile reads and this
-// package promises comes out with the same shape and values.
+// TestCorpus: every file gives pixels or an error of one line, quickly and in bounded memory. A file that tifffile reads and this package supports has the same
+// shape and values.
 func TestCorpus(t *testing.T) {
 	const (
-		patience = 20 * time.Second // the slowest takes well under a second; a loop takes for ever
+		patience = 20 * time.Second // the slowest file takes well under a second, an endless loop forever
 		memory   = 256 << 20        // the largest page is 4 MB
 	)
 	folder, files := corpus(t)
@@ -138,13 +138,13 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d files gave pixels, %d errors; %d agree with tifffile", pixels, refused, agreed)
 }
 
-// found is what this package makes of a file.
+// found is the result of reading a file with this package.
 type found struct {
 	pages     int
 	shape     [3]int // of the first page: height, width, channels
 	low, high float64
 	palette   bool
-	err       error // the first
+	err       error // the first error
 }
 
 func survey(ctx context.Context, path string) (s found) {
@@ -207,7 +207,7 @@ func (s *found) compare(t *testing.T, l listed) {
 	if s.pages != l.pages {
 		t.Errorf("%d pages, %d expected", s.pages, l.pages)
 	}
-	// Palettes come out as colours, alpha is dropped: their values are others than tifffile's.
+	// Values differ from tifffile's for palettes, which become colours, and for alpha, which is dropped.
 	if s.palette || samples == 2 || samples == 4 {
 		return
 	}
@@ -230,7 +230,7 @@ func plain(shape []int) (height, width, samples int, known bool) {
 	return 0, 0, 0, false
 }
 
-// TestCorpusFollowed: a file that grows in steps gives the pages that it gives when it is whole, whoever wrote it.
+// TestCorpusFollowed: a file that grows in steps gives the same pages as the complete file, for files of all writers.
 func TestCorpusFollowed(t *testing.T) {
 	folder, files := corpus(t)
 	followed := 0

@@ -2,7 +2,7 @@ package tiff
 
 import "encoding/binary"
 
-// decode turns the current page into pixels. The page's bytes lie skip bytes further in the file than its directory says.
+// decode turns the current page into pixels. skip is added to the file offsets in the page's directory.
 func (f *File) decode(dst *Image, skip int64) error {
 	p := &f.page
 	if p.photometric != palette {
@@ -22,7 +22,7 @@ func (f *File) decode(dst *Image, skip int64) error {
 	dst.shape(p.width, p.height, 3, Uint8)
 	for i, index := range f.indices.Pix {
 		if p.bits == 1 {
-			index &= 1 // decoding turned 1 into 255
+			index &= 1 // decoding had turned 1 into 255
 		}
 		for c := range 3 {
 			dst.Pix[3*i+c] = uint8(p.colours[c<<p.bits+int(index)] >> 8)
@@ -54,7 +54,7 @@ func (f *File) decodeChunks(dst *Image, skip int64) error {
 	for i := range plane * p.planes() {
 		channel := i / plane
 		if channel >= dst.Channels {
-			return nil // alpha has its own plane
+			return nil // the plane of alpha
 		}
 		raw, err := f.readChunk(p, i, skip)
 		if err != nil {
@@ -90,8 +90,7 @@ func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 	}
 }
 
-// unpack expands samples that share bytes, highest bit first, to one or two bytes each, in the file's byte order. A single
-// bit becomes 0 or 255.
+// unpack expands samples that share bytes, packed from the highest bit, to one or two bytes each, in the file's byte order. 1-bit samples become 0 or 255.
 func (f *File) unpack(src []byte) []byte {
 	p := &f.page
 	n := p.chunkW * p.interleaved()
@@ -116,7 +115,7 @@ func (f *File) unpack(src []byte) []byte {
 	return f.wide
 }
 
-// invert makes zero white, for samples of the given number of bits.
+// invert replaces each sample by its difference from the largest value of the given number of bits, because zero is white in the file.
 func (img *Image) invert(bits int) {
 	if bits <= 8 {
 		white := uint8(1<<bits - 1)

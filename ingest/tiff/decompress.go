@@ -18,8 +18,7 @@ type decompressor struct {
 	zlib   io.ReadCloser // implements zlib.Resetter
 }
 
-// readChunk returns chunk i of the page, decompressed and without prediction, shifted by skip bytes in the file. The slice is
-// valid until the next call.
+// readChunk returns chunk i of the page, decompressed and without prediction. skip is added to the chunk's file offset. The slice is valid until the next call.
 func (f *File) readChunk(p *page, i int, skip int64) ([]byte, error) {
 	c := &f.chunks
 	c.raw = resize(c.raw, p.chunkBytes(i))
@@ -27,15 +26,14 @@ func (f *File) readChunk(p *page, i int, skip int64) ([]byte, error) {
 	if p.compression == uncompressed {
 		return c.raw, f.readAt(c.raw, offset)
 	}
-	// slack bounds the extra bytes of a stored chunk: a coder needs at most twice the size of its input, and a few bytes
-	// more. Bytes beyond are not read.
+	// slack bounds the extra bytes of a stored chunk: a coder needs at most twice the size of its input, and a few bytes more. More bytes are not read.
 	const slack = 64 << 10
 	c.stored = resize(c.stored, int(min(f.stored(p, i), 2*int64(len(c.raw))+slack)))
 	if err := f.readAt(c.stored, offset); err != nil {
 		return nil, err
 	}
 	if err := c.expand(p.compression); err != nil {
-		return nil, fmt.Errorf("strip or tile %d at byte %d, %s: %w", i, offset, compressionName(p.compression), err)
+		return nil, fmt.Errorf("strip or tile %d at byte %d (compression %s): %w", i, offset, compressionName(p.compression), err)
 	}
 	f.unpredict(p, c.raw)
 	return c.raw, nil
@@ -61,7 +59,7 @@ func (c *decompressor) expand(compression uint64) (err error) {
 	return err
 }
 
-var errOldLZW = Unread("old-style LZW, with the low bit first, is not read: write the file with today's LZW")
+var errOldLZW = Unread("the file uses LZW with the low bit first, from before 1988, which is not supported: write it with today's LZW")
 
 func (c *decompressor) expandLZW() (int, error) {
 	// Before 1988 codes were packed from the low bit: the clear code, 256, then begins with a zero byte and an odd one.

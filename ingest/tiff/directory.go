@@ -40,7 +40,7 @@ func (f *File) entryCount(offset int64) (entries int, start int64, err error) {
 		count = uint64(f.order.Uint16(f.word[:]))
 	}
 	if count == 0 || count > maxEntries {
-		return 0, 0, fmt.Errorf("a directory of %d entries, 1 to %d expected: the file is damaged, copy it again", count, maxEntries)
+		return 0, 0, fmt.Errorf("a directory has %d entries, 1 to %d expected: the file is damaged, copy it again", count, maxEntries)
 	}
 	return int(count), offset + int64(width), nil
 }
@@ -120,7 +120,7 @@ func (f *File) valueBytes(e *entry, limit uint64) ([]byte, error) {
 	return f.wide, f.readAt(f.wide, offset)
 }
 
-// valuePlace returns the bytes of values that fit into an entry, and the file offset of longer values.
+// valuePlace returns the bytes of values stored in the entry itself, or the file offset of longer values.
 func (f *File) valuePlace(e *entry) (inline, offset int64) {
 	if f.big {
 		return 8, int64(f.order.Uint64(e.value[:]))
@@ -173,7 +173,7 @@ func (f *File) uint(tag uint16, standard uint64) (uint64, error) {
 	}
 	for _, v := range values {
 		if v != values[0] {
-			return 0, Unread("tag %d is %v: samples that differ are not read: write the file with equal samples", tag, values)
+			return 0, Unread("tag %d has different values for the samples of a pixel, %v, which is not supported: write the file with the same value for all", tag, values)
 		}
 	}
 	return values[0], nil

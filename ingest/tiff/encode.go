@@ -20,34 +20,34 @@ func Encode(w io.Writer, img *Image) error {
 
 func (img *Image) check() error {
 	if img.Channels != 1 && img.Channels != 3 {
-		return fmt.Errorf("an image of %d channels, 1 or 3 expected: split it", img.Channels)
+		return fmt.Errorf("the image has %d channels, 1 or 3 expected: split it", img.Channels)
 	}
 	if img.Depth < Uint8 || img.Depth > Float32 {
-		return fmt.Errorf("an image of depth %d, %d to %d expected: choose Uint8, Uint16 or Float32", img.Depth, Uint8, Float32)
+		return fmt.Errorf("the image has depth %d, %d to %d expected: choose Uint8, Uint16 or Float32", img.Depth, Uint8, Float32)
 	}
 	if err := CheckSize(img.Width, img.Height, img.Channels*img.Depth.Bytes()); err != nil {
 		return err
 	}
 	if want := img.Width * img.Height * img.Channels * img.Depth.Bytes(); len(img.Pix) != want {
-		return fmt.Errorf("an image of %d bytes, %d expected from %dx%d pixels: fill Pix", len(img.Pix), want, img.Width, img.Height)
+		return fmt.Errorf("the image has %d bytes, %d expected for %dx%d pixels: fill Pix", len(img.Pix), want, img.Width, img.Height)
 	}
 	return nil
 }
 
-// The sizes of the parts written besides pixels.
+// Sizes of the parts of a file other than pixels.
 const (
 	headerBytes = 8 // of a file
 	entries     = 11
 	linkAt      = 2 + 12*entries // offset in a directory of the next directory's offset
 )
 
-// header returns the start of a file whose first directory is at byte first; 0 means none.
+// header returns the start of a file whose first directory is at byte first. 0 means that there is no directory.
 func header(first uint32) []byte {
 	return binary.LittleEndian.AppendUint32([]byte{'I', 'I', 42, 0}, first)
 }
 
-// directory returns the page's directory for byte at of a file, without a next one, followed by the values that do not fit
-// into its entries. The pixels follow.
+// directory returns the page's directory, to be written at byte at of a file, and the values that do not fit into its entries. It links to no next directory.
+// The pixels must follow.
 func (img *Image) directory(at uint32) []byte {
 	const short, long = 3, 4
 	le := binary.LittleEndian

@@ -13,13 +13,13 @@ const (
 
 	maxEntries = 4096         // of a directory
 	maxChunks  = 1 << 20      // strips or tiles of a page
-	maxChunk   = 3 * MaxBytes // bytes of a decompressed strip or tile: four doubles are read as three floats
+	maxChunk   = 3 * MaxBytes // bytes size of a decompressed strip or tile. It exceeds MaxBytes, because four doubles per pixel become three floats
 )
 
 // ErrTorn marks the error of a page or directory beyond the end of the file.
 var ErrTorn = errors.New("the file is torn")
 
-// PageError says which page could not be read, and its place in the file.
+// PageError names the page that could not be read and its position in the file.
 type PageError struct {
 	Page   int   // from 1, as viewers count
 	Offset int64 // of the page's directory, in bytes
@@ -32,12 +32,11 @@ func (e *PageError) Error() string {
 
 func (e *PageError) Unwrap() error { return e.Err }
 
-// File reads one page after another. It reuses the memory of a page for the next one, and does not close its reader. Not safe
-// for concurrent use.
+// File reads the pages in order. It reuses the memory of a page for the next one, and does not close its reader. Not safe for concurrent use.
 type File struct {
 	r        io.ReaderAt
 	size     int64
-	length   func() (int64, error) // length of a followed file, even after Finish; nil for a complete file
+	length   func() (int64, error) // returns the length of a followed file, also after Finish; nil for a file opened as complete
 	finished bool
 	order    binary.ByteOrder
 	big      bool // BigTIFF: 64-bit offsets
@@ -50,7 +49,7 @@ type File struct {
 	next  int   // page that Next reads next
 	given int64 // end of the last page's pixels, in a followed file
 	torn  bool
-	doubt error // doubt about the last page while it is pending
+	doubt error // reason to doubt the last page while it is pending
 
 	entries []entry // of the current directory
 	page    page
@@ -166,7 +165,7 @@ func (f *File) readHeader() (int64, error) {
 		return int64(f.order.Uint32(head[4:])), nil
 	case version == 43 && n >= 16:
 		if width := f.order.Uint16(head[4:]); width != 8 {
-			return 0, Unread("a BigTIFF with %d-byte offsets, 8 expected: write it again as BigTIFF", width)
+			return 0, Unread("the BigTIFF has %d-byte offsets, 8 expected: write it again as BigTIFF", width)
 		}
 		f.big = true
 		return int64(f.order.Uint64(head[8:])), nil
@@ -177,7 +176,7 @@ func (f *File) readHeader() (int64, error) {
 	}
 }
 
-// walk records the offset of every directory from offset on, up to the end or a break of the chain.
+// walk records the offset of every directory from offset on, until the chain ends or breaks.
 func (f *File) walk(offset int64) {
 	if f.seen == nil {
 		f.seen = map[int64]bool{}
@@ -189,7 +188,7 @@ func (f *File) walk(offset int64) {
 		case f.seen[offset]:
 			err = errors.New("the chain of directories is circular: write the file again")
 		case len(f.directories) == MaxPages:
-			err = Unread("more than %d pages: split the file", MaxPages)
+			err = Unread("the file has more than %d pages: split it", MaxPages)
 		}
 		if err != nil {
 			f.broken = &PageError{Page: len(f.directories) + 1, Offset: offset, Err: err}
@@ -200,14 +199,14 @@ func (f *File) walk(offset int64) {
 		offset = next
 	}
 	if len(f.directories) == 0 {
-		f.broken = &PageError{Page: 1, Err: errors.New("no page: the header names no directory: record or copy the file again")}
+		f.broken = &PageError{Page: 1, Err: errors.New("the file has no page, because its header names no directory: record or copy it again")}
 	}
 }
 
-// readAt fills p from offset, or says how many bytes the file lacks.
+// readAt fills p from offset, or returns an error that gives the missing bytes.
 func (f *File) readAt(p []byte, offset int64) error {
 	if offset < 0 || offset > f.size || int64(len(p)) > f.size-offset {
-		return fmt.Errorf("%w: %d bytes at byte %d lie beyond its end at %d: copy it again", ErrTorn, len(p), uint64(offset), f.size)
+		return fmt.Errorf("%w: it refers to %d bytes at byte %d, beyond its end at %d: copy it again", ErrTorn, len(p), uint64(offset), f.size)
 	}
 	n, err := f.r.ReadAt(p, offset)
 	if n == len(p) {

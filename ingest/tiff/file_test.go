@@ -26,7 +26,7 @@ func (img *Image) at(x, y, c int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 }
 
-// expect compares every sample of a page of that shape; the values are small whole numbers, so they agree exactly.
+// expect checks the shape of a page and compares every sample. Values are small whole numbers, so they must agree exactly.
 func expect(t *testing.T, img *Image, shape Image, want func(x, y, c int) float64) {
 	t.Helper()
 	if img.Width != shape.Width || img.Height != shape.Height || img.Channels != shape.Channels || img.Depth != shape.Depth {
@@ -137,7 +137,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// grey16 is a small 16-bit page, which differs from the others in number.
+// grey16 describes a small 16-bit page whose values depend on number.
 func grey16(number int) recipe {
 	return recipe{width: 8, height: 6, samples: 1, bits: 16, format: formatUint, photometric: blackIsZero, compression: uncompressed,
 		value: func(x, y, c int) float64 { return ramp(x, y, c) + 1000*float64(number) }}
@@ -160,14 +160,14 @@ func TestManyPages(t *testing.T) {
 	}
 }
 
-// TestTorn cuts a file of three pages everywhere: what is whole is delivered, the tear is told once, and then the file ends.
+// TestTorn cuts a file of three pages at every byte. The whole pages are returned, then one error about the tear, then the end.
 func TestTorn(t *testing.T) {
 	whole := build(t, binary.LittleEndian, false, grey16(0), grey16(1), grey16(2))
 	for cut := range len(whole) {
 		file := whole[:cut]
 		f, err := Open(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
-			continue // TestRefused says what such errors look like
+			continue // TestRefused tests these errors
 		}
 		var img Image
 		pages, tears := 0, 0
@@ -236,7 +236,7 @@ func TestImageJStack(t *testing.T) {
 	}
 }
 
-// TestSinglePageKeepsDescription: a page that was copied out of a stack with its description is one page, not a torn stack.
+// TestSinglePageKeepsDescription: a page that was copied from a stack together with the stack's description is one page, not a torn stack.
 func TestSinglePageKeepsDescription(t *testing.T) {
 	page := grey16(0)
 	page.description = "ImageJ=1.53t\nimages=500\n"
@@ -278,17 +278,17 @@ func TestRefused(t *testing.T) {
 		{"short", []byte("II*\x00"), "cut after 4 bytes"},
 		{"version", []byte("II\x2b\x01abcdabcdabcd"), "version 299"},
 		{"no directory", []byte("II*\x00\x00\x00\x00\x00"), "no page"},
-		{"directory beyond the end", []byte("II*\x00\x00\x01\x00\x00"), "byte 256 lie beyond its end at 8"},
+		{"directory beyond the end", []byte("II*\x00\x00\x01\x00\x00"), "byte 256, beyond its end at 8"},
 		{"huge", huge, "40000x40000 pixels"},
 		{"bomb", bomb, "bytes, at least"},
-		{"JPEG", with(func(r *recipe) { r.compression = 7 }), "compression JPEG is not read"},
+		{"JPEG", with(func(r *recipe) { r.compression = 7 }), "compression JPEG is not supported"},
 		{"Zstandard", with(func(r *recipe) { r.compression = 50000 }), "compression Zstandard"},
 		{"CMYK", with(func(r *recipe) { r.samples, r.photometric = 4, 5 }), "CMYK"},
-		{"5 samples", with(func(r *recipe) { r.samples, r.photometric = 5, rgb; r.separate = true }), "5 samples a pixel"},
+		{"5 samples", with(func(r *recipe) { r.samples, r.photometric = 5, rgb; r.separate = true }), "pixels have 5 samples"},
 		{"24 bits", with(func(r *recipe) { r.bits = 24 }), "24 bits"},
 		{"half floats", with(func(r *recipe) { r.format = formatFloat }), "16 bits in sample format 3"},
 		{"complex", with(func(r *recipe) { r.bits, r.format = 64, 6 }), "sample format 6"},
-		{"palette too short", with(func(r *recipe) { r.bits, r.photometric, r.colours = 8, palette, make([]uint64, 30) }), "palette of 30 values, 768 expected"},
+		{"palette too short", with(func(r *recipe) { r.bits, r.photometric, r.colours = 8, palette, make([]uint64, 30) }), "palette has 30 values, 768 expected"},
 		{"lowest bit first", with(func(r *recipe) { r.fill = 2 }), "fill order 2"},
 		{"predictor without compression", with(func(r *recipe) { r.predictor = 2 }), "predictor 2 with compression none"},
 		{"float predictor on integers", with(func(r *recipe) { r.compression, r.predictor = deflated, 3 }), "predictor 3"},
@@ -318,19 +318,19 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestOldLZW: before TIFF 6.0 the codes were packed from the low bit.
+// TestOldLZW: LZW from before TIFF 6.0, with codes packed from the low bit, is rejected.
 func TestOldLZW(t *testing.T) {
 	r := grey16(0)
 	r.compression = lzwCoded
 	file := build(t, binary.LittleEndian, false, r)
 	copy(file[8:], []byte{0, 1})
 	var img Image
-	if err := open(t, file).Next(&img); err == nil || !strings.Contains(err.Error(), "old-style LZW") {
+	if err := open(t, file).Next(&img); err == nil || !strings.Contains(err.Error(), "LZW with the low bit first") {
 		t.Fatalf("%v, old-style LZW named expected", err)
 	}
 }
 
-// TestDamagedPage: a page whose pixels cannot be expanded does not end the file.
+// TestDamagedPage: reading continues after a page whose pixels cannot be decompressed.
 func TestDamagedPage(t *testing.T) {
 	a, b := grey16(0), grey16(1)
 	a.compression, b.compression = deflated, deflated
@@ -376,7 +376,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestNextReusesMemory: after the first page a plain stack costs no allocation.
+// TestNextReusesMemory: after the first page, reading a plain stack allocates no memory.
 func TestNextReusesMemory(t *testing.T) {
 	pages := make([]recipe, 200)
 	for i := range pages {

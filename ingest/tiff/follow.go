@@ -10,9 +10,9 @@ import (
 // ErrPending reports that the next page of a followed file is missing or incomplete.
 var ErrPending = errors.New("the next page is not written yet")
 
-// Follow reads a file that is still being written. It calls length for the file's size in bytes when a page is missing; it
-// reads nothing before Next. A chain link that is zero or leads to no directory is the place of the next page, not the end. A
-// page whose directory or strips lie beyond the end of the file is pending, not torn, until Finish.
+// Follow reads a file that is still being written. It reads nothing before Next. When a page is missing it calls length, which returns the file's size in
+// bytes. A chain link that is zero or leads to no directory does not end the file: the next page will be linked there. A page whose directory or strips lie
+// beyond the end of the file is pending, not torn, until Finish.
 //
 // Some writers give a file its full length first. Then a page counts as written in three cases: the next one has begun; its
 // directory, written last, lies after its pixels; or the last two bytes that it fills, or the last two of the file, are not
@@ -24,8 +24,8 @@ func Follow(r io.ReaderAt, length func() (int64, error)) *File {
 // Finish declares that the file no longer grows. Missing parts are then errors, as in a file opened with Open.
 func (f *File) Finish() { f.finished = true }
 
-// Doubt returns why the pending page cannot be read although its bytes seem to exist, or nil if bytes are missing. Doubt may
-// pass, because unwritten numbers of a directory are zero. A page that stays doubtful can never be read.
+// Doubt returns why the pending page cannot be read although its bytes seem to exist, or nil if bytes are missing. Doubt may be temporary, because numbers of a
+// directory are zero until written. A page that stays doubtful can never be read.
 func (f *File) Doubt() error {
 	if errors.Is(f.doubt, ErrTorn) {
 		return nil
@@ -41,8 +41,8 @@ func (f *File) Resting() bool {
 // growing reports that more pages may come.
 func (f *File) growing() bool { return f.length != nil && !f.finished }
 
-// grow checks the file again: its header until it is complete, then the chain after the last known directory. It records
-// missing parts in f.broken, for Finish. A file that cannot become a TIFF is an error.
+// grow checks the file again: its header until it is complete, then the chain after the last known directory. It records missing parts in f.broken, which
+// becomes an error after Finish. A file that cannot become a TIFF is an error.
 func (f *File) grow() (err error) {
 	if f.size, err = f.length(); err != nil {
 		return err
@@ -55,11 +55,11 @@ func (f *File) grow() (err error) {
 		return nil
 	}
 	f.broken, f.doubt = nil, nil
-	for n := len(f.directories); n > f.next; n-- { // the link to a page that could not be read yet may be incomplete
+	for n := len(f.directories); n > f.next; n-- { // the link to an unread page may be incomplete
 		delete(f.seen, f.directories[n-1])
 		f.directories = f.directories[:n-1]
 	}
-	link, headless := int64(0), f.headless() // check before the header is read, because it may arrive in between
+	link, headless := int64(0), f.headless() // check before reading the header, which may arrive in between
 	if len(f.directories) > 0 {
 		link, err = f.nextDirectory(f.directories[len(f.directories)-1])
 	} else if link, err = f.readHeader(); err != nil && !headless {
@@ -98,8 +98,7 @@ func (f *File) headless() bool {
 	return f.readAt(w, 0) == nil && (w[0] == 0 || w[1] == 0 || w[2]|w[3] == 0 || w[4]|w[5]|w[6]|w[7] == 0)
 }
 
-// written reports whether the last known page, whose directory was read, has all its bytes, even if the file's length does
-// not tell.
+// written reports whether the last known page, whose directory was read, has all its bytes. It works even if the writer gave the file its full length first.
 func (f *File) written() bool {
 	if slices.ContainsFunc(f.entries, func(e entry) bool { return e.tag == 0 }) {
 		return false
@@ -113,7 +112,7 @@ func (f *File) written() bool {
 		end = max(end, f.valueEnd(&f.entries[i]))
 	}
 	if end >= f.size || end < 2 {
-		return true // reading them reports torn values
+		return true // reading the values reports that they are torn
 	}
 	return f.nonzero(2, end) || f.nonzero(16, f.size)
 }

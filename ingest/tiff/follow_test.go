@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// pages reads all pages of a whole file.
+// pages reads all pages of a complete file.
 func pages(t *testing.T, file []byte) (all []Image) {
 	t.Helper()
 	f, err := Open(bytes.NewReader(file), int64(len(file)))
@@ -28,11 +28,11 @@ func pages(t *testing.T, file []byte) (all []Image) {
 	}
 }
 
-// TestFollowByBytes grows files of every kind by one byte at a time: each page comes once, in order and whole, and nothing is an error.
+// TestFollowByBytes grows files of every kind byte by byte. Each page is returned once, in order and whole, without errors.
 func TestFollowByBytes(t *testing.T) {
 	for i, file := range seeds(t) {
 		want := pages(t, file)
-		for _, allocated := range []bool{false, true} { // the length is there before the content
+		for _, allocated := range []bool{false, true} { // true: the file has its full length before its content
 			written := make([]byte, 0, len(file))
 			f := Follow(readerAt(func(p []byte, off int64) (int, error) {
 				return bytes.NewReader(written[:len(file)]).ReadAt(p, off)
@@ -74,7 +74,7 @@ type readerAt func(p []byte, off int64) (int, error)
 
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
-// TestFinish: what is missing when a file grows no more is told once.
+// TestFinish: after Finish, missing parts give one error.
 func TestFinish(t *testing.T) {
 	page := grey16(0)
 	two := build(t, binary.LittleEndian, false, page, page)
@@ -89,7 +89,7 @@ func TestFinish(t *testing.T) {
 		{"half a header", two[:5], 0, "cut after 5 bytes"},
 		{"a header", two[:8], 0, "the file is torn"},
 		{"zeros", make([]byte, 100), 0, "not a TIFF file"},
-		{"one page", two[:one], 1, ""}, // its link leads to where nothing is yet
+		{"one page", two[:one], 1, ""}, // its link leads to an offset where nothing is written yet
 		{"pixels of the second", two[:one+7], 1, ""},
 		{"half the second directory", two[:len(two)-30], 1, "the file is torn"},
 		{"both", two, 2, ""},
@@ -117,7 +117,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFollowAnew: a file that becomes shorter than what was read of it is another; one whose room is cut off is the same.
+// TestFollowAnew: a file that becomes shorter than the part already read was replaced, which is an error. Cutting off unused space is not.
 func TestFollowAnew(t *testing.T) {
 	for i, file := range seeds(t) {
 		whole := len(file)
@@ -143,10 +143,10 @@ func TestFollowAnew(t *testing.T) {
 	}
 }
 
-// TestFollowHeader: a header that is written while it is looked at is waited for.
+// TestFollowHeader: a header that is written during the check is pending, not an error.
 func TestFollowHeader(t *testing.T) {
 	file := build(t, binary.LittleEndian, false, grey16(0))
-	for before := range 4 { // looks that find zeros
+	for before := range 4 { // number of checks that find zeros
 		looks := 0
 		f := Follow(readerAt(func(p []byte, off int64) (int, error) {
 			if looks++; looks <= before {
@@ -168,7 +168,7 @@ func TestFollowHeader(t *testing.T) {
 	}
 }
 
-// TestFollowRefused: what can never be read is told, not only waited for.
+// TestFollowRefused: a file that can never be read gives an error or a doubt, not only a wait.
 func TestFollowRefused(t *testing.T) {
 	coded := grey16(0)
 	file := build(t, binary.LittleEndian, false, coded)
@@ -180,7 +180,7 @@ func TestFollowRefused(t *testing.T) {
 		want string
 	}{
 		"text": {[]byte("this is no picture at all"), "not a TIFF file"},
-		"jpeg": {jpeg, "compression JPEG is not read"},
+		"jpeg": {jpeg, "compression JPEG is not supported"},
 	} {
 		f := Follow(bytes.NewReader(c.file), func() (int64, error) { return int64(len(c.file)), nil })
 		var img Image

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// seeds are files of every kind that is read.
+// seeds returns files of every supported kind.
 func seeds(t testing.TB) (files [][]byte) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, big := range []bool{false, true} {
@@ -30,7 +30,7 @@ func seeds(t testing.TB) (files [][]byte) {
 	return files
 }
 
-// FuzzOpen: whatever the bytes, every page ends in pixels of the promised shape or in an error, and the file ends.
+// FuzzOpen: for any bytes, every page gives pixels of the announced shape or an error, and the file ends.
 func FuzzOpen(f *testing.F) {
 	for _, file := range seeds(f) {
 		f.Add(file)
@@ -65,8 +65,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzFollow: whatever the bytes, and however many of them are there at first, a file that is followed ends after it was finished, and
-// gives only pages of the promised shape.
+// FuzzFollow: for any bytes, and any number of them at the start, a followed file ends after Finish and gives only pages of the announced shape.
 func FuzzFollow(f *testing.F) {
 	for i, file := range seeds(f) {
 		f.Add(file, uint16(97*i%len(file)))

@@ -19,10 +19,10 @@ const (
 	tenBits
 	twelveBits
 	fourteenBits
-	elevenBits // in 16 bits, as all types but 8 bits
+	elevenBits // stored in 16 bits, like all types except 8 bits
 )
 
-// Image reads e's pixels from its file r into dst and reuses the memory of dst.
+// Image reads the pixels of e into dst and reuses the memory of dst. r is the file that e names.
 func (e *NDEntry) Image(dst *Image, r io.ReaderAt) (err error) {
 	dst.Width, dst.Height, dst.Channels, dst.Depth = e.Width, e.Height, 1, Uint16
 	switch e.kind {
@@ -47,7 +47,7 @@ func (e *NDEntry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string)
 		_, err = r.ReadAt(dst, at)
 	}
 	if err == io.EOF {
-		err = fmt.Errorf("%w: %d bytes of %s at byte %d of %s lie beyond its end: copy it again", ErrTornFolder, n, what, at, e.File)
+		err = fmt.Errorf("%w: %d bytes of %s at byte %d of %s lie beyond the end of the file: copy it again", ErrTornFolder, n, what, at, e.File)
 	}
 	return dst, err
 }
@@ -58,7 +58,7 @@ type NDTimes struct {
 	Elapsed  float64 // time since the start of the acquisition, in whole milliseconds
 }
 
-// NDTimes reads the times of e from its file r.
+// Times reads the times of e. r is the file that e names.
 func (e *NDEntry) Times(r io.ReaderAt) (NDTimes, error) {
 	times := NDTimes{Received: math.NaN(), Elapsed: math.NaN()}
 	raw, err := e.bytes(nil, r, e.metadata, e.metadataBytes, "metadata")

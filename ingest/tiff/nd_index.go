@@ -39,7 +39,7 @@ const (
 // ErrTornFolder marks the error of an incomplete entry or image. It may pass while the folder is being written.
 var ErrTornFolder = errors.New("the recording is torn")
 
-// NDEntry is one image: its position along the axes and its place in the files.
+// NDEntry describes one image: its position along the axes, its file and its bytes in the file.
 type NDEntry struct {
 	Axes          map[string]string // values as written
 	File          string            // in the folder of the index
@@ -65,15 +65,15 @@ func (k pixelType) bytes() int {
 type NDIndex struct {
 	r      io.ReaderAt
 	at     int64 // offset of the next entry
-	number int   // its number, from 1
+	number int   // number of the next entry, from 1
 	buffer []byte
 }
 
 // NewNDIndex returns a reader at the beginning of NDTiff.index.
 func NewNDIndex(r io.ReaderAt) *NDIndex { return &NDIndex{r: r, number: 1} }
 
-// Next returns the next entry. io.EOF means that there is none yet, ErrTorn that it is incomplete; call Next again when the
-// file has grown. Any other error is damage, and no further entry can be found.
+// Next returns the next entry. io.EOF means that there is no entry yet, ErrTornFolder that it is incomplete. Call Next again when the file has grown. After any
+// other error the index is damaged, and no further entry can be found.
 func (x *NDIndex) Next() (NDEntry, error) {
 	e, size, err := x.read()
 	if err != nil && err != io.EOF {
@@ -121,7 +121,7 @@ func (x *NDIndex) text(at int64, limit int, what string) ([]byte, int64, error) 
 		return nil, 0, io.EOF
 	}
 	if n > uint32(limit) {
-		return nil, 0, fmt.Errorf("%s of %d bytes, at most %d expected: the index is damaged, copy it again", what, n, limit)
+		return nil, 0, fmt.Errorf("%s: %d bytes, at most %d expected: the index is damaged, copy it again", what, n, limit)
 	}
 	text, err := x.bytes(at+4, int(n))
 	if err != nil {
@@ -169,21 +169,21 @@ func parseAxes(text []byte) (map[string]string, error) {
 	return axes, nil
 }
 
-// place reads the eight numbers. Every image has a size and metadata, so zeros mean that they are not written yet.
+// place reads the eight numbers after the file's name. Every image has a size and metadata, so zeros there mean that the entry is not written yet.
 func (e *NDEntry) place(raw []byte) error {
 	number := func(i int) uint32 { return binary.LittleEndian.Uint32(raw[4*i:]) }
 	width, height, metadata := number(1), number(2), number(6)
 	e.offset, e.metadata = int64(number(0)), int64(number(5))
 	if e.kind = pixelType(number(3)); width == 0 || height == 0 || e.metadata == 0 || metadata == 0 {
-		return fmt.Errorf("%w: the image's place is missing", ErrTornFolder)
+		return fmt.Errorf("%w: the image's position in the file is missing", ErrTornFolder)
 	}
 	switch {
 	case e.kind > elevenBits:
-		return Unread("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
+		return Unread("the pixel type is %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
 	case number(4) != 0 || number(7) != 0:
-		return Unread("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
+		return Unread("the compression is %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
 	case metadata > maxMetadataBytes:
-		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
+		return fmt.Errorf("the metadata have %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
 	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):
 		return fmt.Errorf("the index places the image in %q, a file beside the index expected: copy the recording again", e.File)
 	}

@@ -33,7 +33,7 @@ func TestIndex(t *testing.T) {
 		{Axes: map[string]string{"channel": "DAPI", "z": "3", "time": "0"}, File: "a_NDTiffStack.tif", Width: 2, Height: 3, offset: 508, metadata: 520, metadataBytes: 9, kind: twelveBits},
 		{Axes: map[string]string{"channel": "DAPI", "z": "3", "time": "1"}, File: "a_NDTiffStack_1.tif", Width: 2, Height: 3, offset: 8, metadata: 26, metadataBytes: 9, kind: ndRGB},
 	}
-	// However much of it is there, entries are whole or not there; with zeros behind them they may lack zeros only.
+	// For any length of the index, entries are whole or missing. If zeros follow, an entry may lack only zeros.
 	for n := range whole + 1 {
 		for _, size := range []int{n, len(file)} {
 			there := make([]byte, size)
@@ -72,17 +72,17 @@ func TestIndexRefused(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"axes too long":  {binary.LittleEndian.AppendUint32(nil, 1<<30), "axes of 1073741824 bytes, at most"},
+		"axes too long":  {binary.LittleEndian.AppendUint32(nil, 1<<30), "axes: 1073741824 bytes, at most"},
 		"axes no JSON":   {ndEntry(`channel=3`, "a.tif", good...), "a JSON object"},
 		"axes nested":    {ndEntry(`{"channel":[1]}`, "a.tif", good...), "a number or text expected"},
 		"many axes":      {ndEntry(`{`+strings.Repeat(`"a":1,"b":2,`, 1)+ndAxes(40)+`}`, "a.tif", good...), "a JSON object of at most 32"},
-		"name too long":  {ndEntry(`{}`, strings.Repeat("a", 2000), good...), "name of 2000 bytes"},
+		"name too long":  {ndEntry(`{}`, strings.Repeat("a", 2000), good...), "name: 2000 bytes"},
 		"other folder":   {ndEntry(`{}`, "../a.tif", good...), "a file beside the index expected"},
 		"absolute":       {ndEntry(`{}`, "/etc/passwd", good...), "a file beside the index expected"},
-		"pixel type":     {ndEntry(`{}`, "a.tif", with(3, 7)...), "pixel type 7, 0 to 6 expected"},
-		"compressed":     {ndEntry(`{}`, "a.tif", with(4, 1)...), "compression 1, none (0) expected"},
+		"pixel type":     {ndEntry(`{}`, "a.tif", with(3, 7)...), "the pixel type is 7, 0 to 6 expected"},
+		"compressed":     {ndEntry(`{}`, "a.tif", with(4, 1)...), "the compression is 1, none (0) expected"},
 		"huge":           {ndEntry(`{}`, "a.tif", with(1, math.MaxUint32)...), "4294967295x3 pixels"},
-		"huge metadata":  {ndEntry(`{}`, "a.tif", with(6, math.MaxUint32)...), "metadata of 4294967295 bytes"},
+		"huge metadata":  {ndEntry(`{}`, "a.tif", with(6, math.MaxUint32)...), "metadata have 4294967295 bytes"},
 		"no size":        {ndEntry(`{}`, "a.tif", with(2, 0)...), "torn"},
 		"name with zero": {ndEntry(`{}`, "a\x00.tif", good...), "torn"},
 	} {
@@ -93,7 +93,7 @@ func TestIndexRefused(t *testing.T) {
 	}
 }
 
-// ndAxes are n axes as JSON, without the braces.
+// ndAxes returns n axes as JSON, without the braces.
 func ndAxes(n int) string {
 	var names []string
 	for i := range n {
@@ -134,7 +134,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// FuzzIndex: whatever the bytes, entries are within their bounds, their images and times end in values or an error, and the index ends.
+// FuzzIndex: for any bytes, entries are within their bounds, their images and times give values or an error, and the index ends.
 func FuzzIndex(f *testing.F) {
 	f.Add(ndEntry(`{"channel":"DAPI","z":3,"time":0}`, "a.tif", 5, 2, 3, 1, 0, 20, 9, 0))
 	f.Add(append(ndEntry(`{"time":0}`, "a.tif", 0, 1, 1, 0, 0, 1, 2, 0), ndEntry(`{"time":"x"}`, "b.tif", 0, 1, 1, 2, 0, 1, 2, 0)...))

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// page is the checked layout of one page: every number in it is within its bound.
+// page is the layout of one page. Every number in it was checked against its bound.
 type page struct {
 	width, height  int
 	samples        int // per pixel
@@ -17,7 +17,7 @@ type page struct {
 	predictor      uint64
 	separate       bool // each sample in its own plane
 	tiled          bool
-	chunkW, chunkH int // size of a strip or tile; the last strip may be lower
+	chunkW, chunkH int // size of a strip or tile; the last strip may have fewer rows
 	across, down   int // chunks of a plane
 	offsets        []uint64
 	counts         []uint64 // stored bytes of each chunk; empty if the file does not say
@@ -89,10 +89,10 @@ func (f *File) readSamples(p *page) error {
 		p.format = formatUint
 	}
 	if samples < 1 || samples > 4 {
-		return Unread("%d samples a pixel, 1 to 4 expected: split the channels into files", samples)
+		return Unread("pixels have %d samples, 1 to 4 expected: write each channel to its own file", samples)
 	}
 	if bits > 64 || !readable(p.format, int(bits)) {
-		return Unread("samples of %d bits in sample format %d, expected 1 to 16 or 32 bits unsigned (1), 8, 16 or 32 bits signed (2), 32 or 64 bits floating point (3): convert the file", bits, p.format)
+		return Unread("samples have %d bits in sample format %d, expected 1 to 16 or 32 bits unsigned (1), 8, 16 or 32 bits signed (2), 32 or 64 bits floating point (3): convert the file", bits, p.format)
 	}
 	p.samples, p.bits = int(samples), int(bits)
 	if err := f.readColours(p); err != nil {
@@ -126,28 +126,28 @@ func (f *File) readColours(p *page) (err error) {
 		return nil
 	case whiteIsZero:
 		if !whole {
-			return Unread("white-is-zero samples of %d bits in sample format %d, 1 to 16 bits unsigned expected: convert the file", p.bits, p.format)
+			return Unread("white-is-zero samples have %d bits in sample format %d, 1 to 16 bits unsigned expected: convert the file", p.bits, p.format)
 		}
 		return nil
 	case rgb:
 		if p.samples < 3 {
-			return fmt.Errorf("RGB with %d samples a pixel, 3 or 4 expected: the file is damaged, write it again", p.samples)
+			return fmt.Errorf("RGB pixels have %d samples, 3 or 4 expected: the file is damaged, write it again", p.samples)
 		}
 		return nil
 	case palette:
 		if p.samples != 1 || p.format != formatUint || p.bits > 8 {
-			return Unread("a palette over %d samples of %d bits, one of at most 8 bits expected: convert the file to RGB", p.samples, p.bits)
+			return Unread("palette pixels have %d samples of %d bits, one sample of at most 8 bits expected: convert the file to RGB", p.samples, p.bits)
 		}
 		want := 3 << p.bits
 		if p.colours, err = f.uints(p.colours, tagColorMap, want); err != nil {
 			return err
 		}
 		if len(p.colours) != want {
-			return fmt.Errorf("a palette of %d values, %d expected: the file is damaged, write it again", len(p.colours), want)
+			return fmt.Errorf("the palette has %d values, %d expected: the file is damaged, write it again", len(p.colours), want)
 		}
 		return nil
 	}
-	return Unread("pixels in %s are not read: convert the file to grey or RGB", photometricName(p.photometric))
+	return Unread("pixels in %s are not supported: convert the file to grey or RGB", photometricName(p.photometric))
 }
 
 func (f *File) readCompression(p *page) (err error) {
@@ -158,7 +158,7 @@ func (f *File) readCompression(p *page) (err error) {
 	case uncompressed, lzwCoded, deflated, deflatedOld, packBits:
 		return nil
 	}
-	return Unread("compression %s is not read: write the file with none, LZW, Deflate or PackBits", compressionName(p.compression))
+	return Unread("compression %s is not supported: write the file with none, LZW, Deflate or PackBits", compressionName(p.compression))
 }
 
 func (f *File) readPredictor(p *page) error {
@@ -167,19 +167,19 @@ func (f *File) readPredictor(p *page) error {
 		return err
 	}
 	if fill == fillLowestBitFirst {
-		return Unread("bits stored lowest first (fill order 2) are not read: write the file with fill order 1")
+		return Unread("bits stored lowest first (fill order 2) are not supported: write the file with fill order 1")
 	}
 	if p.predictor, err = f.uint(tagPredictor, predictorNone); err != nil {
 		return err
 	}
 	switch {
 	case p.predictor == predictorNone:
-	case p.compression == uncompressed || p.compression == packBits: // libtiff ignores it here, other programs apply it
+	case p.compression == uncompressed || p.compression == packBits: // here libtiff ignores the predictor, other programs apply it
 		return Unread("predictor %d with compression %s is ambiguous: write the file without a predictor", p.predictor, compressionName(p.compression))
 	case p.predictor == predictorHorizontal && (p.bits == 8 || p.bits == 16 || p.bits == 32):
 	case p.predictor == predictorFloat && p.format == formatFloat:
 	default:
-		return Unread("predictor %d on %d-bit samples in sample format %d is not read: write the file without a predictor", p.predictor, p.bits, p.format)
+		return Unread("predictor %d on %d-bit samples in sample format %d is not supported: write the file without a predictor", p.predictor, p.bits, p.format)
 	}
 	return nil
 }
@@ -205,10 +205,10 @@ func (f *File) readChunks(p *page) error {
 	p.across, p.down = divideUp(p.width, p.chunkW), divideUp(p.height, p.chunkH)
 	chunks := p.across * p.down * p.planes()
 	if chunks > maxChunks {
-		return Unread("%d strips or tiles, at most %d expected: write the file with larger ones", chunks, maxChunks)
+		return Unread("the page has %d strips or tiles, at most %d expected: write the file with larger strips or tiles", chunks, maxChunks)
 	}
 	if chunk := p.chunkH * p.rowBytes(); chunk > maxChunk {
-		return Unread("strips or tiles of %d bytes, at most %d expected: write the file with smaller ones", chunk, maxChunk)
+		return Unread("strips or tiles have %d bytes, at most %d expected: write the file with smaller strips or tiles", chunk, maxChunk)
 	}
 	if p.offsets, err = f.uints(p.offsets, offsets, maxChunks); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (f *File) readChunks(p *page) error {
 		return err
 	}
 	if len(p.offsets) < chunks || len(p.counts) != 0 && len(p.counts) < chunks {
-		return fmt.Errorf("%d offsets and %d sizes for %d strips or tiles: the file is damaged, copy it again", len(p.offsets), len(p.counts), chunks)
+		return fmt.Errorf("the page has %d offsets and %d sizes for %d strips or tiles: the file is damaged, copy it again", len(p.offsets), len(p.counts), chunks)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (f *File) readStripSize(p *page) error {
 		return err
 	}
 	if rows == 0 {
-		return errors.New("strips of 0 rows, at least 1 expected: the file is damaged, write it again")
+		return errors.New("strips have 0 rows, at least 1 expected: the file is damaged, write it again")
 	}
 	p.chunkW, p.chunkH = p.width, int(min(rows, uint64(p.height)))
 	return nil
@@ -250,7 +250,7 @@ func (f *File) readTileSize(p *page) error {
 	return nil
 }
 
-// checkStored rejects a page whose stored bytes cannot fill its pixels, before it costs memory or time.
+// checkStored rejects a page whose stored bytes cannot fill its pixels, before memory is allocated for it.
 func (f *File) checkStored(p *page) error {
 	// Deflate turns one byte into at most 1032, TIFF's LZW into fewer than 2730 (4095 bytes from a 12-bit code).
 	const ratio = 2730
@@ -267,14 +267,14 @@ func (f *File) checkStored(p *page) error {
 			return fmt.Errorf("strip or tile %d has %d bytes, at least %d expected: the file is damaged, copy it again", i, stored, want)
 		}
 		if total += stored; total > f.size {
-			return fmt.Errorf("strips or tiles of %d bytes and more in a file of %d, so they overlap: the file is damaged, copy it again", total, f.size)
+			return fmt.Errorf("strips or tiles need at least %d bytes in a file of %d, so they overlap: the file is damaged, copy it again", total, f.size)
 		}
 	}
 	return nil
 }
 
-// stored returns the bytes of chunk i in the file. Uncompressed chunks use at most their pixels' size. If the file gives no
-// size, uncompressed chunks have that size, and compressed ones extend to the end of the file.
+// stored returns the bytes of chunk i in the file. Uncompressed chunks use at most their pixels' size. If the file gives no size, an uncompressed chunk has its
+// pixels' size, and a compressed chunk extends to the end of the file.
 func (f *File) stored(p *page, i int) int64 {
 	given := len(p.counts) > 0 && p.counts[i] > 0
 	switch {
@@ -303,7 +303,7 @@ func (p *page) interleaved() int {
 	return p.samples
 }
 
-// rows returns the height of chunk i: a tile is always full, the last strip ends with the picture.
+// rows returns the height of chunk i. Tiles have their full height; the last strip ends at the picture's last row.
 func (p *page) rows(i int) int {
 	if p.tiled {
 		return p.chunkH
@@ -317,7 +317,7 @@ func (p *page) rowBytes() int { return divideUp(p.chunkW*p.interleaved()*p.bits,
 // chunkBytes returns the decompressed length of chunk i.
 func (p *page) chunkBytes(i int) int { return p.rows(i) * p.rowBytes() }
 
-// contiguous reports whether the page's bytes lie in one run in the picture's format.
+// contiguous reports whether the page's pixels lie in the file without gaps, in the format of an Image.
 func (p *page) contiguous() bool {
 	if p.compression != uncompressed || p.tiled || p.separate || p.bits%8 != 0 {
 		return false

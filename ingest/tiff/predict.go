@@ -15,7 +15,7 @@ func (f *File) unpredict(p *page, raw []byte) {
 	}
 }
 
-// sumRow undoes horizontal differencing, TIFF 6.0 section 14: a sample is stored as its difference from the previous pixel's.
+// sumRow undoes horizontal differencing, TIFF 6.0 section 14: each sample is stored as its difference from the same sample of the previous pixel.
 func (f *File) sumRow(row []byte, samples, size int) {
 	step := samples * size
 	switch size {

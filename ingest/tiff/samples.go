@@ -35,12 +35,12 @@ func (s Samples) Depth() Depth {
 	return Float32
 }
 
-// pixels reports that the stored form equals a picture's form.
+// pixels reports that stored samples have the format of an Image's pixels.
 func (s Samples) pixels() bool {
 	return s.Kind == Unsigned && (s.Bytes == 1 || s.Bytes == 2 && !s.Big) || s.Kind == Floating && s.Bytes == 4 && !s.Big
 }
 
-// Run is N samples with their byte steps in the target and in the source.
+// Run is N samples. To and From are the steps in bytes between them in the target and in the source.
 type Run struct{ N, To, From int }
 
 // Convert converts the samples of src to pixels of dst.

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestConvert: samples of every kind and byte order become the numbers that they are, near each other and apart.
+// TestConvert: samples of every kind and byte order are converted correctly, with and without gaps between them.
 func TestConvert(t *testing.T) {
 	for _, c := range []struct {
 		Samples
 		depth  Depth
-		values []float64 // as they are stored
+		values []float64 // stored values
 	}{
 		{Samples{Truth, 1, false}, Uint8, []float64{0, 1, 2, 255, 0}},
 		{Samples{Unsigned, 1, false}, Uint8, []float64{0, 1, 128, 255, 7}},
@@ -30,7 +30,7 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%+v becomes depth %d, %d expected", c.Samples, c.Depth(), c.depth)
 		}
 		for _, big := range []bool{false, true} {
-			for from := range 3 { // bytes between two
+			for from := range 3 { // bytes between two samples
 				for to := range 3 {
 					c.Big = big
 					c.checkConvert(t, c.values, from, to)
@@ -40,7 +40,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestUnread: what is of a kind that is not read ends in the page that says what is, and has its cause.
+// TestUnread: the error for an unsupported kind ends with the page that lists the supported kinds, and wraps its cause.
 func TestUnread(t *testing.T) {
 	err := Unread("compression %s: %w", "JPEG", ErrTorn)
 	if err.Error() != "compression JPEG: the file is torn (docs/howto/recordings.md)" || !errors.Is(err, ErrTorn) {
@@ -51,7 +51,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// checkConvert converts values that lie so many bytes apart.
+// checkConvert checks the conversion of values with the given numbers of bytes between them in source and target.
 func (s Samples) checkConvert(t *testing.T, values []float64, from, to int) {
 	t.Helper()
 	var order binary.AppendByteOrder = binary.LittleEndian

@@ -11,19 +11,19 @@ type Series struct {
 	Channels, Slices, Times int     // 1 if unknown; slices and channels per time
 	Interval                float64 // time step in seconds; 0 if unknown
 
-	order string // order of channels C, slices Z and times T, fastest first; empty if pages lie in another order
+	order string // order of channels C, slices Z and times T, fastest first; empty if pages follow no such order
 }
 
 // unsaid is the series of a file without a description.
 var unsaid = Series{Channels: 1, Slices: 1, Times: 1}
 
-// Mixed reports that pages differ in more than time.
+// Mixed reports that pages differ in channel or slice, too, not only in time.
 func (s Series) Mixed() bool { return s.Channels > 1 || s.Slices > 1 }
 
 // Regular reports that At is valid, because pages follow the order of the axes.
 func (s Series) Regular() bool { return s.order != "" }
 
-// At returns the channel and the slice of a page, all counted from 0, in a regular series.
+// At returns the channel and the slice of a page in a regular series. All three count from 0.
 func (s Series) At(page int) (channel, slice int) {
 	for _, axis := range s.order {
 		switch axis {
@@ -52,7 +52,7 @@ func (f *File) Series() Series {
 	return omeSeries(text, max(1, f.page.samples))
 }
 
-// description returns the beginning of the current page's text, or nothing if it cannot be read.
+// description returns the beginning of the current page's description, or nil if it cannot be read.
 func (f *File) description() []byte {
 	const limit = 1 << 20 // ImageJ and OME-XML begin with the counts; OME-XML may continue with every page's time
 	e := f.find(tagDescription)
@@ -66,10 +66,10 @@ func (f *File) description() []byte {
 	return text
 }
 
-// imageJ is a description of lines key=value. It is ImageJ's if it begins with its name.
+// imageJ is a description with lines key=value. It is ImageJ's if it begins with ImageJ=.
 type imageJ []byte
 
-// series takes slices without times as times, because ImageJ describes any stack that way.
+// series counts slices as times if there are no times, because ImageJ describes every stack as slices.
 func (d imageJ) series() Series {
 	s := unsaid
 	s.order = "CZT" // always
@@ -93,7 +93,7 @@ func (d imageJ) value(key string) string {
 	return ""
 }
 
-// omeSeries returns the series of the first Pixels element of an OME-XML. Colours of one page, samples, are one channel.
+// omeSeries returns the series of the first Pixels element of an OME-XML. samples is the number of colours per page, which together are one channel.
 func omeSeries(text []byte, samples int) Series {
 	s, inside := unsaid, false
 	if !bytes.HasPrefix(text, []byte("<")) {
@@ -120,7 +120,7 @@ func omeSeries(text []byte, samples int) Series {
 	}
 }
 
-// said returns the attributes of an element.
+// said returns the attributes of an element by name.
 func said(e xml.StartElement) map[string]string {
 	values := make(map[string]string)
 	for _, a := range e.Attr {

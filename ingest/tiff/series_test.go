@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestSeries: what ImageJ and OME-XML say of channels, slices and times is read, and what neither wrote is not.
+// TestSeries: the numbers of channels, slices and times in descriptions of ImageJ and OME-XML are read, and other descriptions are ignored.
 func TestSeries(t *testing.T) {
 	const ome = `<?xml version="1.0" encoding="UTF-8"?><!-- a comment --><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0" Name="5 &#181;M">`
 	for text, want := range map[string]Series{
 		"":                                   {1, 1, 1, 0, ""},
-		"channels=2\nfinterval=2\n":          {1, 1, 1, 0, ""}, // not ImageJ's
+		"channels=2\nfinterval=2\n":          {1, 1, 1, 0, ""}, // not a description of ImageJ
 		"ImageJ=1.53t\nimages=5\nslices=5\n": {1, 1, 1, 0, "CZT"},
 		"ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n":                                      {2, 1, 3, 0, "CZT"},
 		"ImageJ=1.53t\nimages=24\nchannels=2\nslices=4\nframes=3\nfinterval=0.5\n":            {2, 4, 3, 0.5, "CZT"},
@@ -27,12 +27,12 @@ func TestSeries(t *testing.T) {
 		ome + `<Pixels SizeC="1" TimeIncrement="0.0"></Pixels><Pixels TimeIncrement="3">`:     {1, 1, 1, 0, ""}, // of the first image
 		ome + strings.Repeat("<", 100):                                                        {1, 1, 1, 0, ""},
 		ome + `<Pixels SizeC="99999999999999999999" SizeZ="-1" TimeIncrement="-1">`:           {1, 1, 1, 0, ""},
-		ome + `<Annotation>` + strings.Repeat("x", 1<<20) + `</Annotation><Pixels SizeC="2">`: {1, 1, 1, 0, ""}, // beyond what is read
+		ome + `<Annotation>` + strings.Repeat("x", 1<<20) + `</Annotation><Pixels SizeC="2">`: {1, 1, 1, 0, ""}, // beyond the part read
 		`<Pixels`: {1, 1, 1, 0, ""},
 
 		ome + `<Pixels SizeC="2" SizeT="2" DimensionOrder="XYCTZ"><TiffData/></Pixels>`:                               {2, 1, 2, 0, "CTZ"},
 		ome + `<Pixels SizeC="2" SizeT="2" DimensionOrder="XYCTZ"><TiffData IFD="3" FirstC="1" FirstT="1"/></Pixels>`: {2, 1, 2, 0, "CTZ"},
-		ome + `<Pixels SizeC="2" SizeT="2" DimensionOrder="XYCTZ"><TiffData IFD="1" FirstT="1"/></Pixels>`:            {2, 1, 2, 0, ""}, // not where the order has it
+		ome + `<Pixels SizeC="2" SizeT="2" DimensionOrder="XYCTZ"><TiffData IFD="1" FirstT="1"/></Pixels>`:            {2, 1, 2, 0, ""}, // at a position that contradicts the order
 		ome + `<Pixels SizeC="2" SizeZ="2" DimensionOrder="XYCTZ"><TiffData IFD="2"/></Pixels>`:                       {2, 2, 1, 0, ""},
 		ome + `<Pixels SizeC="2" DimensionOrder="XYCTZ"/><Pixels><TiffData IFD="1"/></Pixels>`:                        {2, 1, 1, 0, "CTZ"}, // of the second image
 	} {
@@ -44,7 +44,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesAt: a page's channel and slice follow from the order of the axes, which the formats' own documents give.
+// TestSeriesAt: a page's channel and slice follow from the order of the axes that the formats' documents define.
 func TestSeriesAt(t *testing.T) {
 	at := func(s Series, pages int) (places [][2]int) {
 		for page := range pages {

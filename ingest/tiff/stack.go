@@ -1,6 +1,6 @@
 package tiff
 
-// stack is ImageJ's way beyond TIFF's 4 GiB: one directory, "images=N" in its description, and N pages of pixels in a row.
+// stack is a file of ImageJ beyond TIFF's 4 GiB: one directory with "images=N" in its description, and the pixels of N pages without gaps.
 type stack struct {
 	claimed int
 	held    int   // pages that fit in the file; 0 without a stack
@@ -10,11 +10,11 @@ type stack struct {
 
 func (s stack) missing() int { return s.claimed - s.held }
 
-// fitting returns the number of pages in a file of size bytes.
+// fitting returns the number of whole pages in a file of size bytes.
 func (s stack) fitting(size int64) int { return int(min(int64(s.claimed), (size-s.start)/s.bytes)) }
 
-// findStack sets f.stack if the only directory describes several pages. It ignores a stale description, such as in a copied
-// single page: the pixels must exist, after the directory as ImageJ writes them.
+// findStack sets f.stack if the only directory describes several pages. It ignores a stale description, such as in a copied single page: the pixels must exist,
+// and lie after the directory, as ImageJ writes them.
 func (f *File) findStack() {
 	p := &f.page
 	claimed := f.claimedImages()

@@ -2,7 +2,7 @@ package tiff
 
 import "fmt"
 
-// Tags, TIFF 6.0 part 2 and 3.
+// Tags of TIFF 6.0, parts 2 and 3.
 const (
 	tagWidth            = 256
 	tagHeight           = 257

@@ -28,7 +28,7 @@ func (w *Writer) Size() int64 { return w.size }
 func Stored(img *Image) int64 {
 	extra := 0
 	if img.Channels == 3 {
-		extra = 2 * 2 * 3 // bits and format, a short per channel
+		extra = 2 * 2 * 3 // bits and format, one short of each per channel
 	}
 	return even(int64(linkAt + 4 + extra + len(img.Pix)))
 }
@@ -36,13 +36,13 @@ func Stored(img *Image) int64 {
 // even rounds up: directories lie at even bytes.
 func even(n int64) int64 { return (n + 1) &^ 1 }
 
-// Append writes a page. After an error the file holds the earlier pages, and the bytes beyond Size may be cut off.
+// Append writes a page. After an error the file contains the earlier pages, and the caller may cut off the bytes beyond Size.
 func (w *Writer) Append(img *Image) error {
 	if err := img.check(); err != nil {
 		return err
 	}
 	if w.size+Stored(img) > math.MaxUint32 {
-		return fmt.Errorf("a page of %d bytes after %d does not fit in the 4 GiB of a TIFF: begin another file", Stored(img), w.size)
+		return fmt.Errorf("a page of %d bytes does not fit in the 4 GiB of a TIFF that already has %d bytes: begin another file", Stored(img), w.size)
 	}
 	directory := img.directory(uint32(w.size))
 	if _, err := w.w.WriteAt(directory, w.size); err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// shades is a picture whose bytes tell it from others.
+// shades returns a picture whose bytes depend on k.
 func shades(width, height, channels int, depth Depth, k int) *Image {
 	img := &Image{Width: width, Height: height, Channels: channels, Depth: depth, Pix: make([]byte, width*height*channels*depth.Bytes())}
 	for i := range img.Pix {
@@ -44,7 +44,7 @@ func writePages(t *testing.T, pages ...*Image) string {
 	return file.Name()
 }
 
-// readPages reads what File finds, up to the first error.
+// readPages reads the pages that File finds, up to the first error.
 func readPages(t *testing.T, data []byte) (pages []*Image, err error) {
 	t.Helper()
 	file, err := Open(bytes.NewReader(data), int64(len(data)))
@@ -60,7 +60,7 @@ func readPages(t *testing.T, data []byte) (pages []*Image, err error) {
 	}
 }
 
-// Pages of all types come back, also where each has another size.
+// Pages of all types are read back, also if each has a different size.
 func TestWriter(t *testing.T) {
 	var written []*Image
 	for k, depth := range []Depth{Uint8, Uint16, Float32} {
@@ -83,7 +83,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// A file that is cut anywhere is read up to its last whole page, or has none.
+// A file that is cut anywhere gives its whole pages, or none.
 func TestWriterTorn(t *testing.T) {
 	a, b := shades(5, 3, 1, Uint16, 1), shades(5, 3, 3, Uint8, 2)
 	data, err := os.ReadFile(writePages(t, a, b))
@@ -103,7 +103,7 @@ func TestWriterTorn(t *testing.T) {
 	}
 }
 
-// failing takes so many writes, and half of the next.
+// failing accepts a number of writes, and half of the next one.
 type failing struct {
 	file *os.File
 	left int
@@ -117,7 +117,7 @@ func (f *failing) WriteAt(p []byte, off int64) (int, error) {
 	return n, io.ErrShortWrite
 }
 
-// A disk that fails in the directory, the pixels or the link of a page leaves the page before, and an account of it.
+// If the disk fails within the directory, the pixels or the link of a page, the file keeps the previous pages, and Append returns an error.
 func TestWriterDiskFails(t *testing.T) {
 	first := shades(5, 3, 1, Uint8, 1)
 	for broken := range 3 {
@@ -147,7 +147,7 @@ func TestWriterDiskFails(t *testing.T) {
 }
 
 func TestWriterRefuses(t *testing.T) {
-	w := &Writer{size: 1<<32 - 100} // writes nowhere
+	w := &Writer{size: 1<<32 - 100} // has no file
 	if err := w.Append(shades(5, 3, 1, Uint8, 1)); err == nil || !strings.Contains(err.Error(), "begin another file") {
 		t.Errorf("found %v", err)
 	}

@@ -27,7 +27,7 @@ type Clock struct {
 	rows, columns, kind int    // of the first frame; 0 before
 }
 
-// NewClock takes the options dt and fps, at most one of them set; 0 means not set.
+// NewClock returns a Clock from the options dt and fps. At most one of them may be set; 0 means not set.
 func NewClock(dt, fps float64) (Clock, error) {
 	switch {
 	case dt == 0 && fps == 0:
@@ -35,7 +35,7 @@ func NewClock(dt, fps float64) (Clock, error) {
 	case dt != 0 && fps != 0:
 		return Clock{}, fmt.Errorf("dt is %g and fps is %g: give one of them", dt, fps)
 	case fps != 0 && !(1/maxInterval <= fps && fps <= 1/minInterval):
-		return Clock{}, fmt.Errorf("fps is %g, expected %g to %g frames a second: give the camera's rate", fps, 1/float64(maxInterval), 1/minInterval)
+		return Clock{}, fmt.Errorf("fps is %g, expected %g to %g frames per second: give the camera's rate", fps, 1/float64(maxInterval), 1/minInterval)
 	case fps != 0:
 		return Clock{interval: 1 / fps, timed: true}, nil
 	case !(minInterval <= dt && dt <= maxInterval):
@@ -47,7 +47,7 @@ func NewClock(dt, fps float64) (Clock, error) {
 // OwnTimes returns a Clock for frames with their own times.
 func OwnTimes() Clock { return Clock{timed: true} }
 
-// PlayAt uses a video's own rate if the user gave none.
+// PlayAt sets the interval from a video's own rate if the user gave none, with a warning.
 func (c *Clock) PlayAt(fps float64) {
 	if c.timed || !(1/maxInterval <= fps && fps <= 1/minInterval) {
 		return
@@ -56,16 +56,16 @@ func (c *Clock) PlayAt(fps float64) {
 	c.Warn("container_frame_rate", fmt.Sprintf("time steps come from the file's %.6g frames per second, which may be the playback speed: give --fps or --dt if the camera was faster or slower", fps))
 }
 
-// Described uses the interval of a file's description if the user gave none.
+// Described sets the interval from a file's description if the user gave none, with a warning.
 func (c *Clock) Described(interval float64) {
 	if c.timed || !(minInterval <= interval && interval <= maxInterval) {
 		return
 	}
 	c.interval, c.timed = interval, true
-	c.Warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be the requested interval: give --dt or --fps if the camera was faster or slower", interval))
+	c.Warn("described_interval", fmt.Sprintf("time steps are %.6g s, from the file's description, which may be the requested interval: give --dt or --fps if the camera was faster or slower", interval))
 }
 
-// Measured uses an interval measured by the recording program, and reports whether it is valid.
+// Measured sets the interval that the recording program measured, if the user gave none, and reports whether the interval is valid.
 func (c *Clock) Measured(interval float64) bool {
 	if !(minInterval <= interval && interval <= maxInterval) {
 		return false
@@ -74,7 +74,7 @@ func (c *Clock) Measured(interval float64) bool {
 	return true
 }
 
-// Own declares that frames have their own times; an interval from the user still wins.
+// Own declares that frames have their own times. An interval from the user still takes precedence.
 func (c *Clock) Own() { c.timed = true }
 
 // Even reports whether an interval is known, so that Now is the next frame's time.
@@ -89,10 +89,10 @@ func (c *Clock) Next() uint64 { return c.next }
 // Renumber sets the number of the next frame.
 func (c *Clock) Renumber(n uint64) { c.next = n }
 
-// Refit accepts any size and type for the next frame, because it comes from another publisher.
+// Refit accepts any size and type for the next frame. It is called when the next frame comes from another publisher.
 func (c *Clock) Refit() { c.rows = 0 }
 
-// Settle ends the search for times; call it after all other sources of times.
+// Settle ends the search for times. Call it after all other sources of times were tried. Without any, it assumes 1 s with a warning.
 func (c *Clock) Settle() {
 	if c.timed {
 		return
@@ -112,25 +112,25 @@ func (c *Clock) Timed() bool { return c.timed }
 // Now returns the time of the next frame at even steps, in seconds.
 func (c *Clock) Now() float64 { return float64(c.next) * c.interval }
 
-// Frame makes the next frame from mat, taken t seconds after the epoch, and takes ownership of mat. It closes and skips a mat
-// unlike the first.
+// Frame makes the next frame from mat, taken t seconds after the epoch, and takes ownership of mat. If mat differs from the first in size or type, Frame closes
+// it and returns a skip.
 func (c *Clock) Frame(mat frame.Mat, t float64, m frame.Meta) (*frame.Frame, error) {
 	return c.FrameAt(mat, time.Unix(0, 0).UTC().Add(Duration(t)), m)
 }
 
-// FrameAt is Frame for an exactly known time.
+// FrameAt is like Frame, for a time that is known to the nanosecond.
 func (c *Clock) FrameAt(mat frame.Mat, at time.Time, m frame.Meta) (*frame.Frame, error) {
 	if c.rows == 0 {
 		c.rows, c.columns, c.kind = mat.Rows(), mat.Cols(), int(mat.Type())
 	}
 	if mat.Rows() != c.rows || mat.Cols() != c.columns {
-		err := fmt.Errorf("%s: frame %d is %dx%d pixels, %dx%d expected as in the first: keep pictures of one size together", m.File, c.next, mat.Cols(), mat.Rows(), c.columns, c.rows)
+		err := fmt.Errorf("%s: frame %d has %dx%d pixels, but the first had %dx%d: keep pictures of different sizes apart", m.File, c.next, mat.Cols(), mat.Rows(), c.columns, c.rows)
 		mat.Close()
 		return nil, c.Skip("size_changed", err)
 	}
 	if kind := int(mat.Type()); kind != c.kind {
 		mat.Close()
-		return nil, c.Skip("type_changed", fmt.Errorf("%s: frame %d holds %s, %s expected as in the first: keep pictures of one type together", m.File, c.next, picture.TypeName(kind), picture.TypeName(c.kind)))
+		return nil, c.Skip("type_changed", fmt.Errorf("%s: frame %d has %s, but the first had %s: keep pictures of different types apart", m.File, c.next, picture.TypeName(kind), picture.TypeName(c.kind)))
 	}
 	m.Arrived, m.Events, c.warnings = time.Now(), c.warnings, nil
 	f := frame.New(c.next, at, m, mat)
@@ -138,11 +138,11 @@ func (c *Clock) FrameAt(mat frame.Mat, at time.Time, m frame.Meta) (*frame.Frame
 	return f, nil
 }
 
-// Skip skips the next frame, which keeps its number and its time.
+// Skip counts the next frame as skipped and returns the *pipeline.ErrSkip for it. The frame keeps its number and its time.
 func (c *Clock) Skip(cause string, err error) error {
 	c.next++
 	return &pipeline.ErrSkip{Cause: cause, Err: err}
 }
 
-// Duration converts seconds, to the nanosecond.
+// Duration converts seconds to a duration, rounded to nanoseconds.
 func Duration(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

@@ -15,21 +15,21 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// TimetableName is the file beside pictures with their times.
+// TimetableName is the name of the file with the times of pictures, in their folder.
 const TimetableName = "frames.csv"
 
-// maxTimetableBytes allows some ten million frames.
+// maxTimetableBytes is enough for some ten million frames.
 const maxTimetableBytes = 512 << 20
 
-// Moment is the timetable's row of one picture.
+// Moment is a row of the timetable, for one picture.
 type Moment struct {
 	Order      int // row number
 	T          float64
 	Trajectory uint64
 }
 
-// Timetable is a frames.csv: columns file (relative to its folder), t in seconds and, if there are several, trajectory. It
-// ignores other columns.
+// Timetable is the content of a frames.csv. It has the columns file (relative to the folder), t in seconds and, if there are several trajectories, trajectory.
+// It ignores other columns.
 type Timetable struct {
 	Path  string
 	Names []string // in row order
@@ -51,7 +51,7 @@ func ReadTimetable(path string, needed bool) (*Timetable, error) {
 		return nil, err
 	}
 	if info.Size() > maxTimetableBytes {
-		return nil, fmt.Errorf("%s is %d bytes long, at most %d expected: split the recording", path, info.Size(), maxTimetableBytes)
+		return nil, fmt.Errorf("%s has %d bytes, at most %d expected: split the recording", path, info.Size(), maxTimetableBytes)
 	}
 	t := &Timetable{Path: path, Rows: map[string]Moment{}}
 	return t, t.read(csv.NewReader(io.LimitReader(file, maxTimetableBytes)))
@@ -82,7 +82,7 @@ func (t *Timetable) read(rows *csv.Reader) error {
 		line, _ := rows.FieldPos(0)
 		m := Moment{Order: len(t.Names)}
 		if m.T, err = strconv.ParseFloat(row[at], 64); err != nil || !(math.Abs(m.T) <= MaxTime) {
-			return fmt.Errorf("%s line %d: t is %q, a number of seconds within %g expected: correct it", t.Path, line, row[at], float64(MaxTime))
+			return fmt.Errorf("%s line %d: t is %q, a number of seconds of at most %g expected: correct it", t.Path, line, row[at], float64(MaxTime))
 		}
 		if trajectory >= 0 {
 			if m.Trajectory, err = strconv.ParseUint(row[trajectory], 10, 64); err != nil {
@@ -102,7 +102,7 @@ func (t *Timetable) read(rows *csv.Reader) error {
 	}
 }
 
-// Name returns the timetable's name of the picture at path.
+// Name returns the name under which the timetable lists the picture at path.
 func (t *Timetable) Name(path string) string {
 	relative, err := filepath.Rel(filepath.Dir(t.Path), path)
 	if err != nil {

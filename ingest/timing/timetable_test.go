@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzTimetable: whatever the text, the rows that come out are bounded and in order.
+// FuzzTimetable: for any text, the resulting rows are bounded and in order.
 func FuzzTimetable(f *testing.F) {
 	f.Add("file,t,trajectory\na.png,0,0\nb.png,0.5,0\nc.png,0,1\n")
 	f.Add("\ufefft,file,note\n1e3,\"a,b.png\",x\n")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The documentation, and the publisher in Python that stands in it, name the headers that are read, and no others.
+// The documentation and its Python publisher name exactly the headers that this package reads.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/frames.md")
 	if err != nil {

@@ -5,15 +5,14 @@ import "encoding/binary"
 // Filter rearranges raw bytes so that Zstandard compresses them better; it is exactly reversible.
 type Filter int
 
-// The filters. Planes is best for noisy pictures, because a difference has the noise of both its pixels; Up is best for
-// smooth ones.
+// The filters. Planes is best for noisy pictures, because a difference contains the noise of two pixels. Up is best for smooth pictures.
 const (
 	NoFilter Filter = iota
 	Planes          // first byte of every sample, then the second byte of every sample, and so on
-	Up              // Planes of each sample minus the one above it, as 2d for d >= 0, otherwise -2d - 1; the row above the first is zero
+	Up              // Planes of the difference d of each sample from the sample above (0 in the first row), as 2d for d >= 0, else -2d - 1
 )
 
-// apply filters src into dst, both a whole frame, with spare as scratch memory.
+// apply filters src into dst. Both have the size of a frame. spare is scratch memory.
 func (f Filter) apply(dst, src, spare []byte, h *Header) {
 	switch f {
 	case Up:
@@ -60,8 +59,8 @@ func unite(dst, src []byte, size int) {
 	}
 }
 
-// subtract subtracts from every sample of 1 or 2 bytes the one above it, row samples before. The sign becomes the lowest bit,
-// so the upper byte of a small difference is 0 for either sign.
+// subtract replaces every sample of 1 or 2 bytes by its difference from the sample above it, row samples before. The sign becomes the lowest bit, so the upper
+// byte of a small difference is 0 for either sign.
 func subtract(dst, src []byte, row, size int) {
 	if size == 1 {
 		for i, v := range src {

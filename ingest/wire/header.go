@@ -22,7 +22,7 @@ const (
 	maxPlaces  = 2 << 20 // bytes of JSON per frame of places
 )
 
-// The headers of a message, in the spelling that NATS clients keep.
+// The names of a message's headers, in a spelling that NATS clients do not change.
 const (
 	nameSession    = "Driftscope-Session"
 	nameSeq        = "Driftscope-Seq"
@@ -41,7 +41,7 @@ const (
 // pixelTypes are NumPy's names of the depths.
 var pixelTypes = []string{tiff.Uint8: "uint8", tiff.Uint16: "uint16", tiff.Float32: "float32"}
 
-// Encoding is how a frame's bytes store its pixels.
+// Encoding is the format in which a frame's bytes store its pixels.
 type Encoding int
 
 // The encodings.
@@ -49,21 +49,21 @@ const (
 	Raw    Encoding = iota // rows from the top, little-endian, without gaps
 	PNG                    // a PNG file
 	Zstd                   // one Zstandard frame of the filtered raw bytes
-	Places                 // no picture: the places of objects, as JSON
+	Places                 // positions of objects as JSON instead of a picture
 )
 
-// The values of nameEncoding and nameFilter; the first is the default.
+// The values of the headers nameEncoding and nameFilter. The first value is the default.
 var (
 	encodings = []string{Raw: "raw", PNG: "png", Zstd: "zstd", Places: "places"}
 	filters   = []string{NoFilter: "none", Planes: "planes", Up: "up"}
 )
 
-// Header describes a message's frame, and the message's part of it. All messages of a frame agree except in Chunk.
+// Header describes a message's frame and the message's part in it. All messages of a frame have equal headers except for Chunk.
 type Header struct {
-	Session    string    // identifies one start of the publisher; Seq increases within it
+	Session    string    // identifies one start of the publisher; Seq increases within a session
 	Seq        uint64    // counts the camera's frames, including lost ones
 	Time       time.Time // of acquisition
-	Trajectory uint64    // uninterrupted path of the frame
+	Trajectory uint64    // number of the uninterrupted path to which the frame belongs
 
 	Width, Height int
 	Channels      int // 1, or 3: red, green, blue
@@ -77,7 +77,7 @@ type Header struct {
 // size returns the bytes of the frame's raw pixels.
 func (h *Header) size() int { return h.Width * h.Height * h.Channels * h.Depth.Bytes() }
 
-// room bounds the bytes of a frame's messages together. A compressor enlarges incompressible data slightly.
+// room bounds the total bytes of a frame's messages. It allows for a compressor that enlarges incompressible data slightly.
 func (h *Header) room() int {
 	switch h.Encoding {
 	case Raw:
@@ -88,21 +88,21 @@ func (h *Header) room() int {
 	return h.size() + h.size()/8 + 64<<10
 }
 
-// check applies parse's bounds to a publisher's header.
+// check applies the bounds of parse to the header of a frame to be published.
 func (h *Header) check() error {
 	switch {
 	case h.Session == "" || len(h.Session) > maxSession:
-		return fmt.Errorf("a session of %d bytes, 1 to %d expected: shorten it", len(h.Session), maxSession)
+		return fmt.Errorf("the session name has %d bytes, expected 1 to %d: shorten it", len(h.Session), maxSession)
 	case h.Channels != 1 && h.Channels != 3 || h.Depth < 0 || int(h.Depth) >= len(pixelTypes):
-		return fmt.Errorf("%d channels of depth %d, 1 or 3 of uint8, uint16 or float32 expected: convert the picture", h.Channels, h.Depth)
+		return fmt.Errorf("the picture has %d channels of depth %d, 1 or 3 channels of uint8, uint16 or float32 expected: convert it", h.Channels, h.Depth)
 	case h.Width < 1 || h.Height < 1 || h.Width > maxSide || h.Height > maxSide:
-		return fmt.Errorf("%dx%d pixels, 1 to %d a side expected: crop the picture", h.Width, h.Height, maxSide)
+		return fmt.Errorf("the picture has %dx%d pixels, 1 to %d per side expected: crop it", h.Width, h.Height, maxSide)
 	case h.size() > MaxBytes:
-		return fmt.Errorf("a picture of %d bytes, at most %d expected: crop it or bin it", h.size(), MaxBytes)
+		return fmt.Errorf("the picture has %d bytes, at most %d expected: crop it or bin it", h.size(), MaxBytes)
 	case h.Filter != NoFilter && h.Encoding != Zstd:
-		return fmt.Errorf("filter %s beside encoding %s, which has none: leave %s out", filters[h.Filter], encodings[h.Encoding], nameFilter)
+		return fmt.Errorf("filter %s was given for encoding %s, which has no filters: leave %s out", filters[h.Filter], encodings[h.Encoding], nameFilter)
 	case h.Filter == Up && h.Depth == tiff.Float32:
-		return fmt.Errorf("filter %s beside %s, whose differences are not exact: give %s", filters[Up], pixelTypes[h.Depth], filters[Planes])
+		return fmt.Errorf("filter %s was given for %s, whose differences are not exact: use %s", filters[Up], pixelTypes[h.Depth], filters[Planes])
 	}
 	return nil
 }
@@ -123,12 +123,12 @@ func (h *Header) headers() map[string][]string {
 	return headers
 }
 
-// parse reads and checks the headers of a message, and ignores other names.
+// parse reads and checks the headers of a message. It ignores headers with other names.
 func parse(headers map[string][]string) (Header, error) {
 	p := parser{headers: headers}
 	encoding, pixels := Encoding(p.word(nameEncoding, encodings, encodings[Raw])), ""
 	if encoding == Places {
-		pixels = pixelTypes[tiff.Uint8] // it has none
+		pixels = pixelTypes[tiff.Uint8] // positions have no pixel type
 	}
 	h := Header{
 		Session:    p.session(),
@@ -156,7 +156,7 @@ type parser struct {
 	err     error
 }
 
-// text returns the header's only value, or other if it is missing. An empty other makes the header required.
+// text returns the only value of a header, or other if the header is missing. If other is empty, the header is required.
 func (p *parser) text(name, other string) string {
 	switch values := p.headers[name]; {
 	case len(values) == 1:
@@ -217,7 +217,7 @@ func (p *parser) time() time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// word returns the index in words of the header's value.
+// word returns the index of the header's value in words.
 func (p *parser) word(name string, words []string, other string) int {
 	text := p.text(name, other)
 	i := slices.Index(words, text)
@@ -227,25 +227,24 @@ func (p *parser) word(name string, words []string, other string) int {
 	return max(i, 0)
 }
 
-// headerRoom is reserved in every message for its headers, which count towards the server's limit.
+// headerRoom is the number of bytes reserved in every message for its headers, which count towards the server's limit.
 const headerRoom = 1 << 10
 
-// Split passes a frame's bytes to send in as many messages as needed. limit bounds headers and data of a message together: 1
-// MiB on a default server. The arguments of send are valid during the call; its first error ends the frame. Split ignores
-// Chunk and Chunks of h.
+// Split passes a frame's bytes to send in as many messages as needed. limit bounds the headers and data of a message together; it is 1 MiB on a default server.
+// The arguments of send are valid during the call. The first error of send ends the frame. Split ignores Chunk and Chunks of h.
 func Split(h Header, data []byte, limit int, send func(headers map[string][]string, data []byte) error) error {
 	if err := h.check(); err != nil {
 		return err
 	}
 	each := limit - headerRoom
 	if each < 1 {
-		return fmt.Errorf("messages of %d bytes, more than %d expected: raise the server's max_payload", limit, headerRoom)
+		return fmt.Errorf("messages may have only %d bytes, more than %d expected: raise the server's max_payload", limit, headerRoom)
 	}
 	if h.Chunks = max(1, (len(data)+each-1)/each); h.Chunks > MaxChunks {
-		return fmt.Errorf("a frame of %d bytes in messages of %d is more than %d of them: raise the server's max_payload", len(data), limit, MaxChunks)
+		return fmt.Errorf("a frame of %d bytes in messages of %d bytes needs more than %d messages: raise the server's max_payload", len(data), limit, MaxChunks)
 	}
 	if len(data) > h.room() || len(data) != h.size() && h.Encoding == Raw {
-		return errors.New("the frame has another number of bytes than its header says: correct the publisher")
+		return errors.New("the frame's number of bytes differs from its header: correct the publisher")
 	}
 	headers := h.headers()
 	for h.Chunk = range h.Chunks {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A stream that goes on behind a frame follows its publisher: the next frame is the first, what is missing before it is counted, and another publisher
-// is followed after a silence alone, and is a new one.
+// A stream that resumes after a frame follows the frame's publisher. The next frame is its first, and missing frames before it are counted. It follows another
+// publisher only after a silence, as a new publisher.
 func TestResume(t *testing.T) {
 	at := time.Unix(100, 0)
 	take := func(s *Stream, after time.Duration, session string, seq uint64) (*Frame, error) {
@@ -31,7 +31,7 @@ func TestResume(t *testing.T) {
 	}{
 		{"the next", time.Millisecond, "a", 7, 0, 0, 4, false},
 		{"two are missing", time.Millisecond, "a", 9, 2, 2, 4, false},
-		{"another publisher", time.Second, "b", 0, 0, 0, 9, true}, // whose trajectories begin behind 4
+		{"another publisher", time.Second, "b", 0, 0, 0, 9, true}, // its trajectories begin after 4
 	} {
 		s, resumed := behind(2)
 		if !resumed {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Largest differences between consecutive frames of a publisher: beyond them is an error, not loss.
+// Largest differences between consecutive frames of a publisher. A larger difference counts as an error, not as lost frames.
 const (
 	maxJump = 1 << 30             // frames
 	maxStep = 31 * 24 * time.Hour // by the publisher's clock
 )
 
-// Limits on the silence of the followed publisher before the stream follows another one: a number of its frames, within
-// bounds. Silence is measured by arrival, because anyone can forge the times in messages. The least is longer than a network
-// hiccup, and shorter than a program's restart.
+// Limits on the silence of the followed publisher. After it, the stream follows another publisher. The limit is a number of frame intervals, within bounds.
+// Silence is measured by arrival, because anyone can forge the times in messages. The lower bound is longer than a short network interruption, and shorter than
+// a program's restart.
 const (
 	silentFrames  = 4
 	leastPatience = 250 * time.Millisecond
@@ -27,11 +27,11 @@ type Frame struct {
 	Bytes []byte
 
 	Number  uint64 // counts frames over all sessions from 0, including lost ones
-	Dropped uint64 // frames lost directly before this one, except those counted by a Lost
+	Dropped uint64 // frames lost directly before this one, without frames counted by a Lost
 	Renewed bool   // first frame of a later publisher or of a restarted one
 }
 
-// Lost says why a message or a whole frame was dropped. Each counts one frame.
+// Lost is the error of a dropped message or frame. Each Lost counts as one frame.
 type Lost struct {
 	Cause string // lower_snake_case
 	Err   error
@@ -43,34 +43,34 @@ func (l *Lost) Unwrap() error { return l.Err }
 // Stream assembles frames from the messages of one subject and accounts for every sequence number. The zero value is ready.
 // It keeps the memory of one frame. Not safe for concurrent use.
 //
-// It follows one publisher, and drops messages of others or ones that do not continue its last frame. Anyone may send such
-// messages. So if the publisher is silent for longer than its patience, the stream follows another sender: a frame of another
-// session, or two consecutive frames of the same session, because a single one may be a delayed message.
+// It follows one publisher. It drops messages of other publishers, and messages that do not continue the last frame. Anyone may send such messages. If the
+// publisher is silent for longer than patience, the stream follows another sender: the sender of a frame of another session, or of two consecutive frames of
+// the same session, because a single frame may be a delayed message.
 type Stream struct {
 	session      string // of the followed publisher; empty before the first
-	like         Header // its last accepted message
+	like         Header // last accepted message of the publisher
 	time         time.Time
-	trajectories uint64 // base of its trajectory numbers
-	trajectory   uint64 // of the last frame, with the base
+	trajectories uint64 // number added to the publisher's trajectory numbers
+	trajectory   uint64 // trajectory of the last frame, including trajectories
 	renewed      bool
 
 	heard    time.Time     // time of the last accepted message
 	whole    time.Time     // time of the publisher's last whole frame; zero before
 	interval time.Duration // smoothed frame interval; 0 before two frames
-	stray    Header        // last message of its session that does not continue its last frame
+	stray    Header        // last message of the session that did not continue the last frame
 
-	next    uint64 // smallest sequence number of this session not accounted for
+	next    uint64 // smallest sequence number of the session that is not accounted for
 	number  uint64 // frame number of next
 	missed  uint64 // sequence numbers skipped since the last frame
-	unnamed uint64 // lost messages since then without a frame number
+	unnamed uint64 // lost messages without a frame number since the last frame
 
 	open  bool   // a frame is incomplete
-	frame Header // its header by its last message
+	frame Header // header of the incomplete frame, from its last message
 	bytes []byte
 }
 
-// Take adds a message that arrived at now. frame is not nil if the message completes a frame. err, a *Lost, may accompany a
-// frame; it then concerns an earlier frame, which this message proves incomplete.
+// Take adds a message that arrived at now. frame is not nil if the message completes a frame. err, a *Lost, may accompany a frame. It then concerns an earlier
+// frame, which this message shows to be incomplete.
 func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (frame *Frame, err error) {
 	h, err := parse(headers)
 	if err == nil && h.Seq == math.MaxUint64 {
@@ -80,7 +80,7 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 		s.unnamed++
 		return nil, &Lost{"bad_message", err}
 	}
-	if now.Before(s.heard) { // the arrival clock was set back: measure silence from here
+	if now.Before(s.heard) { // the arrival clock was set back, so measure silence from here
 		s.heard = now
 	}
 	changes := s.session == "" || !s.continues(&h)
@@ -95,7 +95,7 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 	if err == nil {
 		s.hear(now, frame)
 		err = torn
-	} else if torn != nil { // one error at a time: the next frame's Dropped counts the torn one
+	} else if torn != nil { // return one error at a time; Dropped of the next frame counts the torn frame
 		s.missed++
 	}
 	return frame, err
@@ -104,15 +104,15 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 // Next returns the next frame's number minus its Dropped, if no more frames are lost before it.
 func (s *Stream) Next() uint64 { return s.number - s.missed }
 
-// interrupt drops the incomplete frame if h belongs to another one.
+// interrupt drops the incomplete frame if h belongs to another frame.
 func (s *Stream) interrupt(h *Header) error {
 	if !s.open || h.Session == s.session && h.Seq == s.frame.Seq {
 		return nil
 	}
-	return s.lose(&s.frame, "torn_frame", fmt.Errorf("frame %d ends after %d of its %d messages: the publisher stopped or messages were lost on the way", s.frame.Seq, s.frame.Chunk+1, s.frame.Chunks))
+	return s.lose(&s.frame, "torn_frame", fmt.Errorf("frame %d ends after %d of its %d messages, because the publisher stopped or messages were lost on the way", s.frame.Seq, s.frame.Chunk+1, s.frame.Chunks))
 }
 
-// continues reports whether h belongs to the followed publisher, and to its open frame or a later one.
+// continues reports whether h belongs to the followed publisher and to its incomplete frame or a later frame.
 func (s *Stream) continues(h *Header) bool {
 	if h.Session != s.session || s.open && h.Seq == s.frame.Seq {
 		return h.Session == s.session
@@ -125,12 +125,12 @@ func (h *Header) alike(other *Header) bool {
 	return h.Width == other.Width && h.Height == other.Height && h.Channels == other.Channels && h.Depth == other.Depth
 }
 
-// inTime reports whether two times allow one frame to follow another; zero is no time.
+// inTime reports whether a frame taken at after may follow a frame taken at before. A zero time is unknown.
 func inTime(before, after time.Time) bool {
 	return before.IsZero() || !after.Before(before) && after.Sub(before) <= maxStep
 }
 
-// gives reports whether to follow h, which does not continue.
+// gives reports whether to follow the sender of h, which does not continue the stream.
 func (s *Stream) gives(now time.Time, h *Header) bool {
 	if h.Chunk > 0 {
 		return false
@@ -144,7 +144,7 @@ func (s *Stream) gives(now time.Time, h *Header) bool {
 		now.Sub(s.heard) > s.patience()
 }
 
-// patience returns how long the followed publisher may be silent.
+// patience returns the time for which the followed publisher may be silent.
 func (s *Stream) patience() time.Duration {
 	return min(max(silentFrames*s.interval, leastPatience), mostPatience)
 }
@@ -156,7 +156,7 @@ func (s *Stream) hear(now time.Time, frame *Frame) {
 	if frame == nil {
 		return
 	}
-	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back proves nothing
+	switch last := max(now.Sub(s.whole), 0); { // nothing follows from a clock that was set back
 	case s.whole.IsZero():
 	case s.interval == 0:
 		s.interval = last
@@ -179,18 +179,18 @@ func (s *Stream) begin(h *Header) {
 // add takes a message that continues the stream.
 func (s *Stream) add(h *Header, data []byte) (*Frame, error) {
 	switch {
-	case h.Chunk == 0: // also if the publisher repeats an incomplete frame
+	case h.Chunk == 0: // also when the publisher sends an incomplete frame again
 		s.open, s.bytes = true, s.bytes[:0]
 	case !s.open:
-		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d begins with message %d of %d: those before were lost on the way", h.Seq, h.Chunk+1, h.Chunks))
+		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d begins with message %d of %d, because earlier messages were lost on the way", h.Seq, h.Chunk+1, h.Chunks))
 	case h.Chunk != s.frame.Chunk+1:
-		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d: message %d of %d follows message %d: some were lost on the way", h.Seq, h.Chunk+1, h.Chunks, s.frame.Chunk+1))
+		return nil, s.lose(h, "torn_frame", fmt.Errorf("frame %d: message %d of %d follows message %d, because messages between them were lost on the way", h.Seq, h.Chunk+1, h.Chunks, s.frame.Chunk+1))
 	case !s.frame.agrees(h):
-		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d: the headers of message %d differ from the message before: give each publisher its own subject", h.Seq, h.Chunk+1))
+		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d: the headers of message %d differ from the previous message's: give each publisher its own subject", h.Seq, h.Chunk+1))
 	}
 	s.frame = *h
 	if len(data) > h.room()-len(s.bytes) {
-		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d has more than the %d bytes that its headers allow: correct the publisher", h.Seq, h.room()))
+		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d has more bytes than %d, the largest number for its headers: correct the publisher", h.Seq, h.room()))
 	}
 	s.bytes = append(s.bytes, data...)
 	if h.Chunk+1 < h.Chunks {
@@ -223,7 +223,7 @@ func (s *Stream) finish() *Frame {
 	return f
 }
 
-// account skips the sequence numbers up to and including seq.
+// account counts the sequence numbers up to and including seq as accounted for.
 func (s *Stream) account(seq uint64) {
 	gap := seq - s.next
 	s.missed += gap
@@ -238,7 +238,7 @@ func (s *Stream) lose(h *Header, cause string, why error) error {
 	return &Lost{cause, why}
 }
 
-// pass reports dropped messages, once per frame: those that do not continue the publisher's last frame.
+// pass drops a message that does not continue the publisher's last frame, and returns a Lost once per frame.
 func (s *Stream) pass(h *Header) error {
 	if h.Chunk > 0 {
 		return nil
@@ -250,25 +250,25 @@ func (s *Stream) pass(h *Header) error {
 	return &Lost{cause, why}
 }
 
-// strange says why h does not continue.
+// strange returns the cause and the reason why h does not continue the stream.
 func (s *Stream) strange(h *Header) (cause string, why error) {
 	switch last := &s.like; {
 	case h.Session != s.session:
-		return "second_publisher", fmt.Errorf("frame %d has session %q while session %q continues: give each publisher its own subject", h.Seq, h.Session, s.session)
+		return "second_publisher", fmt.Errorf("frame %d has session %q, but session %q is still sending: give each publisher its own subject", h.Seq, h.Session, s.session)
 	case h.Seq < s.next:
-		return "late_frame", fmt.Errorf("frame %d came late or again: continue the numbers, or give each start of the publisher its own Driftscope-Session", h.Seq)
+		return "late_frame", fmt.Errorf("frame %d arrived late or twice: continue the numbers, or give each start of the publisher its own Driftscope-Session", h.Seq)
 	case h.Seq-s.next > maxJump:
-		return "bad_message", fmt.Errorf("frame %d follows %d: no camera loses so many, give each start of the publisher its own Driftscope-Session", h.Seq, s.next)
+		return "bad_message", fmt.Errorf("frame %d arrived when %d was next, more than any camera loses: give each start of the publisher its own Driftscope-Session", h.Seq, s.next)
 	case h.Width != last.Width || h.Height != last.Height:
-		return "size_changed", fmt.Errorf("frame %d is %dx%d pixels, %dx%d expected as before: give pictures of one size", h.Seq, h.Width, h.Height, last.Width, last.Height)
+		return "size_changed", fmt.Errorf("frame %d has %dx%d pixels, but earlier frames had %dx%d: send pictures of one size", h.Seq, h.Width, h.Height, last.Width, last.Height)
 	case !h.alike(last):
-		return "type_changed", fmt.Errorf("frame %d has %d channels of %s, %d of %s expected as before: give pictures of one type", h.Seq, h.Channels, pixelTypes[h.Depth], last.Channels, pixelTypes[last.Depth])
+		return "type_changed", fmt.Errorf("frame %d has %d channels of %s, but earlier frames had %d of %s: send pictures of one type", h.Seq, h.Channels, pixelTypes[h.Depth], last.Channels, pixelTypes[last.Depth])
 	}
-	return "bad_message", fmt.Errorf("frame %d was taken at %s, the one before it at %s: check the publisher's clock", h.Seq, h.Time.Format(time.RFC3339Nano), s.time.Format(time.RFC3339Nano))
+	return "bad_message", fmt.Errorf("frame %d was taken at %s, and the previous frame at %s: check the publisher's clock", h.Seq, h.Time.Format(time.RFC3339Nano), s.time.Format(time.RFC3339Nano))
 }
 
-// Resume makes an empty Stream continue after a frame, given its last message and its arrival. It returns false and changes
-// nothing if the message is not the last of a frame.
+// Resume makes an empty Stream continue after a frame. headers are the headers of the frame's last message, which arrived at at. It returns false and changes
+// nothing if this is not the last message of a frame.
 func (s *Stream) Resume(at time.Time, headers map[string][]string) bool {
 	h, err := parse(headers)
 	if err != nil || h.Chunk+1 != h.Chunks || h.Seq == math.MaxUint64 {

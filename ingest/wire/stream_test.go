@@ -13,19 +13,19 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// message is one that a publisher sent.
+// message is a publisher's message.
 type message struct {
 	headers map[string][]string
 	data    []byte
-	pause   time.Duration // before it came
+	pause   time.Duration // before the message arrives
 }
 
-// header is of a small frame.
+// header returns the header of a small frame.
 func header(seq uint64) Header {
 	return Header{Session: "a", Seq: seq, Time: time.Unix(1, 234567891).UTC(), Width: 6, Height: 5, Channels: 1, Depth: tiff.Uint16}
 }
 
-// pixels are a frame's bytes that tell it from others.
+// pixels returns the bytes of a frame, which differ between frames.
 func pixels(h Header) []byte {
 	p := make([]byte, h.size())
 	for i := range p {
@@ -34,7 +34,7 @@ func pixels(h Header) []byte {
 	return p
 }
 
-// split keeps what Split sends, in messages of each bytes.
+// split returns the messages that Split sends, of each bytes.
 func split(t testing.TB, h Header, data []byte, each int) (messages []message) {
 	t.Helper()
 	err := Split(h, data, headerRoom+each, func(headers map[string][]string, data []byte) error {
@@ -51,7 +51,7 @@ func split(t testing.TB, h Header, data []byte, each int) (messages []message) {
 	return messages
 }
 
-// take hands messages to s and notes in a word each what came of them: a frame's "number+dropped" or a cause.
+// take passes messages to s. It returns one word per result: a frame's "number+dropped", or a cause.
 func take(s *Stream, messages ...message) (story []string) {
 	now := time.Unix(1e9, 0)
 	for _, m := range messages {
@@ -68,7 +68,7 @@ func take(s *Stream, messages ...message) (story []string) {
 	return story
 }
 
-// Whatever the pixels and however many the messages, the frame that arrives is the one that was sent.
+// For all pixel types and numbers of messages, the frame that arrives equals the sent one.
 func TestRoundTrip(t *testing.T) {
 	for _, depth := range []tiff.Depth{tiff.Uint8, tiff.Uint16, tiff.Float32} {
 		for _, channels := range []int{1, 3} {
@@ -99,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// with is m with headers replaced; "" removes one.
+// with returns m with headers replaced; "" removes a header.
 func (m message) with(pairs ...string) message {
 	m.headers = maps.Clone(m.headers)
 	for i := 0; i < len(pairs); i += 2 {
@@ -114,7 +114,7 @@ func (m message) with(pairs ...string) message {
 // Every sequence number is accounted for once: in a frame, in its Dropped, or in a Lost.
 func TestLoss(t *testing.T) {
 	whole := func(seq uint64) message { h := header(seq); return split(t, h, pixels(h), 1<<20)[0] }
-	part := func(seq uint64, k int) message { h := header(seq); return split(t, h, pixels(h), 20)[k] } // of three
+	part := func(seq uint64, k int) message { h := header(seq); return split(t, h, pixels(h), 20)[k] } // one of three
 	session := func(m message, name string) message { return m.with(nameSession, name) }
 	after := func(m message) message { m.pause = time.Second; return m }
 	back := func(m message) message { m.pause = -time.Hour; return m } // by the server's clock
@@ -176,7 +176,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// A path does not go on in the next session of a publisher.
+// A path does not continue in the next session of a publisher.
 func TestRestartCutsThePath(t *testing.T) {
 	var s Stream
 	var paths []uint64
@@ -200,7 +200,7 @@ func TestRestartCutsThePath(t *testing.T) {
 	}
 }
 
-// Every header that is wrong is named, with what was found, in one line.
+// The error for a wrong header is one line with its name and the value found.
 func TestHeadersRefused(t *testing.T) {
 	h := header(1)
 	good := split(t, h, pixels(h), 1<<20)[0]
@@ -249,13 +249,13 @@ func TestSplitRefuses(t *testing.T) {
 		limit  int
 		want   string
 	}{
-		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "a session of 0 bytes"},
+		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "the session name has 0 bytes"},
 		"channels":   {func(h *Header) { h.Channels = 2 }, 1 << 20, "2 channels"},
 		"size":       {func(h *Header) { h.Width = 0 }, 1 << 20, "0x5 pixels"},
 		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 67108864"},
-		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "than its header says"},
+		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "number of bytes differs from its header"},
 		"limit":      {func(*Header) {}, headerRoom, "raise the server's max_payload"},
-		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "more than 4096 of them"},
+		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "needs more than 4096 messages"},
 	} {
 		h := header(0)
 		data := pixels(h)
@@ -270,8 +270,8 @@ func TestSplitRefuses(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever is sent, a frame has the bytes that its headers promise, numbers only grow, each is accounted for, memory follows what
-// came, not what headers claim, and who goes on publishing is followed. The input is a list of messages, see readScript.
+// FuzzStream: for any messages, a frame has the bytes that its headers announce, numbers only grow, and every number is accounted for. Memory depends on the
+// received bytes, not on the headers' claims. A publisher that continues is followed. The input is a list of messages, see readScript.
 func FuzzStream(f *testing.F) {
 	h := header(2)
 	for _, each := range []int{20, 1 << 20} {
@@ -327,7 +327,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// goesOn publishes two frames, which shall be followed although the headers before them may have said anything.
+// goesOn publishes two frames, which the stream must follow whatever the headers before them were.
 func goesOn(t *testing.T, s *Stream, now time.Time) {
 	var frame *Frame
 	for seq := range uint64(2) {
@@ -341,7 +341,7 @@ func goesOn(t *testing.T, s *Stream, now time.Time) {
 	}
 }
 
-// with is h's headers with one replaced.
+// with returns the headers of h with one replaced.
 func (h Header) with(name, text string) map[string][]string {
 	h.Chunks = 1
 	headers := h.headers()
@@ -351,12 +351,12 @@ func (h Header) with(name, text string) map[string][]string {
 
 const tenth = 100 * time.Millisecond
 
-// names are all headers, in the order of a script.
+// names lists all headers, in the order of a script.
 var names = []string{
 	nameSession, nameSeq, nameTime, nameTrajectory, nameWidth, nameHeight, nameChannels, namePixelType, nameEncoding, nameFilter, nameChunk, nameChunks,
 }
 
-// script is m as bytes: the pause in tenths of a second, the headers a line each, then the data with its length in front.
+// script encodes m as bytes: the pause in tenths of a second, one line per header, then the length of the data and the data.
 func (m message) script() []byte {
 	b := []byte{byte(m.pause / tenth)}
 	for _, name := range names {
@@ -365,7 +365,7 @@ func (m message) script() []byte {
 	return append(append(b, byte(len(m.data))), m.data...)
 }
 
-// readScript reads one message; a header whose line is empty is not there.
+// readScript reads one message. An empty line means that the header is missing.
 func readScript(script []byte) (m message, rest []byte) {
 	m.headers = map[string][]string{}
 	m.pause, script = time.Duration(script[0])*tenth, script[1:]

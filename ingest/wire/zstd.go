@@ -9,15 +9,15 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// tryEvery is the number of frames between trials of all filters. A trial costs 1 % of the time, and adapts to a switched
-// lamp within seconds.
+// tryEvery is the number of frames between trials of all filters. Trials cost 1 % of the time, and the choice adapts within seconds, for example when a lamp is
+// switched.
 const tryEvery = 128
 
 // Packer compresses frames with Zstandard after the filter that gives the smallest result. Not safe for concurrent use.
 type Packer struct {
 	encoder *zstd.Encoder
 	filter  Filter
-	packed  int // frames
+	packed  int // number of frames packed
 
 	filtered, spare []byte
 	out, other      []byte
@@ -26,7 +26,7 @@ type Packer struct {
 // NewPacker returns a Packer that uses one core.
 func NewPacker() (*Packer, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true),
-		zstd.WithAllLitEntropyCompression(true)) // noise has no repeats, but its values are not equally frequent
+		zstd.WithAllLitEntropyCompression(true)) // noise does not repeat, but some of its values are more frequent than others
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (p *Packer) Pack(h *Header, pixels []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(pixels) != h.size() {
-		return nil, fmt.Errorf("%d bytes of pixels, %d expected from their header: correct the publisher", len(pixels), h.size())
+		return nil, fmt.Errorf("the frame has %d bytes of pixels, %d expected from its header: correct the publisher", len(pixels), h.size())
 	}
 	h.Encoding = Zstd
 	if p.packed%tryEvery == 0 || p.filter == Up && h.Depth == tiff.Float32 {
@@ -82,8 +82,7 @@ type Unpacker struct {
 	pixels   []byte
 }
 
-// Unpack returns the raw pixels of f, valid until the next Unpack. It allocates at most two frames of that size, for any
-// input.
+// Unpack returns the raw pixels of f, valid until the next Unpack. It allocates at most the bytes of two raw frames, whatever the input.
 func (u *Unpacker) Unpack(f *Frame) ([]byte, error) {
 	if u.decoder == nil {
 		var err error
@@ -97,10 +96,10 @@ func (u *Unpacker) Unpack(f *Frame) ([]byte, error) {
 	u.filtered = resized(u.filtered, size)
 	plain, err := u.decoder.DecodeAll(f.Bytes, u.filtered[:0:size])
 	if err != nil {
-		return nil, fmt.Errorf("not a readable Zstandard frame of %d bytes (%w): correct the publisher", size, err)
+		return nil, fmt.Errorf("the data are not a readable Zstandard frame of %d bytes (%w): correct the publisher", size, err)
 	}
 	if len(plain) != size {
-		return nil, fmt.Errorf("%d bytes when decompressed, %d expected from %dx%d pixels of %d channels: correct the publisher", len(plain), size, f.Width, f.Height, f.Channels)
+		return nil, fmt.Errorf("the data decompress to %d bytes, %d expected from %dx%d pixels of %d channels: correct the publisher", len(plain), size, f.Width, f.Height, f.Channels)
 	}
 	if f.Filter == NoFilter {
 		return plain, nil

@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// picture is a smooth slope under noise of so many grey levels, of h's size.
+// picture returns a smooth slope with noise of the given grey levels, of the size in h.
 func picture(h *Header, noise int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	out := make([]byte, h.size())
@@ -25,7 +25,7 @@ func picture(h *Header, noise int) []byte {
 	return out
 }
 
-// Every filter gives back what it was given, of every type of pixel.
+// Every filter is reversible for every type of pixel.
 func TestPackedAndUnpacked(t *testing.T) {
 	for depth := range tiff.Float32 + 1 {
 		for _, channels := range []int{1, 3} {
@@ -63,7 +63,7 @@ func TestPackedAndUnpacked(t *testing.T) {
 	}
 }
 
-// random bytes nobody can shrink.
+// random returns n bytes that cannot be compressed.
 func random(n int) []byte {
 	rng, out := rand.New(rand.NewPCG(3, 4)), make([]byte, n)
 	for i := range out {
@@ -72,7 +72,7 @@ func random(n int) []byte {
 	return out
 }
 
-// The filter that makes a frame smallest is the one that is used, and what nothing shrinks still fits a frame's room.
+// Packer uses the filter with the smallest result, and a frame that cannot be compressed still fits into its bound.
 func TestPackerChooses(t *testing.T) {
 	h := header(0)
 	h.Width, h.Height = 256, 64
@@ -112,7 +112,7 @@ func TestPackerChooses(t *testing.T) {
 	}
 }
 
-// noisy are n samples of uint16 around 620, as a camera's: what lies beside a pixel says nothing of it.
+// noisy returns n uint16 samples around 620, like a camera's, in which neighbours are independent.
 func noisy(n, levels int) []byte {
 	rng, out := rand.New(rand.NewPCG(5, 6)), make([]byte, 2*n)
 	for i := range n {
@@ -122,7 +122,7 @@ func noisy(n, levels int) []byte {
 	return out
 }
 
-// Whatever is called Zstandard costs the memory of its frame, and is refused where it is not exactly that frame.
+// Any data announced as Zstandard need at most the memory of their frame, and are rejected unless they are exactly this frame.
 func TestUnpackHostile(t *testing.T) {
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -146,15 +146,15 @@ func TestUnpackHostile(t *testing.T) {
 	}
 }
 
-// A filter needs Zstandard, and differences whole numbers.
+// A filter is allowed only with Zstandard, and differences only for whole numbers.
 func TestFilterRefused(t *testing.T) {
 	for _, c := range []struct {
 		pairs []string
 		want  string
 	}{
-		{[]string{nameFilter, "up"}, "filter up beside encoding raw"},
+		{[]string{nameFilter, "up"}, "filter up was given for encoding raw"},
 		{[]string{nameFilter, "left", nameEncoding, "zstd"}, `found "left", expected one of none, planes, up`},
-		{[]string{nameFilter, "up", nameEncoding, "zstd", namePixelType, "float32"}, "filter up beside float32"},
+		{[]string{nameFilter, "up", nameEncoding, "zstd", namePixelType, "float32"}, "filter up was given for float32"},
 	} {
 		headers := header(0).with(c.pairs[0], c.pairs[1])
 		for i := 2; i < len(c.pairs); i += 2 {
@@ -166,7 +166,7 @@ func TestFilterRefused(t *testing.T) {
 	}
 }
 
-// FuzzUnpack: whatever the bytes are, a frame has exactly the pixels of its header or is refused, within its memory.
+// FuzzUnpack: for any bytes, a frame has exactly the pixels of its header or is rejected, within its bound of memory.
 func FuzzUnpack(f *testing.F) {
 	for filter := range Up + 1 {
 		h := header(0)
@@ -194,7 +194,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// BenchmarkPack is one frame of camera noise, 512x512 of 16 bits, there and back.
+// BenchmarkPack compresses and decompresses a frame of camera noise, 512x512 of 16 bits.
 func BenchmarkPack(b *testing.B) {
 	h := header(0)
 	h.Width, h.Height, h.Channels, h.Depth = 512, 512, 1, tiff.Uint16

@@ -39,8 +39,8 @@ type array struct {
 	filled  []byte // unwritten sample, in the picture's format
 	packed  packing
 
-	prefix, separator string // parts of a chunk's key: prefix, then numbers between separators
-	guessed           bool   // the metadata name no separator: Zarr v2 then means the dot, but zarr-python 2 loses the slash when an array grows
+	prefix, separator string // parts of a chunk's key, which is the prefix and the grid position's numbers, joined by the separator
+	guessed           bool   // the metadata name no separator: a dot in Zarr v2, or a slash if zarr-python 2 lost it when the array grew
 	index             packing
 	indexFirst        bool // a shard's index precedes its chunks
 	names             []string
@@ -55,7 +55,7 @@ func (a *array) bytes() int {
 	return n
 }
 
-// perFile returns the samples along an axis in one file.
+// perFile returns the number of samples along an axis in one file.
 func (a *array) perFile(axis int) int {
 	if a.shard == nil {
 		return a.chunk[axis]
@@ -63,27 +63,27 @@ func (a *array) perFile(axis int) int {
 	return a.chunk[axis] * a.shard[axis]
 }
 
-// check bounds the metadata of both versions, and computes the strides for axes stored in the given order, the slowest first.
+// check bounds the metadata of both versions and computes the strides. order lists the axes as stored, the slowest first.
 func (a *array) check(order []int) error {
 	n := len(a.shape)
 	if n < 2 || n > maxAxes {
-		return tiff.Unread("an array of %d axes, 2 to %d expected: export one of its pictures", n, maxAxes)
+		return tiff.Unread("the array has %d axes, 2 to %d expected: export one of its pictures", n, maxAxes)
 	}
 	if len(a.chunk) != n || a.shard != nil && len(a.shard) != n || len(order) != n {
-		return fmt.Errorf("chunks of %d axes (shards of %d, stored as %d), %d expected as its shape has: the metadata are damaged", len(a.chunk), len(a.shard), len(order), n)
+		return fmt.Errorf("chunks have %d axes (shards %d, storage order %d), %d expected from the shape: the metadata are damaged", len(a.chunk), len(a.shard), len(order), n)
 	}
 	bytes, inShard := a.samples.Bytes, 1
 	for i, side := range a.shape {
 		if side < 0 || side > maxSide {
-			return fmt.Errorf("axis %d is %d long, 0 to %d expected: correct the store's metadata", i, side, maxSide)
+			return fmt.Errorf("axis %d has length %d, 0 to %d expected: correct the store's metadata", i, side, maxSide)
 		}
 		if a.chunk[i] < 1 || a.chunk[i] > maxChunk/bytes {
-			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write the store in smaller ones", a.chunk, a.samples.Bytes, maxChunk>>20)
+			return tiff.Unread("chunks of %v samples of %d bytes are too large, at most %d MiB expected: rewrite the store with smaller chunks", a.chunk, a.samples.Bytes, maxChunk>>20)
 		}
 		bytes *= a.chunk[i]
 		if a.shard != nil {
 			if a.shard[i] < 1 || a.shard[i] > maxInShard/inShard {
-				return tiff.Unread("shards of %v chunks, at most %d expected: write the store in smaller ones", a.shard, maxInShard)
+				return tiff.Unread("shards have %v chunks, at most %d in all expected: rewrite the store with smaller shards", a.shard, maxInShard)
 			}
 			inShard *= a.shard[i]
 		}
@@ -93,7 +93,7 @@ func (a *array) check(order []int) error {
 	for i := n - 1; i >= 0; i-- {
 		axis := order[i]
 		if axis < 0 || axis >= n || a.stride[axis] != 0 {
-			return fmt.Errorf("the axes are stored in the order %v, each once expected: correct the store's metadata", order)
+			return fmt.Errorf("the storage order of the axes is %v, each axis once expected: correct the store's metadata", order)
 		}
 		a.stride[axis] = step
 		step *= a.chunk[axis]
@@ -126,7 +126,7 @@ func (a *array) keyBy(separator string, grid []int) string {
 // openArray reads an array's metadata, of either version, in a folder of the store.
 func openArray(store fs.FS, folder string) (*array, error) {
 	if !fs.ValidPath(folder) {
-		return nil, fmt.Errorf("a level lies at %.80q, a path within the store expected: correct the store's metadata", folder)
+		return nil, fmt.Errorf("the path of a level is %.80q, a path within the store expected: correct the store's metadata", folder)
 	}
 	a, name := &array{folder: folder}, path.Join(folder, v3Name)
 	text, err := load(store, name)
@@ -151,7 +151,7 @@ func load(store fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxMetadata {
-		return nil, fmt.Errorf("%v of %d bytes, a file of at most %d expected: correct the store's metadata", info.Mode().Type(), info.Size(), maxMetadata)
+		return nil, fmt.Errorf("the metadata are of mode %v and %d bytes, a file of at most %d bytes expected: correct the store", info.Mode().Type(), info.Size(), maxMetadata)
 	}
 	file, err := store.Open(name)
 	if err != nil {
@@ -160,20 +160,20 @@ func load(store fs.FS, name string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxMetadata+1))
 	if err == nil && len(text) > maxMetadata {
-		err = fmt.Errorf("more than the %d bytes that a file may have: correct the store's metadata", maxMetadata)
+		err = fmt.Errorf("the file has more than %d bytes: correct the store's metadata", maxMetadata)
 	}
 	return text, err
 }
 
-// parse parses JSON. Invalid JSON may be a file that is being written.
+// parse parses JSON. Invalid JSON is an ErrTorn, because the file may be in the middle of a write.
 func parse(text []byte, dst any) error {
 	if !json.Valid(text) {
-		return fmt.Errorf("%w: no whole JSON in %d bytes: copy the store again", ErrTorn, len(text))
+		return fmt.Errorf("%w: its %d bytes of metadata are not complete JSON: copy the store again", ErrTorn, len(text))
 	}
 	return json.Unmarshal(text, dst)
 }
 
-// same reports that two arrays differ at most in the length of their first axis, or of the given one.
+// same reports that two arrays differ at most in the length of their first axis or of the given axis.
 func (a *array) same(b *array, axis int) bool {
 	if len(a.shape) != len(b.shape) || !slices.Equal(a.chunk, b.chunk) || !slices.Equal(a.shard, b.shard) || a.samples != b.samples || a.packed != b.packed {
 		return false
@@ -189,7 +189,7 @@ func (a *array) same(b *array, axis int) bool {
 // separated checks the separator of keys.
 func (a *array) separated(separator string) error {
 	if separator != "." && separator != "/" {
-		return fmt.Errorf("keys are separated by %.20q, . or / expected: correct the store's metadata", separator)
+		return fmt.Errorf("the separator of keys is %.20q, . or / expected: correct the store's metadata", separator)
 	}
 	a.separator = separator
 	return nil
@@ -200,5 +200,5 @@ func known(what, name string, expected []string) error {
 	return tiff.Unread("%s %.40q, %s expected: convert the store", what, name, strings.Join(expected, ", "))
 }
 
-// Names are the metadata files; a store has at least one of them.
+// Names are the names of metadata files. A store has at least one of them.
 var Names = []string{v3Name, v2Name, v2Group, v2Attributes}

@@ -11,14 +11,13 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// A blosc 1 chunk has a header, the offsets of the blocks, and the blocks, each of one stream or of one stream per byte of
-// its type.
+// A blosc 1 chunk has a header, the offsets of the blocks, and the blocks. A block has one stream, or one stream per byte of the element type.
 const (
 	bloscHeader     = 16
 	bloscVersion    = 2   // format version, the last of blosc 1
 	bloscMaxSplits  = 16  // largest type, in bytes, whose blocks are split
 	bloscMinSplit   = 128 // fewest elements of a split block
-	bloscLeastBlock = 16  // bytes: c-blosc makes smaller blocks than 128 only for single blocks or wide types
+	bloscLeastBlock = 16  // bytes; c-blosc makes blocks below 128 bytes only for single blocks or wide types
 )
 
 // Flags of the header.
@@ -43,11 +42,11 @@ type blosc struct {
 	flags      byte
 	typeBytes  int
 	blockBytes int
-	packed     []byte // all of the chunk
-	block      []byte // shuffled
+	packed     []byte // the whole chunk
+	block      []byte // an unpacked block, still shuffled
 }
 
-// decodeBlosc fills dst.
+// decodeBlosc unpacks a chunk into dst, which it must fill.
 func (u *unpacker) decodeBlosc(dst, packed []byte) error {
 	b := &u.blosc
 	if err := b.read(packed, len(dst)); err != nil {
@@ -70,28 +69,28 @@ func (u *unpacker) decodeBlosc(dst, packed []byte) error {
 	return nil
 }
 
-// read reads the header of a chunk, which must hold size bytes.
+// read reads the header of a chunk, which must unpack to size bytes.
 func (b *blosc) read(packed []byte, size int) error {
 	le := binary.LittleEndian
 	if len(packed) < bloscHeader {
-		return fmt.Errorf("%d bytes, a header of %d expected: copy the store again", len(packed), bloscHeader)
+		return fmt.Errorf("it has %d bytes, a header of %d expected: copy the store again", len(packed), bloscHeader)
 	}
 	holds, block, all := le.Uint32(packed[4:]), le.Uint32(packed[8:]), le.Uint32(packed[12:])
 	b.flags, b.typeBytes, b.blockBytes = packed[2], int(packed[3]), int(block)
 	format := b.flags >> 5
 	switch {
 	case packed[0] == 0 || packed[0] > bloscVersion:
-		return tiff.Unread("version %d, 1 or %d expected: write the store with blosc 1, or without it", packed[0], bloscVersion)
+		return tiff.Unread("its version is %d, 1 or %d expected: write the store with blosc 1, or without blosc", packed[0], bloscVersion)
 	case uint64(holds) != uint64(size):
-		return fmt.Errorf("it holds %d bytes, %d expected of its shape", holds, size)
+		return fmt.Errorf("it unpacks to %d bytes, %d expected from its shape", holds, size)
 	case uint64(all) > uint64(len(packed)):
-		return fmt.Errorf("it is %d bytes long by its header", all)
+		return fmt.Errorf("its header gives it %d bytes", all)
 	case all < bloscHeader:
-		return fmt.Errorf("it is %d bytes long by its header, at least %d expected", all, bloscHeader)
+		return fmt.Errorf("its header gives it %d bytes, at least %d expected", all, bloscHeader)
 	case b.flags&bloscStored == 0 && format != bloscLZ4 && format != bloscZlib && format != bloscZstd:
-		return tiff.Unread("packed with %s, LZ4, Zlib or Zstd expected: write the store with one of them", nameOf(format))
+		return tiff.Unread("it is packed with %s, LZ4, Zlib or Zstd expected: write the store with one of these", nameOf(format))
 	case b.typeBytes == 0 || b.blockBytes == 0 || b.flags&bloscStored == 0 && size/b.blockBytes > size/bloscLeastBlock+1:
-		return fmt.Errorf("blocks of %d bytes of elements of %d: it is damaged", b.blockBytes, b.typeBytes)
+		return fmt.Errorf("it has blocks of %d bytes and elements of %d, so it is damaged: copy the store again", b.blockBytes, b.typeBytes)
 	}
 	b.packed = packed[:all]
 	return nil
@@ -126,7 +125,7 @@ func (u *unpacker) decodeBlock(dst []byte, i int) error {
 	return nil
 }
 
-var errBloscEnds = errors.New("it lies beyond the end: it is damaged")
+var errBloscEnds = errors.New("it reaches beyond the end of the chunk, which is damaged: copy the store again")
 
 // decodeStreams unpacks the streams of block i.
 func (u *unpacker) decodeStreams(dst []byte, i int) error {

@@ -38,14 +38,14 @@ type chunks struct {
 	grid       []int
 }
 
-// stored is the place of a chunk.
+// stored is the position of a chunk in a file.
 type stored struct {
 	key   string
 	state fileState
 	entry int // index in the shard
 }
 
-// locate returns the place of the chunk at a grid position, or errMissing if its file does not exist.
+// locate returns where the chunk at a grid position is stored, or errMissing if its file does not exist.
 func (c *chunks) locate(grid []int) (at stored, err error) {
 	c.grid = append(c.grid[:0], grid...)
 	for i := range c.array.shard {
@@ -66,7 +66,7 @@ func (c *chunks) locate(grid []int) (at stored, err error) {
 	case err != nil:
 		return at, err
 	case !info.Mode().IsRegular():
-		return at, fmt.Errorf("%s: %v, a file expected", at.key, info.Mode().Type())
+		return at, fmt.Errorf("%s has mode %v, a file expected", at.key, info.Mode().Type())
 	}
 	at.state = fileState{info.Size(), info.ModTime()}
 	return at, nil
@@ -85,7 +85,7 @@ func (c *chunks) load(grid []int) (plain []byte, err error) {
 	return plain, err
 }
 
-// file opens the located file, which may have been replaced since.
+// file opens the file of a located chunk, which may have been replaced since locate.
 func (c *chunks) file(at *stored) (fs.File, io.ReaderAt, error) {
 	file, err := c.store.Open(at.key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func (c *chunks) file(at *stored) (fs.File, io.ReaderAt, error) {
 	info, err := file.Stat()
 	r, random := file.(io.ReaderAt)
 	if err == nil && !random {
-		err = fmt.Errorf("%s: cannot be read at any place", at.key)
+		err = fmt.Errorf("%s cannot be read at a given offset", at.key)
 	}
 	if err != nil {
 		file.Close()
@@ -117,7 +117,7 @@ func (c *chunks) read(at *stored) ([]byte, error) {
 	if err = c.fetch(r, at); err == nil {
 		var info fs.FileInfo
 		if info, err = file.Stat(); err == nil && (fileState{info.Size(), info.ModTime()}) != at.state {
-			err = fmt.Errorf("%w: it is being written", ErrTorn)
+			err = fmt.Errorf("%w: the file is being written", ErrTorn)
 		}
 	}
 	if err == nil {
@@ -148,7 +148,7 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 		}
 	}
 	if n > bounded.MaxPacked {
-		return tiff.Unread("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, bounded.MaxPacked)
+		return tiff.Unread("the chunk has %d bytes, at most %d expected: rewrite the store with smaller chunks", n, bounded.MaxPacked)
 	}
 	c.packed, err = exactly(c.packed, r, from, int(n))
 	return err
@@ -181,7 +181,7 @@ func (c *chunks) readIndex(r io.ReaderAt, at *stored) (err error) {
 	}
 	all := n + crcBytes*c.array.index.outside
 	if at.state.size < int64(all) {
-		return fmt.Errorf("%w: a shard of %d bytes, an index of %d expected in it", ErrTorn, at.state.size, all)
+		return fmt.Errorf("%w: the shard has %d bytes, too few for its index of %d", ErrTorn, at.state.size, all)
 	}
 	from := at.state.size - int64(all)
 	if c.array.indexFirst {
@@ -199,7 +199,7 @@ func (c *chunks) readIndex(r io.ReaderAt, at *stored) (err error) {
 	return nil
 }
 
-// entry returns the place of a chunk in the current shard.
+// entry returns the offset and the length of a chunk in the current shard.
 func (c *chunks) entry(at *stored) (from, n int64, err error) {
 	raw := c.entries[entryBytes*at.entry:]
 	begin, length := binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])
@@ -207,7 +207,7 @@ func (c *chunks) entry(at *stored) (from, n int64, err error) {
 		return 0, 0, errMissing
 	}
 	if size := uint64(at.state.size); length > size || begin > size-length {
-		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d lies beyond its end at %d", ErrTorn, length, begin, size)
+		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d reaches beyond the shard's end at %d", ErrTorn, length, begin, size)
 	}
 	return int64(begin), int64(length), nil
 }
@@ -236,8 +236,8 @@ func (c *chunks) present(at *stored) error {
 	return nil
 }
 
-// doubtful reports that the chunk read last may be incomplete: no checksum covers it, and it ends in zeros, like files that
-// got their length before their content.
+// doubtful reports that the chunk read last may be incomplete. It has no checksum, and it ends in zeros, as if its file had been given its length before its
+// content.
 func (c *chunks) doubtful() bool {
 	n := len(c.packed)
 	return !c.array.packed.checked() && (c.array.shard == nil || c.array.indexFirst) && n >= 2 && c.packed[n-1] == 0 && c.packed[n-2] == 0

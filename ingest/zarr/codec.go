@@ -20,16 +20,16 @@ const (
 	withZstd     = "zstd"
 )
 
-// compressors are the names of the supported ones.
+// compressors are the names of the supported compressors.
 var compressors = []string{withBlosc, withGzip, withZlib, withZstd}
 
-// packing is the encoding of a chunk: at most one compressor, with checksums inside and outside of it.
+// packing is the encoding of a chunk: at most one compressor, and checksums of its input (inside) and its output (outside).
 type packing struct {
 	compressor      string
-	inside, outside int // CRC-32C, four bytes each
+	inside, outside int // number of CRC-32C checksums, four bytes each
 }
 
-// checked reports that incomplete bytes always fail to unpack.
+// checked reports that unpacking an incomplete chunk always fails.
 func (p packing) checked() bool {
 	return p.outside > 0 || p.compressor == withGzip || p.compressor == withZlib
 }
@@ -37,7 +37,7 @@ func (p packing) checked() bool {
 // crcBytes is the length of a checksum.
 const crcBytes = 4
 
-// maxChecksums bounds the checksums of a chunk; one is useful.
+// maxChecksums bounds the number of checksums of a chunk. More than one is of no use.
 const maxChecksums = 4
 
 // unpacker holds memory for unpacking. The zero value is ready. Not safe for concurrent use.
@@ -48,7 +48,7 @@ type unpacker struct {
 	blosc blosc
 }
 
-// unpack returns the size unpacked bytes, in dst's or packed's memory.
+// unpack unpacks a chunk to exactly size bytes. The result lies in the memory of dst or of packed.
 func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte, err error) {
 	for range p.outside {
 		if packed, err = withoutCRC(packed); err != nil {
@@ -64,7 +64,7 @@ func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte
 		}
 	}
 	if len(plain) != want {
-		return dst, fmt.Errorf("%d bytes when unpacked, %d expected of its shape", len(plain), want)
+		return dst, fmt.Errorf("it unpacks to %d bytes, %d expected from its shape", len(plain), want)
 	}
 	for range p.inside {
 		if plain, err = withoutCRC(plain); err != nil {
@@ -99,7 +99,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func withoutCRC(b []byte) ([]byte, error) {
 	n := len(b) - crcBytes
 	if n < 0 {
-		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end", len(b), crcBytes)
+		return nil, fmt.Errorf("it has %d bytes, too few for a checksum of %d", len(b), crcBytes)
 	}
 	if got, want := crc32.Checksum(b[:n], castagnoli), binary.LittleEndian.Uint32(b[n:]); got != want {
 		return nil, fmt.Errorf("the checksum of %d bytes is %08x, the stored one is %08x", n, got, want)

@@ -19,7 +19,7 @@ type State struct {
 	modified time.Time // of the newest file
 }
 
-// State returns which parts of a picture exist.
+// State returns the number of existing chunks of a picture and the time of the newest.
 func (i *Image) State(p Place) (s State, err error) {
 	i.pictures.First(p)
 	for n := range i.Tiles() {

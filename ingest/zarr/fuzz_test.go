@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// readAll reads a few pictures of a store, whatever is in it.
+// readAll reads a few pictures of any store.
 func readAll(t *testing.T, store fstest.MapFS) {
 	image, err := Open(store, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func readAll(t *testing.T, store fstest.MapFS) {
 	}
 }
 
-// FuzzMetadata: whatever metadata say, a store is refused in one line, or pictures are within their bounds.
+// FuzzMetadata: for any metadata, Open returns an error of one line, or pictures are within their bounds.
 func FuzzMetadata(f *testing.F) {
 	f.Add([]byte(ngff), fmt.Appendf(nil, filmV2, `{"id":"blosc"}`), []byte(nil))
 	f.Add([]byte(`{"multiscales":[{"axes":["t","z","y","x"],"datasets":[{"path":"0"}]}]}`), fmt.Appendf(nil, filmV2, "null"), flat(1))
@@ -57,7 +57,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// FuzzBlosc: whatever the bytes, a chunk becomes exactly the bytes of its shape, or an error.
+// FuzzBlosc: for any bytes, a chunk unpacks to exactly the bytes of its shape, or gives an error.
 func FuzzBlosc(f *testing.F) {
 	for name, file := range unzipped(f, "v2.zip") {
 		if strings.HasPrefix(name, "blosc") && !strings.Contains(name, "/.") && len(file.Data) < 4096 {
@@ -75,7 +75,7 @@ func FuzzBlosc(f *testing.F) {
 	})
 }
 
-// FuzzShard: whatever the bytes of a shard, its frames are given, missing, or an error.
+// FuzzShard: for any bytes of a shard, its frames are read, missing, or give an error.
 func FuzzShard(f *testing.F) {
 	f.Add(shard(false, 1, 0, 3), uint8(0))
 	f.Add(shard(true, 1, 0, 3), uint8(1))

@@ -18,7 +18,7 @@ const MaxFrames = bounded.MaxFrames
 type Image struct {
 	Width, Height    int
 	Channels, Slices int        // per time; 1 if there is no such axis
-	Labels           []string   // of the channels; may be shorter or empty
+	Labels           []string   // names of the channels; may lack the last ones, or all
 	Interval         float64    // time step in seconds; 0 if it or its unit is unknown
 	PixelUM          [2]float64 // along x and y; 0 if unknown
 
@@ -29,8 +29,8 @@ type Image struct {
 	pictures *bounded.Pictures
 }
 
-// Open reads the metadata of a store and selects the resolution level, from 0, the finest. For a store that is being written
-// the error may pass: it is then an fs.ErrNotExist or an ErrTorn.
+// Open reads the metadata of a store and selects a resolution level. Level 0 is the finest. While a store is being written, an fs.ErrNotExist or ErrTorn may be
+// temporary.
 func Open(store fs.FS, level int) (*Image, error) {
 	m, plain, err := group(store)
 	if err != nil {
@@ -41,7 +41,7 @@ func Open(store fs.FS, level int) (*Image, error) {
 	var scale []float64
 	if plain {
 		if level != 0 {
-			return nil, fmt.Errorf("level: %d, 0 expected, because the store is a plain array: leave it out", level)
+			return nil, fmt.Errorf("level is %d, 0 expected, because the store is a plain array: leave level out", level)
 		}
 		if i.array, err = openArray(store, "."); err == nil {
 			named = i.array.own(m.Names)
@@ -67,7 +67,7 @@ func Open(store fs.FS, level int) (*Image, error) {
 	return i, nil
 }
 
-// own returns the axes that an array names, or the default axes for its number of axes.
+// own returns the axes of an array from their names, or the default for its number of axes.
 func (a *array) own(names []string) axes {
 	for _, names := range [][]string{names, a.names} {
 		if len(names) == len(a.shape) && !slices.Contains(names, "") {
@@ -80,7 +80,7 @@ func (a *array) own(names []string) axes {
 // lay finds the axes and size of a picture.
 func (i *Image) lay(named axes) error {
 	if len(named) != len(i.array.shape) {
-		return tiff.Unread("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
+		return tiff.Unread("the array has %d axes, %d with a name, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
 	}
 	i.axes = bounded.NoAxes
 	for at, a := range named {
@@ -95,16 +95,16 @@ func (i *Image) lay(named axes) error {
 		case which >= 0 && i.axes[which] < 0:
 			i.axes[which] = at
 		case i.array.shape[at] != 1:
-			return tiff.Unread("axis %d is %.40q and %d long, one each of t, c, z, y and x expected: export one of its places", at, a.Name, i.array.shape[at])
+			return tiff.Unread("axis %d is %.40q with length %d, one each of t, c, z, y and x expected: export one of its positions", at, a.Name, i.array.shape[at])
 		}
 	}
 	if i.axes[bounded.Y] < 0 || i.axes[bounded.X] < 0 {
-		return tiff.Unread("no axes y and x, both expected of a picture: export its pictures as a store of their own")
+		return tiff.Unread("the array lacks axis y or x, both expected: export its pictures as a separate store")
 	}
 	return i.fit()
 }
 
-// letter returns the picture axis of a name, or -1.
+// letter returns the picture axis with this name, or -1.
 func letter(name string) int {
 	if len(name) != 1 {
 		return -1
@@ -112,7 +112,7 @@ func letter(name string) int {
 	return strings.Index(bounded.AxisNames, strings.ToLower(name))
 }
 
-// fit reads and bounds the sizes.
+// fit sets the sizes of the picture and its axes, and checks their bounds.
 func (i *Image) fit() (err error) {
 	i.Height, i.Width, i.Channels, i.Slices = i.size(bounded.Y), i.size(bounded.X), i.size(bounded.C), i.size(bounded.Z)
 	a := i.array
@@ -126,28 +126,28 @@ func (i *Image) fit() (err error) {
 // size returns the length of an axis, or 1 if it does not exist.
 func (i *Image) size(axis int) int { return i.axes.Along(axis, i.array.shape) }
 
-// Times returns the number of frames in the metadata. Writers may reserve more than they write, or update the number late.
+// Times returns the number of frames in the metadata. Writers may reserve more frames than they write, or update the number late.
 func (i *Image) Times() int { return min(i.size(bounded.T), MaxFrames) }
 
 // Timed reports that there is a time axis.
 func (i *Image) Timed() bool { return i.axes[bounded.T] >= 0 }
 
-// Together returns the number of frames per chunk: which of them were written cannot be seen.
+// Together returns the number of frames per chunk. A chunk does not show which of its frames were written.
 func (i *Image) Together() int { return i.axes.Along(bounded.T, i.array.chunk) }
 
 // Tiles returns the number of chunks per picture.
 func (i *Image) Tiles() int { return i.pictures.Tiles() }
 
-// Again reads the metadata again, because they may have grown. A store that was started again is an error.
+// Again reads the metadata again, because the number of frames may have grown. It returns an error if the store was replaced by a new one.
 func (i *Image) Again() error {
 	now, err := Open(i.chunks.store, i.level)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrTorn):
-		return nil // being written
+		return nil // the metadata are being written
 	case err != nil:
 		return err
 	case now.axes != i.axes || !i.array.same(now.array, i.axes[bounded.T]):
-		return errors.New("the kind of its pictures changed: the store was rewritten, so start the run again")
+		return errors.New("the size or type of the pictures changed, because the store was rewritten: start the run again")
 	}
 	i.array.shape = now.array.shape
 	return nil
@@ -167,7 +167,7 @@ var durations = map[string]float64{
 	"nanosecond": 1e-9, "microsecond": 1e-6, "us": 1e-6, "millisecond": 1e-3, "ms": 1e-3, "second": 1, "s": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86400,
 }
 
-// measure reads the time step and the pixel size, if the metadata give value and unit.
+// measure sets the time step and the pixel size, if the metadata give a value and a unit.
 func (i *Image) measure(named axes, scale []float64) {
 	if t := i.axes[bounded.T]; t >= 0 {
 		i.Interval = scale[t] * durations[named[t].Unit]

@@ -52,7 +52,7 @@ func (a *array) parseV2(text []byte) error {
 		return err
 	}
 	if len(m.Filters) > 0 {
-		return tiff.Unread("filter %.40q, none expected: write the store without", m.Filters[0].ID)
+		return tiff.Unread("the array has the filter %.40q, none expected: write the store without filters", m.Filters[0].ID)
 	}
 	if m.Compressor != nil {
 		if !slices.Contains(compressors, m.Compressor.ID) {

@@ -12,13 +12,13 @@ import (
 // v3Name is the metadata of a v3 array or group.
 const v3Name = "zarr.json"
 
-// named is v3's form of a choice with a configuration; some are a bare name.
+// named is an entry of v3's metadata with a name and a configuration. Some entries are only a name.
 type named struct {
 	Name          string          `json:"name"`
 	Configuration json.RawMessage `json:"configuration"`
 }
 
-// UnmarshalJSON takes a name or an object.
+// UnmarshalJSON accepts a name or an object.
 func (n *named) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &n.Name) == nil {
 		return nil
@@ -27,7 +27,7 @@ func (n *named) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// configured fills dst with the configuration, if there is one.
+// configured decodes the configuration, if any, into dst.
 func (n *named) configured(dst any) error {
 	if len(n.Configuration) == 0 {
 		return nil
@@ -59,9 +59,9 @@ func (a *array) parseV3(text []byte) error {
 	}
 	switch {
 	case m.Format != 3 || m.Node != "array":
-		return tiff.Unread("a %.20q of zarr_format %d, an array of 3 expected: convert the store", m.Node, m.Format)
+		return tiff.Unread("node_type is %.20q and zarr_format is %d, an array of format 3 expected: convert the store", m.Node, m.Format)
 	case len(m.Transformers) > 0:
-		return tiff.Unread("storage transformer %.40q, none expected: write the store without", m.Transformers[0].Name)
+		return tiff.Unread("the array has the storage transformer %.40q, none expected: write the store without transformers", m.Transformers[0].Name)
 	case m.Grid.Name != "regular":
 		return known("chunk grid", m.Grid.Name, []string{"regular"})
 	}
@@ -118,7 +118,7 @@ func (a *array) keysV3(keys *named) error {
 	return a.separated(c.Separator)
 }
 
-// codecsV3 reads the packing of chunks, and returns the storage order of their axes. inside marks the chunks of a shard.
+// codecsV3 reads the packing of chunks and returns the storage order of their axes. inside is true for the chunks inside a shard.
 func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	order = natural(len(a.chunk))
 	for len(codecs) > 0 && codecs[0].Name == "transpose" {
@@ -128,14 +128,14 @@ func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 		codecs = codecs[1:]
 	}
 	if len(codecs) == 0 {
-		return nil, errors.New("no codec makes bytes of a chunk: the metadata are damaged")
+		return nil, errors.New("no codec converts a chunk to bytes: the metadata are damaged")
 	}
 	first, rest := &codecs[0], codecs[1:]
 	switch {
 	case first.Name == "sharding_indexed" && !inside && len(rest) == 0 && slices.Equal(order, natural(len(order))):
 		return a.shardsV3(first)
 	case first.Name == "sharding_indexed":
-		return nil, tiff.Unread("shards that hold shards, or that are transposed or packed; plain shards expected: convert the store")
+		return nil, tiff.Unread("shards contain shards, or are transposed or packed, plain shards expected: convert the store")
 	case first.Name != "bytes":
 		return nil, known("codec", first.Name, []string{"bytes", "sharding_indexed", "transpose"})
 	}
@@ -159,7 +159,7 @@ func transposedBy(codec *named, before []int) (order []int, err error) {
 		return nil, err
 	}
 	if len(c.Order) != len(before) {
-		return nil, fmt.Errorf("transpose has the order %v, one of %d axes expected: correct the store's metadata", c.Order, len(before))
+		return nil, fmt.Errorf("transpose has the order %v, %d axes expected: correct the store's metadata", c.Order, len(before))
 	}
 	for _, axis := range c.Order {
 		if axis < 0 || axis >= len(before) {
@@ -170,12 +170,12 @@ func transposedBy(codec *named, before []int) (order []int, err error) {
 	return order, nil
 }
 
-// packingV3 reads the codecs after the one that makes bytes.
+// packingV3 reads the codecs after the one that converts a chunk to bytes.
 func packingV3(codecs []named) (p packing, err error) {
 	for i := range codecs {
 		switch name := codecs[i].Name; {
 		case name == "crc32c" && p.inside+p.outside == maxChecksums:
-			return p, fmt.Errorf("more than %d checksums, one expected: convert the store", maxChecksums)
+			return p, fmt.Errorf("chunks have more than %d checksums, one expected: convert the store", maxChecksums)
 		case name == "crc32c" && p.compressor == noCompressor:
 			p.inside++
 		case name == "crc32c":
@@ -183,18 +183,18 @@ func packingV3(codecs []named) (p packing, err error) {
 		case !slices.Contains(compressors, name):
 			return p, known("codec", name, append([]string{"crc32c"}, compressors...))
 		case p.compressor != noCompressor:
-			return p, tiff.Unread("packed by %s and %s, one of them expected: convert the store", p.compressor, name)
+			return p, tiff.Unread("chunks are packed by %s and %s, one compressor expected: convert the store", p.compressor, name)
 		default:
 			p.compressor = name
 		}
 	}
-	if p.compressor == noCompressor { // without a compressor the checksum is outside
+	if p.compressor == noCompressor { // without a compressor, checksums count as outside
 		p.inside, p.outside = 0, p.inside
 	}
 	return p, nil
 }
 
-// shardsV3 reads shards; before it, a.chunk holds their sides.
+// shardsV3 reads the description of shards. The caller has set a.chunk to the sides of a shard; shardsV3 replaces them by the sides of a chunk.
 func (a *array) shardsV3(codec *named) (order []int, err error) {
 	c := struct {
 		Sides  []int   `json:"chunk_shape"`
@@ -206,18 +206,18 @@ func (a *array) shardsV3(codec *named) (order []int, err error) {
 		return nil, err
 	}
 	if len(c.Sides) != len(a.chunk) {
-		return nil, fmt.Errorf("chunks of %d axes in shards of %d, as many expected: the metadata are damaged", len(c.Sides), len(a.chunk))
+		return nil, fmt.Errorf("chunks have %d axes and shards %d, the same number expected: the metadata are damaged", len(c.Sides), len(a.chunk))
 	}
 	a.shard = make([]int, len(c.Sides))
 	for i, side := range c.Sides {
 		if side < 1 || a.chunk[i]%side != 0 {
-			return nil, fmt.Errorf("chunks of %v in shards of %v, whole ones expected: the metadata are damaged", c.Sides, a.chunk)
+			return nil, fmt.Errorf("chunks of %v do not fill shards of %v, whole chunks expected: the metadata are damaged", c.Sides, a.chunk)
 		}
 		a.shard[i] = a.chunk[i] / side
 	}
 	a.chunk = c.Sides
 	if c.Where != "end" && c.Where != "start" {
-		return nil, fmt.Errorf("the index of shards is at their %.20q, start or end expected: correct the store's metadata", c.Where)
+		return nil, fmt.Errorf("the index_location of shards is %.20q, start or end expected: correct the store's metadata", c.Where)
 	}
 	a.indexFirst = c.Where == "start"
 	if len(c.Index) == 0 || c.Index[0].Name != "bytes" {
@@ -230,7 +230,7 @@ func (a *array) shardsV3(codec *named) (order []int, err error) {
 		return nil, tiff.Unread("the index of shards is not little-endian: convert the store")
 	}
 	if a.index, err = packingV3(c.Index[1:]); err != nil || a.index.compressor != noCompressor {
-		return nil, tiff.Unread("the index of shards is packed (%s, %v), a checksum at most expected: convert the store", a.index.compressor, err)
+		return nil, tiff.Unread("the index of shards is packed (%s, %v), only a checksum expected: convert the store", a.index.compressor, err)
 	}
 	return a.codecsV3(c.Codecs, true)
 }

@@ -14,7 +14,7 @@ import (
 // maxLevels bounds the resolution levels.
 const maxLevels = 64
 
-// metadata is the NGFF content of a group, or the signs of another kind of group.
+// metadata is the NGFF content of a group, and the keys by which other kinds of groups are recognised.
 type metadata struct {
 	Multiscales []multiscale `json:"multiscales"`
 	Omero       struct {
@@ -45,7 +45,7 @@ type axis struct {
 	Unit string `json:"unit"`
 }
 
-// UnmarshalJSON takes a name, as NGFF 0.3 has it, or an object.
+// UnmarshalJSON accepts a name, as in NGFF 0.3, or an object.
 func (a *axis) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &a.Name) == nil {
 		return nil
@@ -61,7 +61,7 @@ type transforms []struct {
 	Scale json.RawMessage `json:"scale"`
 }
 
-// scale returns the product of the scales of n axes. said is false if there are none.
+// scale returns, for each of n axes, the product of its scales. said is false if there are no scales.
 func (t transforms) scale(n int) (scale []float64, said bool) {
 	scale = make([]float64, n)
 	for i := range scale {
@@ -80,7 +80,7 @@ func (t transforms) scale(n int) (scale []float64, said bool) {
 	return scale, said
 }
 
-// unknownAxes are the default axes by number of axes: NGFF 0.1 and 0.2 have five, a film three.
+// unknownAxes are the default axes by number of axes. NGFF 0.1 and 0.2 have five, a plain film three.
 var unknownAxes = map[int]string{2: "yx", 3: "tyx", 5: "tczyx"}
 
 // namedAxes maps axis names to axes.
@@ -100,7 +100,7 @@ type groupV3 struct {
 	} `json:"attributes"`
 }
 
-// group reads the metadata of the store's root. array reports that the root is an array.
+// group reads the metadata of the store's root. array is true if the root is an array.
 func group(store fs.FS) (m metadata, array bool, err error) {
 	text, err := load(store, v3Name)
 	switch {
@@ -128,22 +128,22 @@ func group(store fs.FS) (m metadata, array bool, err error) {
 		return m, true, nil
 	}
 	if len(m.Multiscales) == 0 && !m.elsewhere() {
-		return m, false, fmt.Errorf("no %s, %s or %s with multiscales: %w", v3Name, v2Name, v2Attributes, fs.ErrNotExist)
+		return m, false, fmt.Errorf("the folder has no %s, %s or %s with multiscales: %w", v3Name, v2Name, v2Attributes, fs.ErrNotExist)
 	}
 	return m, false, nil
 }
 
-// elsewhere reports that the pictures lie in subgroups.
+// elsewhere reports that the group contains no picture itself, only subgroups with pictures.
 func (m *metadata) elsewhere() bool { return m.Plate != nil || m.Well != nil || m.Layout != nil }
 
-// level returns the array of a resolution level, from 0, the finest, and the scales of its axes.
+// level returns the array of a resolution level and the names and scales of its axes. Level 0 is the finest.
 func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale []float64, err error) {
 	if len(m.Multiscales) == 0 {
 		return nil, nil, nil, m.nothing()
 	}
 	s := &m.Multiscales[0]
 	if n := len(s.Datasets); n == 0 || n > maxLevels || number >= n {
-		return nil, nil, nil, fmt.Errorf("level: %d, expected less than the number of levels, %d, of which at most %d are read", number, n, maxLevels)
+		return nil, nil, nil, fmt.Errorf("level is %d and the store has %d levels, a level below that number and at most %d levels expected", number, n, maxLevels)
 	}
 	data := &s.Datasets[number]
 	if a, err = openArray(store, path.Clean(data.Path)); err != nil {
@@ -159,15 +159,15 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 	return a, s.Axes, scale, nil
 }
 
-// nothing returns the error that says where a picture may be found.
+// nothing returns an error that says which folder may have a picture.
 func (m *metadata) nothing() error {
 	switch {
 	case m.Plate != nil:
-		return tiff.Unread("a plate, a field of one of its wells expected: give STORE/A/1/0")
+		return tiff.Unread("the store is a plate, a field of one of its wells expected: give STORE/A/1/0")
 	case m.Well != nil:
-		return tiff.Unread("a well, one of its fields expected: give STORE/0")
+		return tiff.Unread("the store is a well, one of its fields expected: give STORE/0")
 	case m.Layout != nil:
-		return tiff.Unread("a store of several pictures, one expected: give STORE/0")
+		return tiff.Unread("the store has several pictures, one expected: give STORE/0")
 	}
-	return fmt.Errorf("a group without multiscales, a picture expected: give a folder in it that has one: %w", fs.ErrNotExist)
+	return fmt.Errorf("the folder is a group without multiscales, a picture expected: give a subfolder that has a picture: %w", fs.ErrNotExist)
 }

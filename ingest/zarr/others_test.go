@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// unzipped are the stores of testdata in memory.
+// unzipped returns the stores of a file in testdata, in memory.
 func unzipped(t testing.TB, name string) fstest.MapFS {
 	t.Helper()
 	archive, err := zip.OpenReader("testdata/" + name)
@@ -39,7 +39,7 @@ func unzipped(t testing.TB, name string) fstest.MapFS {
 	return store
 }
 
-// within is a store of several in a file system.
+// within returns one of several stores in a file system.
 func within(t testing.TB, all fs.FS, name string) fs.FS {
 	t.Helper()
 	store, err := fs.Sub(all, name)
@@ -49,7 +49,7 @@ func within(t testing.TB, all fs.FS, name string) fs.FS {
 	return store
 }
 
-// written is the number that the scripts of testdata write at a place.
+// written returns the number that the scripts of testdata write at a position.
 func written(kind string, p Place, y, x, axes int) float64 {
 	v := 1000*p.Time + 300*p.Channel + 100*p.Slice + 16*y + x
 	if axes == 3 {
@@ -68,7 +68,7 @@ func written(kind string, p Place, y, x, axes int) float64 {
 	return float64(v)
 }
 
-// sample is a pixel of a picture.
+// sample returns a pixel of a picture.
 func sample(picture *tiff.Image, y, x int) float64 {
 	at := (y*picture.Width + x) * picture.Depth.Bytes()
 	switch picture.Depth {
@@ -80,7 +80,7 @@ func sample(picture *tiff.Image, y, x int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(picture.Pix[at:])))
 }
 
-// TestOthers: stores that zarr-python and zarrita wrote are read as they were meant, every pixel of every picture.
+// TestOthers: every pixel of every picture in stores of zarr-python and zarrita has the written value.
 func TestOthers(t *testing.T) {
 	for _, c := range []struct{ file, name, kind string }{
 		{"v2.zip", "blosc-lz4", "u2"}, {"v2.zip", "blosc-lz4hc-bits", "u2"}, {"v2.zip", "blosc-zstd-bits", "f4"}, {"v2.zip", "blosc-zstd-8", "u1"},

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// ChunkRows is the number of rows in a chunk of a Rows.
+// ChunkRows is the number of rows per chunk that Rows writes.
 const ChunkRows = 1 << 14
 
-// Types of a Rows, as Zarr v2 names them.
+// Element types of Rows, in Zarr v2's names.
 const (
 	Whole8 = "<u8"
 	Float8 = "<f8"
@@ -21,8 +21,8 @@ const (
 	Flag1  = "|b1"
 )
 
-// Rows writes an uncompressed Zarr v2 array that grows along its first axis. It keeps rows in memory until a chunk is full, or until the disk
-// takes it. The array's metadata counts the whole chunks on the disk, so a store cut off at any point is valid. Not safe for concurrent use.
+// Rows writes an uncompressed Zarr v2 array that grows along its first axis. It keeps rows in memory until their chunk is full and written. The array's
+// metadata count only whole chunks on the disk, so a store cut off at any point is valid. Not safe for concurrent use.
 type Rows struct {
 	folder, dtype string
 	inner         []int // shape of a row; empty: one number
@@ -43,24 +43,24 @@ func NewRows(folder, dtype string, inner ...int) (*Rows, error) {
 	return r, r.lengthen(0)
 }
 
-// Whole adds whole numbers.
+// Whole appends whole numbers.
 func (r *Rows) Whole(values ...uint64) {
 	for _, v := range values {
 		r.buffer = binary.LittleEndian.AppendUint64(r.buffer, v)
 	}
 }
 
-// Floats adds numbers.
+// Floats appends numbers.
 func (r *Rows) Floats(values ...float64) {
 	for _, v := range values {
 		r.buffer = binary.LittleEndian.AppendUint64(r.buffer, math.Float64bits(v))
 	}
 }
 
-// Short adds a small number.
+// Short appends a 16-bit number.
 func (r *Rows) Short(v int16) { r.buffer = binary.LittleEndian.AppendUint16(r.buffer, uint16(v)) }
 
-// Flag adds a flag.
+// Flag appends a boolean.
 func (r *Rows) Flag(v bool) {
 	b := byte(0)
 	if v {
@@ -69,7 +69,7 @@ func (r *Rows) Flag(v bool) {
 	r.buffer = append(r.buffer, b)
 }
 
-// Flush writes the full chunks. After an error they stay in memory, and the next Flush continues.
+// Flush writes the full chunks. After an error the unwritten chunks stay in memory, and the next Flush continues.
 func (r *Rows) Flush() error {
 	size := ChunkRows * r.bytes
 	from := r.stored
@@ -99,7 +99,7 @@ func (r *Rows) Close() error {
 	return r.lengthen(rows)
 }
 
-// chunk writes the chunk after the stored ones. A chunk's name has one number an axis.
+// chunk writes the next chunk. A chunk's name has one number per axis.
 func (r *Rows) chunk(data []byte) error {
 	return place(filepath.Join(r.folder, strconv.Itoa(r.stored/ChunkRows)+strings.Repeat(".0", len(r.inner))), data)
 }

@@ -31,10 +31,10 @@ func codedSamples(dtype string) (tiff.Samples, error) {
 }
 
 func unread(kind string) error {
-	return tiff.Unread("samples of type %.40q, 8, 16 or 32 bits unsigned or signed, or floats of 32 or 64, expected: convert the store", kind)
+	return tiff.Unread("samples have type %.40q, integers of 8, 16 or 32 bits or floats of 32 or 64 expected: convert the store", kind)
 }
 
-// fill returns a fill value in the picture's format.
+// fill returns the fill value as one sample in the picture's format.
 func fill(s tiff.Samples, text json.RawMessage) ([]byte, error) {
 	v, err := fillValue(text)
 	if err != nil {
@@ -48,7 +48,7 @@ func fill(s tiff.Samples, text json.RawMessage) ([]byte, error) {
 	case depth == tiff.Float32:
 		binary.LittleEndian.PutUint32(out, math.Float32bits(float32(v)))
 	case !(0 <= v && v < float64(int(1)<<(8*depth.Bytes()))):
-		return nil, fmt.Errorf("fill_value is %g, a number that its samples can hold expected: correct the store's metadata", v)
+		return nil, fmt.Errorf("fill_value is %g, a number in the range of the samples expected: correct the store's metadata", v)
 	case depth == tiff.Uint16:
 		binary.LittleEndian.PutUint16(out, uint16(v))
 	default:
@@ -57,8 +57,7 @@ func fill(s tiff.Samples, text json.RawMessage) ([]byte, error) {
 	return out, nil
 }
 
-// fillValue parses a number, true, false, the name of a number that JSON lacks, or v3's bits of a float; a missing value is
-// 0.
+// fillValue parses a number, true, false, a name such as NaN for a number that JSON lacks, or the bits of a float as in v3. A missing value is 0.
 func fillValue(text json.RawMessage) (float64, error) {
 	var v any
 	if len(text) > 0 {

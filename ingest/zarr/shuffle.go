@@ -1,7 +1,7 @@
 package zarr
 
-// unshuffleBits restores shuffled bits of elements of size bytes: row 8j+k of src has bit k of byte j of every element, the
-// first element in the lowest bit. Elements beyond a multiple of eight are stored unshuffled.
+// unshuffleBits undoes the bit shuffle of elements of size bytes. Row 8j+k of src contains bit k of byte j of every element, with the first element in the
+// lowest bit. Elements beyond a multiple of eight are stored unshuffled.
 func unshuffleBits(dst, src []byte, size int) {
 	n := len(dst) / size
 	if n%8 != 0 {

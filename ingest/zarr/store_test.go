@@ -22,10 +22,10 @@ func put(store fstest.MapFS, name string, data []byte) { store[name] = &fstest.M
 const ngff = `{"multiscales":[{"version":"0.4","axes":[{"name":"t","type":"time","unit":"second"},{"name":"y","type":"space"},{"name":"x","type":"space"}],` +
 	`"datasets":[{"path":"0","coordinateTransformations":[{"type":"scale","scale":[0.5,1,1]}]}]}]}`
 
-// films are stores of frames of 4x6 pixels of 16 bits, four times, in chunks of 4x3; %s is the compressor.
+// filmV2 describes four frames of 4x6 16-bit pixels in chunks of 4x3; %s is the compressor.
 const filmV2 = `{"zarr_format":2,"shape":[4,4,6],"chunks":[1,4,3],"dtype":"<u2","compressor":%s,"filters":null,"fill_value":7,"order":"C","dimension_separator":"/"}`
 
-// film is a v2 store with the given chunks.
+// film returns a v2 store with the given chunks.
 func film(compressor string, chunks map[string][]byte) fstest.MapFS {
 	store := fstest.MapFS{}
 	put(store, v2Attributes, []byte(ngff))
@@ -36,7 +36,7 @@ func film(compressor string, chunks map[string][]byte) fstest.MapFS {
 	return store
 }
 
-// flat is a raw chunk of a film, of one value.
+// flat returns a raw chunk of a film with one value.
 func flat(v uint16) (b []byte) {
 	for range 4 * 3 {
 		b = binary.LittleEndian.AppendUint16(b, v)
@@ -54,7 +54,7 @@ func opened(t testing.TB, store fs.FS) *Image {
 	return image
 }
 
-// TestMissing: chunks that are not there are counted, and have the fill value; the last frame is the last of which anything is there.
+// TestMissing: missing chunks are counted and have the fill value. The last frame is the last one with any chunk.
 func TestMissing(t *testing.T) {
 	image := opened(t, film("null", map[string][]byte{"0/0/0": flat(1), "0/0/1": flat(2), "2/0/1": flat(3)}))
 	var picture tiff.Image
@@ -80,7 +80,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestBeyond: frames that the metadata do not know yet count only where that is asked for.
+// TestBeyond: frames that the metadata do not count yet are found only on request.
 func TestBeyond(t *testing.T) {
 	image := opened(t, film("null", map[string][]byte{"3/0/0": flat(1), "11/0/0": flat(2), "11/0/0.abc.partial": flat(2), "12x/0/0": flat(2)}))
 	for beyond, want := range map[bool]int{false: 3, true: 11} {
@@ -90,7 +90,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestTogether: of several frames in a chunk, those at the end that nobody wrote are none.
+// TestTogether: unwritten frames at the end of a chunk with several frames do not count.
 func TestTogether(t *testing.T) {
 	store := fstest.MapFS{}
 	put(store, v2Name, []byte(`{"zarr_format":2,"shape":[100,1,2],"chunks":[4,1,2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":[]}`))
@@ -102,7 +102,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestGuessed: where v2 metadata name no separator chunks are found by either, as zarr-python 2.13 leaves it out when it makes a nested array longer.
+// TestGuessed: if v2 metadata name no separator, chunks are found with either one, because zarr-python 2.13 removes the name when a nested array grows.
 func TestGuessed(t *testing.T) {
 	for _, keys := range [][2]string{{"0.0.0", "2.0.0"}, {"0/0/0", "2/0/0"}} {
 		store := fstest.MapFS{}
@@ -125,7 +125,7 @@ func TestGuessed(t *testing.T) {
 	}
 }
 
-// packedBy are the ways of packing that are torn: each has a chunk of a film, and its compressor.
+// packedBy returns a chunk of a film for each compressor that TestTorn tests.
 func packedBy(t testing.TB) map[string][]byte {
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func packedBy(t testing.TB) map[string][]byte {
 	return map[string][]byte{"null": flat(300), `{"id":"zstd"}`: encoder.EncodeAll(flat(300), nil), `{"id":"blosc"}`: bloscStoring(flat(300)), "gzip of others": all["gzip/0/0/0/0/0/0"].Data}
 }
 
-// bloscStoring is a blosc chunk that packs nothing.
+// bloscStoring returns an uncompressed blosc chunk.
 func bloscStoring(plain []byte) []byte {
 	le := binary.LittleEndian
 	b := []byte{2, 1, bloscStored | bloscLZ4<<5, 2}
@@ -143,7 +143,7 @@ func bloscStoring(plain []byte) []byte {
 	return append(le.AppendUint32(b, uint32(len(plain)+bloscHeader)), plain...)
 }
 
-// TestTorn: of a chunk of which bytes are missing nothing is given, wherever it was cut off.
+// TestTorn: a chunk that is cut off anywhere gives no pixels.
 func TestTorn(t *testing.T) {
 	for compressor, data := range packedBy(t) {
 		if !strings.HasPrefix(compressor, "gzip") {
@@ -168,7 +168,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestBloscTorn: of blosc's chunks of every kind that others wrote nothing is given while bytes are missing.
+// TestBloscTorn: a cut blosc chunk of any kind, written by other programs, gives no pixels.
 func TestBloscTorn(t *testing.T) {
 	all := unzipped(t, "v2.zip")
 	for name, file := range all {
@@ -189,7 +189,7 @@ func TestBloscTorn(t *testing.T) {
 	}
 }
 
-// TestDoubtful: a chunk that ends in zeros may lack its end, unless a checksum says that it does not.
+// TestDoubtful: a chunk that ends in zeros may be incomplete, unless a checksum shows that it is complete.
 func TestDoubtful(t *testing.T) {
 	ends := flat(300)
 	ends[len(ends)-1], ends[len(ends)-2] = 0, 0
@@ -208,12 +208,12 @@ func TestDoubtful(t *testing.T) {
 	}
 }
 
-// shardedFilm has frames of 2x2 bytes in chunks of their own, three a shard; %s is where the index is and what comes behind its bytes.
+// shardedFilm has frames of 2x2 bytes, one per chunk, and three chunks per shard. The %s are codecs of chunks, codecs of the index, and the index's location.
 const shardedFilm = `{"zarr_format":3,"node_type":"array","shape":[6,2,2],"data_type":"uint8","fill_value":9,"dimension_names":["t","y","x"],` +
 	`"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[3,2,2]}},"chunk_key_encoding":{"name":"default"},` +
 	`"codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[1,2,2],"codecs":["bytes"%s],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}%s],"index_location":%q}}]}`
 
-// shard is one of a film; a frame of value 0 is not in it.
+// shard returns a shard of a film. A frame of value 0 is missing in it.
 func shard(first bool, values ...byte) (b []byte) {
 	le := binary.LittleEndian
 	var index []byte
@@ -237,7 +237,7 @@ func shard(first bool, values ...byte) (b []byte) {
 	return append(b, index...)
 }
 
-// TestShards: frames of shards are found, or missing, and of a shard that was cut off nothing is given.
+// TestShards: frames of shards are found or missing, and a shard that was cut off gives no pixels.
 func TestShards(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		store := fstest.MapFS{}
@@ -267,7 +267,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestShardChecked: a chunk's own checksum is held to, too.
+// TestShardChecked: a chunk's own checksum is verified, too.
 func TestShardChecked(t *testing.T) {
 	store := fstest.MapFS{}
 	put(store, v3Name, fmt.Appendf(nil, shardedFilm, `,"crc32c"`, "", "end"))

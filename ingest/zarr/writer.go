@@ -10,15 +10,14 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// LevelName is the array that a Writer writes in its store.
+// LevelName is the name of the array that a Writer writes.
 const LevelName = "0"
 
 // part is the suffix of a file until it is whole.
 const part = ".part"
 
-// Writer writes a picture frame by frame, as Zarr v2 with NGFF 0.4: axes t, c, z, y and x, one uncompressed chunk per frame.
-// It renames a chunk into place when it is whole, and then extends the array, so a store cut off at any point has all earlier
-// frames. Not safe for concurrent use.
+// Writer writes a picture frame by frame, as Zarr v2 with NGFF 0.4: axes t, c, z, y and x, one uncompressed chunk per frame. It writes a chunk under a
+// temporary name, renames it, and then extends the array, so a store cut off at any point has all earlier frames. Not safe for concurrent use.
 type Writer struct {
 	folder string
 	frames int
@@ -38,13 +37,13 @@ func (w *Writer) Frames() int { return w.frames }
 // Size returns the bytes of the whole frames.
 func (w *Writer) Size() int64 { return w.size }
 
-// Stored returns the most bytes that Append adds for img.
+// Stored returns the largest number of bytes that Append adds for img.
 func Stored(img *tiff.Image) int64 {
 	const metadata = 4096
 	return int64(len(img.Pix)) + metadata
 }
 
-// Append writes a frame. After an error the store has the earlier frames.
+// Append writes a frame. After an error the store still has all earlier frames.
 func (w *Writer) Append(img *tiff.Image) error {
 	if w.frames == 0 {
 		w.width, w.height, w.channels, w.depth = img.Width, img.Height, img.Channels, img.Depth
@@ -53,7 +52,7 @@ func (w *Writer) Append(img *tiff.Image) error {
 		}
 	}
 	if img.Width != w.width || img.Height != w.height || img.Channels != w.channels || img.Depth != w.depth {
-		return fmt.Errorf("a frame of %dx%d pixels of %d channels of %d bytes; the first had %dx%d of %d of %d: record to a folder of TIFFs",
+		return fmt.Errorf("the frame has %dx%d pixels of %d channels of %d bytes, but the first had %dx%d of %d of %d: record to a folder of TIFFs",
 			img.Width, img.Height, img.Channels, img.Depth.Bytes(), w.width, w.height, w.channels, w.depth.Bytes())
 	}
 	pix := img.Pix
@@ -118,7 +117,7 @@ func (w *Writer) Describe(interval float64) error {
 	return Group(w.folder, attributes)
 }
 
-// colours describes red, green and blue for viewers, which need the value range.
+// colours describes red, green and blue for viewers, with the range of values that viewers need.
 func (w *Writer) colours() (channels []any) {
 	most := map[tiff.Depth]float64{tiff.Uint8: 1<<8 - 1, tiff.Uint16: 1<<16 - 1, tiff.Float32: 1}[w.depth]
 	for i, colour := range []string{"FF0000", "00FF00", "0000FF"} {
@@ -130,7 +129,7 @@ func (w *Writer) colours() (channels []any) {
 	return channels
 }
 
-// apart copies the channels of a picture into planes.
+// apart copies the channels of a picture to separate planes.
 func apart(dst []byte, img *tiff.Image) []byte {
 	size := img.Depth.Bytes()
 	pixels := img.Width * img.Height
@@ -143,12 +142,12 @@ func apart(dst []byte, img *tiff.Image) []byte {
 	return dst
 }
 
-// ReadColours reads the three channels of a time as one colour picture, as a Writer received it; with one channel it works
-// like Read. A missing chunk is an error.
+// ReadColours reads the three channels of a time as one colour picture, the one that a Writer received. For one channel it works like Read. A missing chunk is
+// an error.
 func (i *Image) ReadColours(dst *tiff.Image, time int) error {
 	var plane tiff.Image
 	if i.Channels != 1 && i.Channels != 3 {
-		return fmt.Errorf("%d channels, 1 or 3 expected", i.Channels)
+		return fmt.Errorf("the store has %d channels, 1 or 3 expected", i.Channels)
 	}
 	for c := range i.Channels {
 		missing, _, err := i.Read(&plane, Place{Time: time, Channel: c})

@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// shot is a picture whose bytes all differ from their neighbours.
+// shot returns a picture in which every byte differs from its neighbours.
 func shot(n, channels int, depth tiff.Depth) *tiff.Image {
 	img := &tiff.Image{Width: 5, Height: 3, Channels: channels, Depth: depth, Pix: make([]byte, 5*3*channels*depth.Bytes())}
 	for i := range img.Pix {
@@ -20,7 +20,7 @@ func shot(n, channels int, depth tiff.Depth) *tiff.Image {
 	return img
 }
 
-// TestWriter: what is written is read again, bit for bit, at every moment, with its time step.
+// TestWriter: after each Append all written frames can be read bit for bit, with their time step.
 func TestWriter(t *testing.T) {
 	for _, channels := range []int{1, 3} {
 		for _, depth := range []tiff.Depth{tiff.Uint8, tiff.Uint16, tiff.Float32} {
@@ -51,7 +51,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestWriterCut: where a writer is cut off, the store has the frames before, and nothing of the one that is torn.
+// TestWriterCut: if writing is interrupted, the store has the earlier frames and nothing of the torn one.
 func TestWriterCut(t *testing.T) {
 	folder := t.TempDir()
 	w := NewWriter(folder)
@@ -64,7 +64,7 @@ func TestWriterCut(t *testing.T) {
 	if err := os.MkdirAll(torn, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"0" + part, "0"} { // within the chunk; before the array became longer
+	for _, name := range []string{"0" + part, "0"} { // interrupted within the chunk, or before the array was extended
 		if err := os.WriteFile(filepath.Join(torn, name), []byte{1, 2, 3}, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -74,14 +74,14 @@ func TestWriterCut(t *testing.T) {
 	}
 }
 
-// TestWriterRefuses: frames of another size are refused, and the store stays as it was.
+// TestWriterRefuses: frames of a different size give an error and do not change the store.
 func TestWriterRefuses(t *testing.T) {
 	folder := t.TempDir()
 	w := NewWriter(folder)
 	if err := w.Append(shot(0, 1, tiff.Uint8)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(shot(0, 3, tiff.Uint8)); err == nil || !strings.Contains(err.Error(), "5x3 pixels of 3 channels of 1 bytes; the first had 5x3 of 1 of 1") {
+	if err := w.Append(shot(0, 3, tiff.Uint8)); err == nil || !strings.Contains(err.Error(), "5x3 pixels of 3 channels of 1 bytes, but the first had 5x3 of 1 of 1") {
 		t.Errorf("%v, both sizes expected", err)
 	}
 	if w.Frames() != 1 || opened(t, os.DirFS(folder)).Times() != 1 {
@@ -92,7 +92,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// TestWriterDescribes: the attributes are JSON that names five axes, and the colours of three channels.
+// TestWriterDescribes: the attributes are JSON with the names of five axes and the colours of three channels.
 func TestWriterDescribes(t *testing.T) {
 	folder := t.TempDir()
 	if err := NewWriter(folder).Append(shot(0, 3, tiff.Uint8)); err != nil {

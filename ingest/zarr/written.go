@@ -12,14 +12,13 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// listed bounds the names read at once, maxListed the names in all.
+// listed is the number of file names read at once, maxListed the largest number in all.
 const (
 	listed    = 4096
 	maxListed = 1 << 24
 )
 
-// Later returns the time of the next picture after p with any data, if it is among the next reach chunks along the time axis,
-// or -1.
+// Later returns the time of the next picture after p with any data, or -1. It checks the next reach chunks along the time axis.
 func (i *Image) Later(p Place, reach int) int {
 	if !i.Timed() {
 		return -1
@@ -34,8 +33,8 @@ func (i *Image) Later(p Place, reach int) int {
 	return -1
 }
 
-// Last returns the time, from 0, of the last picture of p's channel and slice with any data, or -1. Later frames of its chunk
-// that have only the fill value do not count. beyond includes times that the metadata do not know yet.
+// Last returns the time, from 0, of the last picture of p's channel and slice with any data, or -1. Frames at the end of a chunk that have only the fill value
+// do not count. If beyond is true, Last includes times that the metadata do not count yet.
 func (i *Image) Last(p Place, beyond bool) (int, error) {
 	last := i.Times() - 1
 	if i.Timed() {
@@ -61,7 +60,7 @@ func (i *Image) Last(p Place, beyond bool) (int, error) {
 	return -1, nil
 }
 
-// filledUp goes back from p to the last picture of its chunk with more than the fill value.
+// filledUp returns the time of the last picture, at or before p in its chunk, with more than the fill value.
 func (i *Image) filledUp(p Place) int {
 	if i.Together() == 1 {
 		return p.Time
@@ -79,7 +78,7 @@ func (i *Image) filledUp(p Place) int {
 	return first - 1
 }
 
-// listing returns the largest number along the first axis in any key, -1 if there are no keys, -2 if keys cannot tell.
+// listing returns the largest grid number along the first axis in any key, -1 if there are no keys, or -2 if keys do not reveal it.
 func (i *Image) listing() (largest int, err error) {
 	if i.axes[bounded.T] != 0 {
 		return -2, nil
@@ -119,7 +118,7 @@ func (i *Image) listing() (largest int, err error) {
 	return -2, nil
 }
 
-// first returns the number at the start of a key, or -1.
+// first returns the grid number along the first axis in a key, or -1.
 func (a *array) first(name, before string) int {
 	text, found := strings.CutPrefix(name, before)
 	if !found {

@@ -9,15 +9,14 @@ import (
 
 // Choice is the result of Choose.
 type Choice struct {
-	Model *Model  // nil if a steady lamp predicts as well
-	Nats  float64 // per frame: gain in predicting parts of pictures over a steady lamp
+	Model *Model  // nil if a steady lamp predicts equally well
+	Nats  float64 // per frame: gain of log likelihood, in predicting parts of pictures, over a steady lamp
 }
 
-// Choose finds the form and the reference with which each part of a picture best predicts the light of the others: a lamp
-// lights all of them, an object one. It fits light to one part of the boxes and evaluates the other, under Student's t, whose
-// tails cover the objects. Each number per frame costs ½ ln Size nats (Schwarz 1978), and the remaining gain must exceed
-// twice its standard error over frames. If most of the change remains in most boxes, the picture changes as a whole, and a
-// lamp cannot be separated from that.
+// Choose finds the form and the reference with which the light in one part of a picture best predicts the other parts. This separates a lamp, which lights all
+// parts, from an object, which is in one part. Choose fits the light to one part of the boxes and evaluates the other part under Student's t, whose tails cover
+// the objects. Each fitted number per frame costs ½ ln Size nats (Schwarz 1978). The remaining gain must exceed twice its standard error over frames. If most
+// of the change remains in most boxes, the whole picture changes by itself, and a lamp cannot be separated.
 func Choose(thumbnails [][]float32) (best Choice) {
 	thumbnails = spreadOut(thumbnails, maxChosenFrom)
 	steady := median(thumbnails)
@@ -54,13 +53,13 @@ func spreadOut(thumbnails [][]float32, n int) [][]float32 {
 }
 
 const (
-	maxChosenFrom = 100  // frames: their gain has an error of a tenth of its spread
-	learnRounds   = 3    // of the reference and the light of every frame; the third changes the light by less than its error
-	leastScale    = 1e-3 // fraction of the film's range: smaller changes are invisible
-	mostLeft      = 0.5  // of a box's variance: lamps left 0.00 to 0.49 in nine films, pictures that change as a whole 0.88 and more in three
+	maxChosenFrom = 100  // largest number of frames used; the error of the mean gain is then a tenth of the gain's spread
+	learnRounds   = 3    // rounds of fitting the reference and the light of every frame; the third changes the light by less than its error
+	leastScale    = 1e-3 // fraction of the film's range below which changes are invisible
+	mostLeft      = 0.5  // fraction of a box's variance left after a lamp: 0.00 to 0.49 in nine films, 0.88 or more if the whole picture changes (three films)
 )
 
-// forms returns the candidates.
+// forms returns the candidate forms.
 func forms() (all []Form) {
 	for _, interlaced := range []bool{false, true} {
 		for _, f := range []Form{{}, {Gain: true}, {Plane: true}, {Gain: true, Plane: true}} {
@@ -71,7 +70,7 @@ func forms() (all []Form) {
 	return all
 }
 
-// price returns the cost of one frame's light, nats.
+// price returns the cost of the fitted light of one frame, nats.
 func (f Form) price() float64 {
 	numbers := 1.0
 	if f.Gain {
@@ -86,7 +85,7 @@ func (f Form) price() float64 {
 	return numbers * math.Log(Size) / 2
 }
 
-// learn alternates between the reference and the light of every frame, starting from the median frame.
+// learn fits the reference and the light of every frame in turn, starting with the median frame as reference.
 func learn(thumbnails [][]float32, form Form) *Model {
 	m := &Model{Form: form, Reference: median(thumbnails)}
 	even := make([][]float32, len(thumbnails))
@@ -101,7 +100,7 @@ func learn(thumbnails [][]float32, form Form) *Model {
 	return m
 }
 
-// evened returns a thumbnail without its light.
+// evened returns a thumbnail from which the light was removed.
 func evened(thumbnail []float32, light [2]Light) []float32 {
 	out := make([]float32, Size)
 	for box, v := range thumbnail {
@@ -134,8 +133,8 @@ func median(thumbnails [][]float32) []float32 {
 	return out
 }
 
-// judge returns each frame's log likelihood of all boxes, averaged over the ways to split them. The light fitted to one part
-// predicts each box of the other; a steady lamp needs no fit. scale is the scale of Student's t.
+// judge returns each frame's log likelihood of all boxes, averaged over the ways to split the boxes in two parts. The light fitted to one part predicts the
+// boxes of the other part. If fitted is false, the lamp is steady and no light is fitted. scale is the scale of Student's t.
 func judge(thumbnails [][]float32, m *Model, floor float64, fitted bool) (nats []float64, scale float64) {
 	ways := parts()
 	nats = make([]float64, len(thumbnails))
@@ -163,8 +162,8 @@ func judge(thumbnails [][]float32, m *Model, floor float64, fitted bool) (nats [
 	return nats, scale
 }
 
-// parts returns three ways to split a picture in two: left and right halves, upper and lower halves, and a 4 x 4
-// checkerboard. Each occurs twice, with the parts exchanged.
+// parts returns ways to split a picture in two parts: left and right half, upper and lower half, and a 4 x 4 checkerboard. Each occurs twice, with the parts
+// exchanged.
 func parts() (all []func(box int) bool) {
 	const square = Side / 4
 	for _, first := range []func(x, y int) bool{
@@ -178,7 +177,7 @@ func parts() (all []func(box int) bool) {
 	return all
 }
 
-// freedom is the degrees of freedom of Student's t: tails of the third power cover objects of a few boxes.
+// freedom is the number of degrees of freedom of Student's t. Its tails, which fall with the third power, cover objects of a few boxes.
 const freedom = 3.0
 
 // studentScale returns the scale of residuals under Student's t, at least floor, by expectation and maximisation (Lange,

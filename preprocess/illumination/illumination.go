@@ -14,7 +14,7 @@ type Form struct {
 	Interlaced bool // odd rows have their own light
 }
 
-// String names the changing terms.
+// String lists the changing terms for messages.
 func (f Form) String() string {
 	changes := []string{"offset"}
 	if f.Gain {
@@ -30,7 +30,7 @@ func (f Form) String() string {
 	return strings.Join(changes, ", ") + " " + of
 }
 
-// Light is the light of one field's rows: x = Gain B + Offset + AlongX X + AlongY Y.
+// Light is the light in the rows of one field: x = Gain B + Offset + AlongX X + AlongY Y.
 type Light struct{ Gain, Offset, AlongX, AlongY float64 }
 
 // Added returns the added light at a position of the picture.
@@ -40,22 +40,22 @@ func (l *Light) Added(x, y float64) float64 { return l.Offset + l.AlongX*x + l.A
 type Model struct {
 	Form      Form
 	Reference []float32 // B, a thumbnail
-	Scale     float64   // of the residuals of matching frames: the scale of Student's t
+	Scale     float64   // scale of the residuals of matching frames under Student's t
 }
 
-// MaxGain bounds a lamp's brightness relative to the reference, up and down: it leaves 8 levels of an 8-bit picture.
+// MaxGain bounds the ratio of a lamp's brightness to the reference, and its inverse. At this bound an 8-bit picture has 8 levels left.
 const MaxGain = 32
 
 // Fitter fits one frame after another. Use it from one goroutine.
 type Fitter struct {
 	model  *Model
-	fields []field // one, or even and odd rows
+	fields []field // one for all rows, or one each for even and odd rows
 }
 
 // NewFitter prepares the fits to a model's reference.
 func NewFitter(m *Model) *Fitter { return newFitter(m, func(int) bool { return true }) }
 
-// newFitter prepares fits to the boxes that seen accepts.
+// newFitter prepares fits that use only the boxes that seen accepts.
 func newFitter(m *Model, seen func(box int) bool) *Fitter {
 	f := &Fitter{model: m}
 	count := 1
@@ -90,11 +90,11 @@ func (f *Fitter) Fit(thumbnail []float32) (light [2]Light, spread float64) {
 // maxTerms counts 1, B, X and Y.
 const maxTerms = 4
 
-// field is a set of rows with common light.
+// field is a set of rows with the same light.
 type field struct {
-	boxes   []int               // of the thumbnail
-	mean    float64             // mean of B there
-	basis   [][maxTerms]float64 // per box: 1, then B - mean, X, Y as the form selects
+	boxes   []int               // indices of its boxes in the thumbnail
+	mean    float64             // mean of B over its boxes
+	basis   [][maxTerms]float64 // per box: 1, then B - mean, X and Y if the form selects them
 	terms   int
 	norms   [maxTerms]float64 // root mean square of each basis term
 	fitted  [maxTerms]float64 // coefficients of frame - B
@@ -112,7 +112,7 @@ func newField(m *Model, boxes []int) field {
 	}
 	for _, box := range boxes {
 		row, terms := [maxTerms]float64{1}, 1
-		if m.Form.Gain { // uses B minus its mean, because an offset alone explains the mean
+		if m.Form.Gain { // uses B minus its mean, because the offset explains the mean
 			row[terms] = float64(m.Reference[box]) - f.mean
 			terms++
 		}
@@ -131,12 +131,12 @@ func newField(m *Model, boxes []int) field {
 	return f
 }
 
-// place returns the centre of a box in the picture.
+// place returns the position of a box's centre, in units of the picture from -½ to ½.
 func place(box int) (x, y float64) {
 	return (float64(box%Side)+0.5)/Side - 0.5, (float64(box/Side%(Side/2))+0.5)/(Side/2) - 0.5
 }
 
-// light reads the coefficients.
+// light converts the fitted coefficients to a Light.
 func (f *field) light(form Form) Light {
 	l, rest := Light{Gain: 1, Offset: f.fitted[0]}, f.fitted[1:]
 	if form.Gain {
@@ -149,10 +149,10 @@ func (f *field) light(form Form) Light {
 }
 
 const (
-	rounds    = 8     // of weights and coefficients, at most
-	settled   = 1e-2  // fraction of the residuals' spread: a round that changes the light by less is the last
-	cauchy    = 2.385 // standard deviations at which a residual has half its weight: 95 % efficient under normal noise
-	undecided = 1e-6  // fraction of a term's square added to it: a term that the reference cannot separate from the others stays 0
+	rounds    = 8     // largest number of rounds of weights and coefficients
+	settled   = 1e-2  // fraction of the residuals' spread; a round that changes the light by less is the last
+	cauchy    = 2.385 // standard deviations at which a residual has half weight, for an efficiency of 95 % under normal noise
+	undecided = 1e-6  // fraction of a term's square that is added to it, so a term that cannot be separated from other terms stays 0
 )
 
 // fit computes the coefficients and residuals by reweighted least squares (Holland and Welsch 1977), and returns the
@@ -178,7 +178,7 @@ func (f *field) fit(reference, thumbnail []float32) (spread float64) {
 
 // solve computes the coefficients for the weights, and the residuals.
 func (f *field) solve() {
-	var normal [maxTerms][maxTerms + 1]float64 // upper triangle, and the right side
+	var normal [maxTerms][maxTerms + 1]float64 // upper triangle and right-hand side
 	for k := range f.basis {
 		row := &f.basis[k]
 		for i := range f.terms {
@@ -199,7 +199,7 @@ func (f *field) solve() {
 	}
 }
 
-// eliminate solves normal equations of n terms, given their upper triangle.
+// eliminate solves normal equations of n terms, given their upper triangle and right-hand side.
 func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]float64) {
 	for i := range n {
 		normal[i][i] *= 1 + undecided
@@ -228,7 +228,7 @@ func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]floa
 	return x
 }
 
-// moved bounds the change of the light, in root mean square over boxes.
+// moved returns a bound on the root mean square change of the light over boxes.
 func (f *field) moved(before *[maxTerms]float64) (sum float64) {
 	for i := range f.terms {
 		sum += math.Abs(f.fitted[i]-before[i]) * f.norms[i]
@@ -236,7 +236,7 @@ func (f *field) moved(before *[maxTerms]float64) (sum float64) {
 	return sum
 }
 
-// spread returns the standard deviation of normal residuals with the same median size.
+// spread returns the standard deviation of normal noise whose median magnitude equals the residuals'.
 func (f *field) spread() float64 {
 	const normal = 1.4826
 	for i, v := range f.left {

@@ -11,7 +11,7 @@ import (
 // lamp is the light of one frame as a function of its number.
 type lamp func(k int, odd bool) Light
 
-// scene draws n thumbnails of a still texture under a lamp, with noise of sd 1 and a disc of 60 counts that wanders over a twentieth of the picture.
+// scene draws n thumbnails of a still texture under a lamp, with noise of sd 1 and a moving disc of 60 counts that covers a twentieth of the picture.
 func scene(n int, seed uint64, l lamp) (thumbnails [][]float32, background []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range Size {
@@ -35,13 +35,14 @@ func scene(n int, seed uint64, l lamp) (thumbnails [][]float32, background []flo
 	return thumbnails, background
 }
 
-// flicker is a random number of each frame.
+// flicker returns a random number for each frame.
 func flicker(k int) float64 { return rand.New(rand.NewPCG(uint64(k), 9)).NormFloat64() }
 
 func steady(int, bool) Light { return Light{Gain: 1} }
 
-// TestChoose: the form that made the film is chosen, and its light is told within some five standard errors: of a gain 1/(20·32) = 1.6e-3, for 1024 boxes of noise 1 on a texture of sd 20; of a
-// slope 1/(0.29·32) = 0.11, twice over for the reference; of the brightness 0.03, and what the disc pulls it by.
+// TestChoose: the form that made the film is chosen, and its light is correct within about five standard errors. For 1024 boxes of noise 1 on a texture of sd
+// 20, the standard error of a gain is 1/(20·32) = 1.6e-3, of a slope 1/(0.29·32) = 0.11, doubled for the reference, and of the brightness 0.03 plus the disc's
+// influence.
 func TestChoose(t *testing.T) {
 	suite.Long(t)
 	for _, test := range []struct {
@@ -80,7 +81,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChangesAsAWhole: a picture that turns into another one changes everywhere, a little as by a lamp, and no lamp is found.
+// TestChangesAsAWhole: in a picture that gradually becomes another one, everything changes, slightly as under a lamp, but no lamp is found.
 func TestChangesAsAWhole(t *testing.T) {
 	suite.Calculation(t)
 	one, from := scene(80, 3, steady)
@@ -89,7 +90,7 @@ func TestChangesAsAWhole(t *testing.T) {
 	for k, thumbnail := range one {
 		z = 0.97*z + 0.25*flicker(k)
 		for box := range thumbnail {
-			thumbnail[box] += float32(z * (4 + 0.2*(from[box]-200) + float64(to[0][box]) - 200)) // the smaller part of it as a lamp would
+			thumbnail[box] += float32(z * (4 + 0.2*(from[box]-200) + float64(to[0][box]) - 200)) // the smaller part of the change is like a lamp's
 		}
 	}
 	if c := Choose(one); c.Model != nil {
@@ -97,13 +98,13 @@ func TestChangesAsAWhole(t *testing.T) {
 	}
 }
 
-// checkLight compares ratios and differences of light between frames: the reference itself has some of it.
+// checkLight compares ratios and differences of light between frames, because the reference contains an unknown part of the light.
 func checkLight(t *testing.T, m *Model, l lamp) {
 	t.Helper()
 	thumbnails, _ := scene(60, 3, l)
 	f := NewFitter(m)
 	first, spread := f.Fit(thumbnails[0])
-	if spread < 0.7 || spread > 1.5 { // noise of sd 1, and that of the reference
+	if spread < 0.7 || spread > 1.5 { // noise of sd 1, and the noise of the reference
 		t.Errorf("%.2f is left of a frame", spread)
 	}
 	const mean = 200
@@ -128,7 +129,7 @@ func checkLight(t *testing.T, m *Model, l lamp) {
 	}
 }
 
-// TestFitAllocates nothing a frame.
+// TestFitAllocates: a fit allocates no memory per frame.
 func TestFitAllocates(t *testing.T) {
 	thumbnails, _ := scene(30, 4, steady)
 	f := NewFitter(learn(thumbnails, Form{Gain: true, Plane: true, Interlaced: true}))
@@ -137,7 +138,7 @@ func TestFitAllocates(t *testing.T) {
 	}
 }
 
-// TestFlatReference: where the reference has no texture, a gain is not told from an offset, and stays 1.
+// TestFlatReference: if the reference has no texture, a gain cannot be distinguished from an offset, and stays 1.
 func TestFlatReference(t *testing.T) {
 	m := &Model{Form: Form{Gain: true, Plane: true}, Reference: make([]float32, Size)}
 	one := make([]float32, Size)
@@ -145,12 +146,12 @@ func TestFlatReference(t *testing.T) {
 		one[i] = 5
 	}
 	light, spread := NewFitter(m).Fit(one)
-	if l := light[0]; l.Gain != 1 || math.Abs(l.Offset-5) > 1e-4 || spread > 1e-4 { // undecided is a millionth
+	if l := light[0]; l.Gain != 1 || math.Abs(l.Offset-5) > 1e-4 || spread > 1e-4 { // the tolerance covers undecided, a millionth
 		t.Errorf("%+v, %g left", l, spread)
 	}
 }
 
-// TestThumbnail: boxes are the means of their pixels, of even rows first, whatever the shape.
+// TestThumbnail: boxes are the means of their pixels, even rows first, for any shape of frame.
 func TestThumbnail(t *testing.T) {
 	for _, shape := range [][3]int{{32, 32, 1}, {33, 47, 1}, {120, 121, 3}, {65, 40, 1}} {
 		rows, columns, channels := shape[0], shape[1], shape[2]
@@ -159,7 +160,7 @@ func TestThumbnail(t *testing.T) {
 			t.Fatal(err)
 		}
 		pixels := make([]float32, rows*columns*channels)
-		for i := range pixels { // rises by 1 a column, 100 a row, and 1e5 in odd rows
+		for i := range pixels { // rises by 1 per column, 100 per row, and 1e5 in odd rows
 			r := i / (columns * channels)
 			pixels[i] = float32(i/channels%columns + 100*r + 100000*(r%2))
 		}
@@ -186,7 +187,7 @@ func TestThumbnail(t *testing.T) {
 	}
 }
 
-// BenchmarkFit: one frame's light, of every form's most numbers.
+// BenchmarkFit measures the fit of one frame's light, with the largest number of terms.
 func BenchmarkFit(b *testing.B) {
 	thumbnails, _ := scene(30, 4, steady)
 	for _, form := range []Form{{}, {Gain: true}, {Gain: true, Plane: true, Interlaced: true}} {

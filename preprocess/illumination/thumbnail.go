@@ -2,17 +2,17 @@ package illumination
 
 import "fmt"
 
-// A thumbnail has Side x Side boxes: Side/2 rows of boxes over the frame's even rows, then Side/2 over its odd rows. They
-// determine three numbers of a frame to a thirtieth of a box's noise in a tenth of a millisecond.
+// A thumbnail has Side x Side boxes: Side/2 rows of boxes over the frame's even rows, then Side/2 over its odd rows. They determine three numbers per frame
+// with an error of a thirtieth of a box's noise, in a tenth of a millisecond.
 const (
 	Side = 32
 	Size = Side * Side
 )
 
-// Thumbnail reduces frames of one shape. Use it from one goroutine.
+// Thumbnail computes thumbnails of frames of one shape. Use it from one goroutine.
 type Thumbnail struct {
 	rows, columns, channels int
-	box                     []int // column of the box of each value in a row
+	box                     []int // column of the box to which each value of a row belongs
 	counts                  [Size]float32
 }
 
@@ -34,13 +34,13 @@ func NewThumbnail(rows, columns, channels int) (*Thumbnail, error) {
 	return t, nil
 }
 
-// row returns the first box of a frame's row.
+// row returns the index of the first box of a frame's row.
 func (t *Thumbnail) row(r int) int {
 	field, height := r%2, (t.rows+1-r%2)/2
 	return (field*Side/2 + r/2*(Side/2)/height) * Side
 }
 
-// Of computes dst, Size boxes, from a frame's interleaved pixels.
+// Of computes the Size boxes of dst from a frame's interleaved pixels.
 func (t *Thumbnail) Of(dst, pixels []float32) {
 	clear(dst)
 	width := t.columns * t.channels

@@ -2,9 +2,8 @@ package field
 
 import "math"
 
-// Bound returns the Cramér-Rao lower bound of the position of a single spot with full light in focus, px per axis: from the
-// Fisher information of Poisson counts about position and amplitude, with a known background. It is the root of the mean
-// square over positions in a pixel.
+// Bound returns the Cramér-Rao lower bound on the standard deviation of a single spot's position, px per axis, for a spot in focus with full light. It comes
+// from the Fisher information of Poisson counts about position and amplitude, with a known background, and is the root mean square over positions in a pixel.
 func (f *Field) Bound() float64 {
 	const parts = 5
 	sum := 0.0
@@ -15,7 +14,7 @@ func (f *Field) Bound() float64 {
 	return math.Sqrt(sum)
 }
 
-// boundAt returns the squared bound for a spot at this offset from a pixel's centre, the mean of both axes.
+// boundAt returns the squared bound for a spot at the given offset from a pixel's centre, averaged over both axes.
 func (f *Field) boundAt(dx, dy float64) float64 {
 	reach := int(math.Ceil(5 * f.o.SD))
 	edge := 1 / (math.Sqrt2 * f.o.SD)
@@ -40,7 +39,7 @@ func (f *Field) boundAt(dx, dy float64) float64 {
 			}
 		}
 	}
-	// the lower two diagonal entries of the inverse, with the amplitude eliminated
+	// the 2x2 information about position that remains after eliminating the amplitude
 	xx, xy, yy := info[1][1]-info[0][1]*info[0][1]/info[0][0], info[1][2]-info[0][1]*info[0][2]/info[0][0], info[2][2]-info[0][2]*info[0][2]/info[0][0]
 	return (xx + yy) / (xx*yy - xy*xy) / 2
 }

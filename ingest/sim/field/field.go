@@ -2,12 +2,11 @@
 // al., Nature Methods 11, 281, 2014): spots with a Gaussian point spread function, integrated over pixels, on an even
 // background with Poisson noise.
 //
-// SNR is (peak - background)/√peak. The peak is the pixel at the centre of a spot with full light in focus. Positions are in
-// pixels, whole numbers at pixel centres. Objects are born and die at random, at rates that keep the density; an object that
-// leaves the picture dies.
+// SNR is (peak - background)/√peak. The peak is the pixel at the centre of a spot with full light in focus. Positions are in pixels, whole numbers at pixel
+// centres. Objects are born and die at random, at rates that keep the density constant. An object that leaves the picture dies.
 //
-// motion.go has positions and brightness, optics.go the light in pixels. Field is a film whose truth is known before it is
-// drawn. Stream draws the same lives as they come, endlessly if requested.
+// motion.go computes positions and brightness, optics.go the light in pixels. Field is a film that computes all tracks before it draws. Stream computes the
+// same tracks while it draws, endlessly if requested.
 package field
 
 import (
@@ -19,7 +18,7 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Scenario names how objects move and shine.
+// Scenario names a way in which objects move and shine.
 type Scenario string
 
 // The scenarios. Those from Bleaching on are Brownian with a step sd of 1 px per axis.
@@ -27,10 +26,10 @@ const (
 	Vesicle   Scenario = "vesicle"   // Brownian, step sd 1 to 3 px per axis, uniform over objects
 	Receptor  Scenario = "receptor"  // switches between Brownian, sd 1 px, and directed, 2 to 4 px per frame, at a rate of 0.05 per frame each way
 	Directed  Scenario = "directed"  // 2 to 5 px per frame, with angular noise of 0.1 rad
-	Trapped   Scenario = "trapped"   // Ornstein-Uhlenbeck around its birthplace, 0.1 per frame, step sd 1 px
-	Bleaching Scenario = "bleaching" // light falls as exp(-age / 60 frames); the object ends at a tenth
-	Blinking  Scenario = "blinking"  // goes dark at 0.05 per frame, for 3 frames on average, and moves on in the dark
-	Crowded   Scenario = "crowded"   // three quarters are born around hot spots, sd 12 px, one per 128x128 px
+	Trapped   Scenario = "trapped"   // Ornstein-Uhlenbeck around its birthplace, rate 0.1 per frame, step sd 1 px
+	Bleaching Scenario = "bleaching" // light falls as exp(-age / 60 frames); the object ends at a tenth of the full light
+	Blinking  Scenario = "blinking"  // goes dark at a rate of 0.05 per frame, for 3 frames on average, and keeps moving meanwhile
+	Crowded   Scenario = "crowded"   // three quarters of the objects are born around hot spots, sd 12 px, one hot spot per 128x128 px
 	Focus     Scenario = "focus"     // also moves along z, within 12 px of the focus; the spot widens, its total light stays
 )
 
@@ -45,17 +44,17 @@ type Options struct {
 	Width, Height int     // px
 	Frames        int     // 0 makes a Stream endless
 	Seed          uint64
-	SD            float64 // of the point spread function in focus, px; default 1.4
+	SD            float64 // sd of the point spread function in focus, px; default 1.4
 	Background    float64 // photons per pixel; default 10
-	Life          float64 // mean, frames; default 30; Bleaching's light lasts 60
+	Life          float64 // mean life, frames; default 30; in Bleaching the light decays with 60 frames instead
 }
 
-// Bounds of a field: a picture is at most an sCMOS camera's, and the brightest spot fits 16 bits.
+// Bounds of a field. The largest picture is an sCMOS camera's, and the brightest spot fits in 16 bits.
 const (
 	mostSide    = 1 << 12
 	mostObjects = 20_000
 	mostSNR     = 200
-	mostFrames  = 1 << 20 // of a film, whose whole truth is kept
+	mostFrames  = 1 << 20 // of a film, because all its tracks stay in memory
 )
 
 // complete sets defaults and rejects impossible options.
@@ -73,7 +72,7 @@ func (o *Options) complete(fewestFrames, mostFrames int) error {
 		}
 	}
 	if !slices.Contains(Scenarios, o.Scenario) {
-		return fmt.Errorf("no scenario %q: give one of %v", o.Scenario, Scenarios)
+		return fmt.Errorf("scenario %q is not known: give one of %v", o.Scenario, Scenarios)
 	}
 	for _, v := range []struct {
 		name               string
@@ -95,8 +94,7 @@ func (o *Options) complete(fewestFrames, mostFrames int) error {
 	return nil
 }
 
-// motionStream is the second word of the PCG seed of the motion. A film also draws its noise from this stream, after all
-// lives.
+// motionStream is the second word of the PCG seed of the motion. A film also draws its noise from this stream, after all tracks.
 const motionStream = 0xf1e1d
 
 // Field is a film drawn frame by frame.
@@ -110,7 +108,7 @@ type Field struct {
 	mean   []float64
 }
 
-// New computes all tracks; Draw draws the frames.
+// New returns a field with all its tracks. Draw then draws its frames.
 func New(o Options) (*Field, error) {
 	if err := o.complete(1, mostFrames); err != nil {
 		return nil, err
@@ -135,7 +133,7 @@ func New(o Options) (*Field, error) {
 // At returns the true positions in a frame. The caller must not change them.
 func (f *Field) At(frame int) []Point { return f.at[frame] }
 
-// Draw draws a frame, in photons. Draw each frame once, in order: the noise is one stream.
+// Draw draws a frame into dst, in photons. Call it once per frame and in order, because noise comes from one random stream.
 func (f *Field) Draw(frame int, dst []uint16) {
 	for i := range f.mean {
 		f.mean[i] = f.o.Background

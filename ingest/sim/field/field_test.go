@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPeak: SNR is (peak - background)/√peak, of a spot in the middle of a pixel.
+// TestPeak: a spot in the middle of a pixel has SNR (peak - background)/√peak.
 func TestPeak(t *testing.T) {
 	for _, snr := range []float64{1, 2, 4, 7} {
 		f, err := New(Options{Scenario: Vesicle, SNR: snr, Width: 64, Height: 64, Frames: 1, Seed: 1})
@@ -22,7 +22,8 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// TestScenarios: the density holds to a tenth over 200 frames, tracks lie in the picture, have two frames at least, and move as their scenario says.
+// TestScenarios: the density stays constant within a tenth over 200 frames. Tracks lie inside the picture, have at least two frames, and move according to
+// their scenario.
 func TestScenarios(t *testing.T) {
 	for _, s := range Scenarios {
 		f, err := New(Options{Scenario: s, Density: 200, SNR: 4, Width: 512, Height: 512, Frames: 200, Seed: 3})
@@ -45,7 +46,7 @@ func TestScenarios(t *testing.T) {
 				}
 			}
 		}
-		// objects that leave are not made up for: directed ones lose a fifth
+		// objects that leave are not replaced; directed ones lose a fifth
 		if mean := float64(places) / 200; mean < 140 || mean > 215 {
 			t.Errorf("%s: %.0f objects a frame, expected about 200", s, mean)
 		}
@@ -57,7 +58,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestDraw: the mean of a film without objects is its background to 5 standard errors, its variance as Poisson's, and the same seed draws the same.
+// TestDraw: a film without objects has the mean of its background, within 5 standard errors, and the variance of Poisson noise. The same seed draws the same
+// film.
 func TestDraw(t *testing.T) {
 	draw := func() []uint16 {
 		f, err := New(Options{Scenario: Vesicle, Density: 20, SNR: 4, Width: 200, Height: 100, Frames: 3, Seed: 7})
@@ -90,7 +92,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestKept: films that figures were published of stay what they were, to the count.
+// TestKept: films for which results were published do not change, to the count.
 func TestKept(t *testing.T) {
 	for scenario, want := range map[Scenario]uint32{Vesicle: 0x94cf736a, Receptor: 0xd5b8fc6a, Directed: 0xe32ba0cb, Trapped: 0x593b0b92} {
 		f, err := New(Options{Scenario: scenario, Density: 30, SNR: 4, Width: 96, Height: 64, Frames: 20, Seed: 1})
@@ -110,13 +112,13 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRefused: what is out of bounds is named, with what to give.
+// TestRefused: the error for an option out of bounds names it and gives the bounds.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		spoil func(*Options)
 		want  string
 	}{
-		{func(o *Options) { o.Scenario = "worm" }, `no scenario "worm": give one of [vesicle`},
+		{func(o *Options) { o.Scenario = "worm" }, `scenario "worm" is not known: give one of [vesicle`},
 		{func(o *Options) { o.Width = 15 }, "width is 15: give 16 to 4096"},
 		{func(o *Options) { o.Height = 4097 }, "height is 4097: give 16 to 4096"},
 		{func(o *Options) { o.SNR = 0 }, "snr is 0: give 0.1 to 200"},

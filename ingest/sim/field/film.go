@@ -7,19 +7,19 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// DT is the time between two frames, s. The scenarios are defined in frames.
+// DT is the time between two frames, s. The scenarios themselves are defined per frame, not per second.
 const DT = 1.0 / 50
 
-// Film returns a field's frames in order, for a recording with true tracks.
+// Film returns the frames of a field in order, for sim.Record, which also writes the true tracks.
 type Film struct {
 	field *Field
 	next  int
 }
 
-// Film starts at the first frame. Use one Film per field: drawing a frame consumes its noise.
+// Film returns a Film at the first frame. Use only one Film per field, because each drawn frame advances the field's noise.
 func (f *Field) Film() *Film { return &Film{field: f} }
 
-// Next draws the next frame; io.EOF after the last.
+// Next draws the next frame. io.EOF follows the last frame.
 func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
 	if f.next >= f.field.o.Frames {
 		return sim.Truth{}, io.EOF
@@ -31,7 +31,7 @@ func (f *Film) Next(dst *sim.Picture) (sim.Truth, error) {
 	return sim.Truth{T: float64(f.next-1) * DT, Inside: true}, nil
 }
 
-// columns are the values of an object in a frame: position in px, distance from the focus in px, and fraction of its light.
+// columns are the values of an object in a frame: position in px, distance from the focus in px, and fraction of its full light.
 var columns = []string{"x", "y", "z", "light"}
 
 // Columns returns x and y, and z and light if they change in the scenario.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Point is an object in a frame.
+// Point is the state of an object in one frame.
 type Point struct {
 	Frame int
 	X, Y  float64 // px
@@ -13,27 +13,26 @@ type Point struct {
 	Light float64 // fraction of the full light; 0 is dark, as in Blinking
 }
 
-// Blinking has two states: a mean of 20 frames bright, and of 3 dark.
+// Blinking alternates between two states: bright for 20 frames on average, and dark for 3.
 const (
 	toDark  = 0.05
 	toLight = 1.0 / 3
 )
 
-// Birthplaces in Crowded: around hot spots, and anywhere for the others.
+// Birthplaces in Crowded: most objects are born around hot spots, the others anywhere.
 const (
 	crowd   = 0.75
-	patch   = 12.0      // px, sd around a hot spot: with 100 objects in 512x512 px the nearest is 10 px away there, instead of 26
+	patch   = 12.0      // px, sd around a hot spot; with 100 objects in 512x512 px the nearest neighbour there is 10 px away, instead of 26
 	acreage = 128 * 128 // px² of the picture per hot spot
 )
 
 // slab is the largest distance from the focus in Focus, px. A spot is √10 as wide there as in focus, and its peak a tenth.
 const slab = 3 * depth
 
-// gone is the fraction of light at which a bleached object ends: at SNR 4 its spot is then 2 standard deviations above the
-// background.
+// gone is the fraction of light at which a bleached object ends. At SNR 4 its spot is then 2 standard deviations above the background.
 const gone = 0.1
 
-// motion draws the lives of objects, one after another.
+// motion draws the tracks of objects, one after another.
 type motion struct {
 	o   Options
 	rng *rand.Rand
@@ -71,7 +70,7 @@ type object struct {
 	x, y, z      float64
 	homeX, homeY float64
 	sd           float64 // px a frame
-	speed, angle float64 // px a frame, rad
+	speed, angle float64 // px per frame, rad
 	goes         bool
 	light        float64 // fraction of the full light
 }
@@ -97,7 +96,7 @@ func (m *motion) live(track []Point, born int) []Point {
 	return track
 }
 
-// span draws the number of frames an object lives, geometric from 2 on.
+// span draws the number of frames that an object lives, from a geometric law that starts at 2.
 func (m *motion) span() int {
 	n := 2
 	for m.rng.Float64() >= 1/m.o.Life {
@@ -106,7 +105,7 @@ func (m *motion) span() int {
 	return n
 }
 
-// birth makes an object. Objects of the first frame start in mid-life.
+// birth returns a new object. Objects of the first frame start in the middle of their life.
 func (m *motion) birth(born int) object {
 	rng := m.rng
 	o := object{light: 1}
@@ -116,7 +115,7 @@ func (m *motion) birth(born int) object {
 	switch m.o.Scenario {
 	case Bleaching:
 		if born == 0 {
-			o.light = math.Pow(gone, rng.Float64()) // age is uniform over its life
+			o.light = math.Pow(gone, rng.Float64()) // the age is uniform over the life
 		}
 	case Blinking:
 		if rng.Float64() < toDark/(toDark+toLight) {
@@ -143,7 +142,7 @@ func (m *motion) place() (x, y float64) {
 	}
 }
 
-// holds reports whether an object is in the picture and still shines.
+// holds reports whether an object is inside the picture and still shines.
 func (m *motion) holds(o *object) bool {
 	inside := o.x >= 0 && o.y >= 0 && o.x < float64(m.o.Width-1) && o.y < float64(m.o.Height-1)
 	return inside && (m.o.Scenario != Bleaching || o.light >= gone)
@@ -186,7 +185,7 @@ func (m *motion) step(o *object) {
 		}
 	case Focus:
 		brownian(1)
-		if o.z += rng.NormFloat64(); math.Abs(o.z) > slab { // reflected
+		if o.z += rng.NormFloat64(); math.Abs(o.z) > slab { // reflected at the slab's edge
 			o.z = math.Copysign(2*slab, o.z) - o.z
 		}
 	}

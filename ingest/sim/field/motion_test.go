@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// film makes a field of 1024x1024 px at SNR 4: objects leave it seldom.
+// film makes a field of 1024x1024 px at SNR 4, which objects seldom leave.
 func film(t *testing.T, s Scenario, density, frames int) *Field {
 	t.Helper()
 	f, err := New(Options{Scenario: s, Density: density, SNR: 4, Width: 1024, Height: 1024, Frames: frames, Seed: 5})
@@ -16,7 +16,7 @@ func film(t *testing.T, s Scenario, density, frames int) *Field {
 	return f
 }
 
-// TestBleaching: light falls by the same factor in every frame until a tenth is left, and a field begins as it goes on.
+// TestBleaching: light falls by the same factor in every frame until a tenth is left, and the first frame has the same statistics as later ones.
 func TestBleaching(t *testing.T) {
 	const density, frames = 2000, 400
 	f := film(t, Bleaching, density, frames)
@@ -30,7 +30,7 @@ func TestBleaching(t *testing.T) {
 			}
 		}
 	}
-	// over an age uniform in a life light is gone^u: its mean is (1 - gone) / ln(1/gone) = 0.391, its sd 0.249
+	// for an age uniform over the life, light is gone^u with mean (1 - gone) / ln(1/gone) = 0.391 and sd 0.249
 	const mean, sd = 0.391, 0.249
 	for _, frame := range []int{0, 100, 399} {
 		at := f.At(frame)
@@ -41,18 +41,18 @@ func TestBleaching(t *testing.T) {
 		if got := sum / float64(len(at)); math.Abs(got-mean) > 5*sd/math.Sqrt(density) {
 			t.Errorf("frame %d: a mean light of %.3f, expected %.3f", frame, got, mean)
 		}
-		// Poisson's 5 sd, and 5 % that leave the picture in the 138 frames of a life
+		// 5 sd of Poisson, and 5 % that leave the picture within the 138 frames of a life
 		if n := float64(len(at)); n < 0.95*density-5*math.Sqrt(density) || n > density+5*math.Sqrt(density) {
 			t.Errorf("frame %d: %g objects, expected %d", frame, n, density)
 		}
 	}
 }
 
-// TestBlinking: an object goes dark and comes back with the probabilities of its chain, is dark as often as its stationary law says, and moves meanwhile.
+// TestBlinking: an object goes dark and bright with the probabilities of its chain, is dark as often as in the stationary law, and moves meanwhile.
 func TestBlinking(t *testing.T) {
 	f := film(t, Blinking, 500, 200)
 	var points, dark, square float64
-	var from, changed [2]float64 // of light, of dark objects
+	var from, changed [2]float64 // counts of bright and of dark objects
 	for _, track := range f.Tracks {
 		for i, p := range track {
 			if p.Light != 0 && p.Light != 1 {
@@ -76,7 +76,7 @@ func TestBlinking(t *testing.T) {
 			t.Errorf("state %d is left with %.4f a frame, expected %.4f to 5 standard errors", state, got, want)
 		}
 	}
-	// states are correlated over 1/(toDark + toLight) = 2.6 frames, so that 5.2 points count as one
+	// states are correlated over 1/(toDark + toLight) = 2.6 frames, so 5.2 points count as one
 	want := toDark / (toDark + toLight)
 	if got := dark / points; math.Abs(got-want) > 5*math.Sqrt(5.2*want*(1-want)/points) {
 		t.Errorf("%.4f of the places are dark, expected %.4f to 5 standard errors", got, want)
@@ -87,7 +87,7 @@ func TestBlinking(t *testing.T) {
 	}
 }
 
-// TestCrowded: two sd about the hot spots hold 1 - exp(-2) of those that are born about them, and a tenth of the picture.
+// TestCrowded: 1 - exp(-2) of the objects born around hot spots are within two sd of them, an area of a tenth of the picture.
 func TestCrowded(t *testing.T) {
 	const objects = 5000
 	near := func(s Scenario) float64 {
@@ -112,7 +112,7 @@ func TestCrowded(t *testing.T) {
 		}
 		return n / float64(len(f.At(0)))
 	}
-	error5 := 5 * math.Sqrt(0.25/objects) // 5 standard errors of a share, at most
+	error5 := 5 * math.Sqrt(0.25/objects) // at most 5 standard errors of a fraction
 	if got, least := near(Crowded), crowd*(1-math.Exp(-2)); got < least-error5 {
 		t.Errorf("%.3f of the objects are near a hot spot, expected %.3f at least", got, least)
 	}
@@ -133,7 +133,7 @@ func TestFocus(t *testing.T) {
 			}
 			sum, square = sum+p.Z, square+p.Z*p.Z
 		}
-		// z has the variance slab²/3, z² that of 4/45 slab⁴; 0.9 for those that have left
+		// z has the variance slab²/3, z² the variance 4/45 slab⁴; the factor 0.9 allows for objects that have left
 		n := float64(len(f.At(frame)))
 		if mean := sum / n; math.Abs(mean) > 5*slab/math.Sqrt(3*0.9*density) {
 			t.Errorf("frame %d: a mean z of %.2f px, expected 0", frame, mean)

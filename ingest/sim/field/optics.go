@@ -13,8 +13,8 @@ const depth = 4.0
 // constant total light.
 type optics struct {
 	o      Options
-	peak   float64      // photons in the centre pixel of a full spot in focus
-	norm   float64      // fraction of an axis' light in that pixel
+	peak   float64      // photons in the centre pixel of a spot in focus with full light
+	norm   float64      // fraction of the light along one axis that falls into the centre pixel
 	shares [2][]float64 // scratch: along x and along y
 }
 
@@ -26,13 +26,13 @@ func newOptics(o Options) optics {
 // width returns the sd of a spot at z, px.
 func (c *optics) width(z float64) float64 { return c.o.SD * math.Sqrt(1+z*z/(depth*depth)) }
 
-// light passes to add the light of an object in each nearby pixel, in photons.
+// light calls add with the light of an object in each nearby pixel, in photons.
 func (c *optics) light(p Point, add func(pixel int, photons float64)) {
 	if p.Light == 0 {
 		return
 	}
 	sd := c.width(p.Z)
-	reach := int(math.Ceil(4.3 * sd)) // 2e-5 of an axis' light lies beyond
+	reach := int(math.Ceil(4.3 * sd)) // 2e-5 of the light along an axis lies beyond
 	x0, y0 := int(math.RoundToEven(p.X))-reach, int(math.RoundToEven(p.Y))-reach
 	for axis := range c.shares {
 		c.shares[axis] = slices.Grow(c.shares[axis][:0], 2*reach+1)[:2*reach+1]
@@ -64,10 +64,10 @@ func (c *optics) share(dst []float64, first int, centre, sd float64) {
 	}
 }
 
-// bright is the mean above which a Poisson count is a rounded normal draw, whose error is then invisible in a film.
+// bright is the mean above which a rounded normal draw replaces a Poisson count. The difference is then invisible in a film.
 const bright = 60
 
-// poisson draws by inversion up to bright.
+// poisson draws a Poisson count, by inversion for means up to bright.
 func poisson(rng *rand.Rand, mean float64) int {
 	if mean > bright {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWidth: a spot's variance is s(z)² and a pixel's 1/12, its light stays what it is, and its peak falls as 1/s².
+// TestWidth: a spot's variance is s(z)² plus 1/12 of a pixel, its total light is constant, and its peak falls as 1/s².
 func TestWidth(t *testing.T) {
 	c := newOptics(Options{SNR: 4, SD: 1.4, Background: 10, Width: 101, Height: 101})
 	spot := func(p Point) (light, variance, peak float64) {
@@ -22,14 +22,14 @@ func TestWidth(t *testing.T) {
 	for _, z := range []float64{0, 2, -4, 8, -slab} {
 		light, variance, peak := spot(Point{X: 50, Y: 50, Z: z, Light: 1})
 		wide := 1 + z*z/(depth*depth)
-		// beyond 4.3 sd lie 3.4e-5 of the light of both axes, and 3.5e-4 of an axis' variance
+		// 3.4e-5 of the light along both axes lies beyond 4.3 sd, and 3.5e-4 of the variance along an axis
 		if math.Abs(light/full-1) > 1e-4 {
 			t.Errorf("z %g: %g of the light in focus", z, light/full)
 		}
 		if want := 1.4*1.4*wide + 1.0/12; math.Abs(variance/want-1) > 1e-3 {
 			t.Errorf("z %g: a variance of %.4f px², expected %.4f", z, variance, want)
 		}
-		// a pixel's share of a Gaussian is 1 - 1/(24 s²) of its middle's an axis, 4 % less in focus than far from it
+		// per axis, a pixel's mean of a Gaussian is 1 - 1/(24 s²) of its value in the middle, 4 % less in focus than far from it
 		if got := peak / brightest * wide; got < 0.999 || got > 1.05 {
 			t.Errorf("z %g: the peak is %.4f of 1/s²", z, got)
 		}

@@ -9,9 +9,8 @@ import (
 	"driftscope/ingest/sim"
 )
 
-// Stream returns the pictures of a field in order, endlessly if Options.Frames is 0. The lives equal a Field's with the same
-// options. The noise differs, because background counts come from a table. Memory is proportional to the live objects. Not
-// safe for concurrent use.
+// Stream returns the pictures of a field in order, endlessly if Options.Frames is 0. Its tracks equal the tracks of a Field with the same options. Its noise
+// differs, because background counts come from a table. Memory is proportional to the number of live objects. Not safe for concurrent use.
 type Stream struct {
 	o          Options
 	motion     *motion
@@ -19,7 +18,7 @@ type Stream struct {
 	background *sim.NoiseTable
 	bits       *rand.PCG
 	noise      *rand.Rand // draws from bits
-	wait       float64    // expected photons until the next arrival
+	wait       float64    // sum of pixel means left until the next photon arrives
 
 	frame int       // next frame
 	alive [][]Point // whole tracks of the live objects
@@ -42,8 +41,8 @@ func NewStream(o Options) (*Stream, error) {
 	}, nil
 }
 
-// Next draws the next frame; io.EOF follows the last one. Each object adds its Poisson counts to the background's, because a
-// sum of Poisson counts is a Poisson count.
+// Next draws the next frame; io.EOF follows the last one. It adds the Poisson counts of each object to the background's counts, because a sum of Poisson counts
+// is a Poisson count.
 func (s *Stream) Next(dst *sim.Picture) (sim.Truth, error) {
 	if s.o.Frames > 0 && s.frame >= s.o.Frames {
 		return sim.Truth{}, io.EOF
@@ -61,8 +60,8 @@ func (s *Stream) Next(dst *sim.Picture) (sim.Truth, error) {
 	return sim.Truth{T: float64(s.frame-1) * DT, Inside: true}, nil
 }
 
-// arrivals returns a Poisson count of the given mean. Photons arrive at exponential intervals along the means of all pixels,
-// joined end to end, so pixels with almost no light need no random number. Bright pixels are drawn as in a film.
+// arrivals returns a Poisson count of the given mean. It simulates photons that arrive at exponential intervals on a line on which the means of all pixels are
+// laid end to end, so pixels with almost no light need no random number. Bright pixels are drawn as in a film.
 func (s *Stream) arrivals(mean float64) int {
 	if mean > bright {
 		return poisson(s.noise, mean)
@@ -111,7 +110,7 @@ func (s *Stream) DT() float64 { return DT }
 // Format returns the format of every picture.
 func (s *Stream) Format() sim.Format { return format(s.o) }
 
-// Paced reports that a field simulates a running camera: live, its frames come every DT.
+// Paced reports that a field simulates a running camera. As a live source it returns a frame every DT.
 func (s *Stream) Paced() bool { return true }
 
 func format(o Options) sim.Format {

@@ -18,7 +18,7 @@ func stream(t testing.TB, o Options) *Stream {
 	return s
 }
 
-// now are the objects in the frame that was drawn last.
+// now returns the objects in the frame drawn last.
 func (s *Stream) now() (points []Point) {
 	for _, life := range s.alive {
 		points = append(points, life[s.frame-1-life[0].Frame])
@@ -26,7 +26,7 @@ func (s *Stream) now() (points []Point) {
 	return points
 }
 
-// TestStreamLives: a stream shows the objects whose truth the film of the same options has, and ends with it.
+// TestStreamLives: a stream has the same objects as the film with the same options, and ends at the same frame.
 func TestStreamLives(t *testing.T) {
 	for _, scenario := range Scenarios {
 		o := Options{Scenario: scenario, Density: 20, SNR: 4, Width: 64, Height: 48, Frames: 80, Seed: 3}
@@ -54,7 +54,7 @@ func TestStreamLives(t *testing.T) {
 	}
 }
 
-// TestCounts: the counts of both forms are Poisson's about the mean that background and objects make, dim and bright.
+// TestCounts: the counts of films and streams are Poisson with the mean of background and objects, dim and bright.
 func TestCounts(t *testing.T) {
 	for _, snr := range []float64{4, 20} {
 		counts(t, snr)
@@ -88,14 +88,14 @@ func counts(t *testing.T, snr float64) {
 		if math.Abs(residual) > 5*math.Sqrt(photons) {
 			t.Errorf("SNR %g, %s: %.0f photons too many of %.0f, expected 0 to 5 standard errors", snr, name, residual, photons)
 		}
-		// (n - m)²/m has the mean 1 and the variance 2 + 1/m, 2.1 at most
+		// (n - m)²/m has mean 1 and variance 2 + 1/m, at most 2.1
 		if got := chi / (frames * pixels); math.Abs(got-1) > 5*math.Sqrt(2.1/(frames*pixels)) {
 			t.Errorf("SNR %g, %s: the variance over the mean is %.4f, expected 1", snr, name, got)
 		}
 	}
 }
 
-// TestStreamSeed: the same seed draws the same, another seed another.
+// TestStreamSeed: the same seed draws the same stream, and another seed a different one.
 func TestStreamSeed(t *testing.T) {
 	draw := func(seed uint64) []uint16 {
 		s := stream(t, Options{Scenario: Crowded, Density: 20, SNR: 4, Width: 65, Height: 33, Seed: seed})
@@ -112,7 +112,7 @@ func TestStreamSeed(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutEnd: an endless stream keeps the room that its objects take.
+// TestStreamWithoutEnd: the memory of an endless stream stays bounded by its objects.
 func TestStreamWithoutEnd(t *testing.T) {
 	const density = 36
 	for _, scenario := range Scenarios {
@@ -126,11 +126,11 @@ func TestStreamWithoutEnd(t *testing.T) {
 		for range 400 {
 			frame()
 		}
-		// fewer than one a frame: a life longer than any in its room before takes a larger one, ever more seldom
+		// fewer than one allocation per frame: only a life longer than all before in its memory allocates, more and more seldom
 		if n := testing.AllocsPerRun(200, frame); n != 0 {
 			t.Errorf("%s: %g allocations a frame", scenario, n)
 		}
-		// alive together are Poisson's 36 at most, with an sd of 6: 36 more, ever, would be 6 of them
+		// the number alive is Poisson with a mean of at most 36 and an sd of 6, so 36 more are 6 sd
 		if n := len(s.alive) + len(s.spare); n > 2*density || len(s.alive) == 0 {
 			t.Errorf("%s: room for %d objects, of which %d are alive", scenario, n, len(s.alive))
 		}
