@@ -2,7 +2,7 @@ package exact
 
 import "math"
 
-// slope computes the gradient of f at x over the entries free, by central differences, followed by its second derivatives. value is f(x).
+// slope writes the gradient of f at x over the entries listed in free, by central differences, and the second derivatives after it into both. value is f(x).
 func slope(f func([]float64) float64, x []float64, value float64, free []int, both []float64) {
 	const h = 1e-3
 	out, bends := both[:len(free)], both[len(free):]
@@ -24,7 +24,8 @@ func slope(f func([]float64) float64, x []float64, value float64, free []int, bo
 	}
 }
 
-// descend minimises f over the entries free of x, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries are of order 1.
+// descend minimises f over the entries of x listed in free, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries should be of order 1.
+// It returns the minimum.
 func descend(f func([]float64) float64, x []float64, free []int, rounds int) float64 {
 	n := len(free)
 	inverse, now, later, step := make([]float64, n*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, n)
@@ -188,7 +189,7 @@ func invert(a []float64, n int) []float64 {
 	return out
 }
 
-// profile returns the 95 % interval of entry i from the profile likelihood. An end outside from to to is ±Inf.
+// profile returns the 95 % interval of entry i from the profile likelihood. An end outside the range [from, to] is ±Inf.
 func (of *fitted) profile(i int, from, to float64) [2]float64 {
 	f, x, least, sd := of.f, of.x, of.value, of.sd[i]
 	var free []int
@@ -222,7 +223,7 @@ func (of *fitted) profile(i int, from, to float64) [2]float64 {
 			ends[side] = math.Inf(int(sign))
 			continue
 		}
-		for range 5 { // the root of the deviance is nearly linear
+		for range 5 { // the square root of the deviance is nearly linear
 			if excess-depth < 0.02 {
 				break
 			}
