@@ -99,10 +99,10 @@ func Infer(tracks []Track, o Options) (*Law, bool) {
 	}
 	l.Kind, l.Gains, l.Exponent, l.Spread, l.Bad = c.kind(), c.gain, c.exponent.mean, c.exponent.spread, c.bad
 	l.groups, l.by = c.groups, &comparison{square: c.square, look: c.look, gain: c.gain, noise: c.noise, crowd: c.crowd, exponent: c.exponent}
-	say("computing the numbers of the law")
+	say("estimating the law")
 	l.tell(c, all)
 	if o.Each {
-		say("classifying every track")
+		say("classifying each")
 		l.each(c, tracks, all, of)
 	}
 	return l, true
