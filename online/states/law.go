@@ -156,7 +156,7 @@ func (f *fitting) within(m *mixture, i, j int) float64 {
 // shares converts fractions of tracks into fractions of the objects' time. The mean length of tracks differs between states, and some fast objects leave the
 // focus within a step, so the step is not observed.
 type shares struct {
-	tracks, time []float64 // of each state
+	tracks, time []float64 // fractions of each state
 	sd           []float64 // sd of the logarithm of the ratio of time odds to track odds, as if tracks were resampled
 }
 
