@@ -35,7 +35,7 @@ func logPrior(k, n int) float64 {
 // option is one choice of prior variances for fields that are coupled to the radial field only: the constants, the linear fields, or the radial basis
 // functions of one length scale. Its V, b and G exclude the radial field. g is G between its fields and the radial field.
 type option struct {
-	on             int       // groups that are on
+	on             int       // number of groups that are on
 	prior          float64   // ln probability of its length scale
 	rbf            *rbf      // nil without radial basis functions
 	logDet         float64   // ln det K
@@ -161,7 +161,7 @@ func newMixture(m *moments, l *linear, all []*rbf) *mixture {
 // combination is one member of a mixture. The radial coefficient has this mean, and the options' mean is reduced by mean·coupling.
 type combination struct {
 	at          [3]int // its options
-	on          int    // groups that are on
+	on          int    // number of groups that are on
 	mean        float64
 	variance    float64 // variance of the radial coefficient
 	logEvidence float64
