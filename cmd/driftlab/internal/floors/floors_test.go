@@ -27,7 +27,7 @@ func TestFloorsFile(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a >= 1 what it is\n\n# words\nb <= 2": "", "a >= 1\nb = 2": "2: found", "a >= x": "1: found", "a <= -1": "1: found", "a >= 1\na >= 2": "2: a has a floor already",
+		"a >= 1 what it is\n\n# words\nb <= 2": "", "a >= 1\nb = 2": "2: found", "a >= x": "1: found", "a <= -1": "1: found", "a >= 1\na >= 2": "2: a already has a floor",
 	} {
 		path := filepath.Join(t.TempDir(), "floors.txt")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -119,7 +119,7 @@ func objects(ctx context.Context, b *build, density int) (map[string]sample, err
 	return all, nil
 }
 
-// train measures a training step over OpenCV's forward pass of a picture, and over PyTorch's step if python3 has PyTorch.
+// train measures the time of a training step relative to OpenCV's forward pass of a picture, and to PyTorch's step if python3 has PyTorch.
 func train(ctx context.Context, b *build) (map[string]sample, error) {
 	var step struct {
 		Train float64 `json:"train_ms_per_frame"`
@@ -139,14 +139,14 @@ func train(ctx context.Context, b *build) (map[string]sample, error) {
 	return found, err
 }
 
-// update measures a frame of 16 latents in the estimator over fixed arithmetic.
+// update measures the time of a frame of 16 latents in the estimator relative to fixed arithmetic.
 func update(ctx context.Context, b *build) (map[string]sample, error) {
 	before := spin()
 	took, err := b.benchmark(ctx, "online", "BenchmarkUpdateOf16/drift")
 	return map[string]sample{"update": {took, min(before, spin())}}, err
 }
 
-// publish measures the time of a caller of the NATS sink per latent, over a bare publish of the same bytes.
+// publish measures the time of a caller of the NATS sink per latent relative to a bare publish of the same bytes.
 func publish(ctx context.Context, b *build) (map[string]sample, error) {
 	took, err := b.benchmark(ctx, "sinks/natsink", "BenchmarkNATS/live")
 	if err != nil {
@@ -156,7 +156,7 @@ func publish(ctx context.Context, b *build) (map[string]sample, error) {
 	return map[string]sample{"publish": {took, bare}}, err
 }
 
-// benchmark returns the least ns/op of 25 short runs of a Go benchmark: the runs that no other process interrupts.
+// benchmark returns the least ns/op of 25 short runs of a Go benchmark, because other processes slow the other runs down.
 func (b *build) benchmark(ctx context.Context, name, pattern string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -199,7 +199,7 @@ func spin() float64 {
 	return float64(least.Nanoseconds()) / 100
 }
 
-// start measures the processor time of the program's start, without any work, over the start of a program that does nothing.
+// start measures the processor time of the program's start, without any work, relative to the start of a program that does nothing.
 func start(ctx context.Context, b *build) (map[string]sample, error) {
 	once := func(name string, args ...string) (float64, error) {
 		c := exec.CommandContext(ctx, name, args...)
