@@ -10,8 +10,8 @@ import (
 	"driftscope/online/tracks"
 )
 
-// format describes a checkpoint of a field. A checkpoint contains no live objects, because nobody knows their positions when it is restored. It contains
-// their steps and reserves their numbers.
+// format describes a checkpoint of a field. A checkpoint contains no live objects, because their positions are unknown when it is restored. It contains their
+// steps and reserves their numbers.
 var format = archive.Format{Magic: "driftscope objects\n", Version: 4, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
 // ErrCheckpoint reports data that are not a complete checkpoint of an estimator of objects.

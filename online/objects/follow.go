@@ -26,7 +26,7 @@ func (e *Estimator) Follow(id uint64) error {
 	}
 	if id != 0 {
 		if k := e.live[id]; k == nil || !k.confirmed {
-			return latent.Refuse(latent.Unknown, "follow: no current object has the number %d: send a number from the latest message objects", id)
+			return latent.Refuse(latent.Unknown, "follow: no object has the number %d now: send a number from the latest message objects", id)
 		}
 	}
 	e.follow.id = id

@@ -206,7 +206,7 @@ func TestOutput(t *testing.T) {
 				lines = append(lines, line(float64(i)*0.05, fmt.Sprintf("cause=torn_frame seq=%d", i)))
 			}
 			return lines
-		}, []string{"more than 10 log lines a second"}},
+		}, []string{"more than 10 log lines per second"}},
 		{"eleven of two kinds", func() (lines []string) {
 			for i := range 11 {
 				lines = append(lines, line(float64(i)*0.05, []string{"cause=torn_frame", "cause=late_frame"}[i%2]))
